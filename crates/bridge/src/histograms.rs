@@ -1,0 +1,30 @@
+//! Histogram blobs: the one place where percentiles are computed.
+
+use crate::EngineError;
+use bakeoff_engine as engine;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+fn raise(error: engine::HistogramError) -> PyErr {
+    EngineError::new_err(error.to_string())
+}
+
+/// Values in ns at the quantiles `qs` (0 … 1) of an HdrHistogram V2 blob.
+#[pyfunction]
+pub(crate) fn quantiles(blob: &[u8], qs: Vec<f64>) -> PyResult<Vec<u64>> {
+    engine::quantiles(blob, &qs).map_err(raise)
+}
+
+/// One blob with the counts of all.
+#[pyfunction]
+pub(crate) fn merge<'py>(py: Python<'py>, blobs: Vec<Vec<u8>>) -> PyResult<Bound<'py, PyBytes>> {
+    let merged = engine::merge(blobs.iter().map(Vec::as_slice)).map_err(raise)?;
+    Ok(PyBytes::new(py, &merged))
+}
+
+/// Count, mean, minimum, percentiles and maximum of a blob, as JSON, ns.
+#[pyfunction]
+pub(crate) fn summary(blob: &[u8]) -> PyResult<String> {
+    let histogram = engine::deserialize(blob).map_err(raise)?;
+    Ok(engine::summarize(&histogram).to_string())
+}

@@ -1,0 +1,48 @@
+//! The Python extension module `bakeoff._engine`: a thin seam, text and bytes only.
+//!
+//! Every function that may wait releases the interpreter lock; nothing calls from Rust into Python.
+
+mod histograms;
+mod registry;
+mod server;
+mod trial;
+
+use pyo3::prelude::*;
+
+pyo3::create_exception!(_engine, SpecError, pyo3::exceptions::PyValueError, "A specification that cannot be run.");
+pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyRuntimeError, "The engine could not do its work.");
+
+/// Facts about this build, for run files and bug reports.
+#[pyfunction]
+fn build_info() -> Vec<(&'static str, String)> {
+    vec![
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("profile", if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned()),
+        ("target", format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)),
+        ("abi", "abi3-py311".to_owned()),
+    ]
+}
+
+/// The kinds of workload this engine knows.
+#[pyfunction]
+fn workloads() -> Vec<&'static str> {
+    registry::KINDS.to_vec()
+}
+
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("SpecError", py.get_type::<SpecError>())?;
+    module.add("EngineError", py.get_type::<EngineError>())?;
+    module.add_class::<trial::TrialHandle>()?;
+    module.add_class::<trial::TrialOutcome>()?;
+    module.add_class::<server::ServerHandle>()?;
+    module.add_function(wrap_pyfunction!(trial::start, module)?)?;
+    module.add_function(wrap_pyfunction!(server::serve, module)?)?;
+    module.add_function(wrap_pyfunction!(histograms::quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(histograms::merge, module)?)?;
+    module.add_function(wrap_pyfunction!(histograms::summary, module)?)?;
+    module.add_function(wrap_pyfunction!(build_info, module)?)?;
+    module.add_function(wrap_pyfunction!(workloads, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Trials: start, watch, wait, cancel.
+
+use crate::registry::{StartError, start_trial};
+use crate::{EngineError, SpecError};
+use bakeoff_engine::TrialResult;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::time::Duration;
+
+/// Longest time without a look for signals.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// A trial that runs in threads of its own.
+#[pyclass(frozen, module = "bakeoff._engine")]
+pub(crate) struct TrialHandle {
+    inner: bakeoff_platform::TrialHandle,
+}
+
+/// A finished trial.
+#[pyclass(frozen, module = "bakeoff._engine")]
+pub(crate) struct TrialOutcome {
+    result: TrialResult,
+}
+
+/// Starts a trial from its JSON specification and returns at once.
+#[pyfunction]
+pub(crate) fn start(py: Python<'_>, spec_json: &str) -> PyResult<TrialHandle> {
+    let started = py.detach(|| start_trial(spec_json));
+    match started {
+        Ok(inner) => Ok(TrialHandle { inner }),
+        Err(StartError::Spec(error)) => Err(SpecError::new_err(error.to_string())),
+        Err(StartError::Trial(error)) => Err(EngineError::new_err(error.to_string())),
+    }
+}
+
+#[pymethods]
+impl TrialHandle {
+    /// Figures of the trial so far, as JSON.
+    fn snapshot(&self) -> PyResult<String> {
+        serde_json::to_string(&self.inner.snapshot()).map_err(|error| EngineError::new_err(error.to_string()))
+    }
+
+    /// Events since the last call, each as JSON.
+    fn drain_events(&self) -> Vec<String> {
+        self.inner.drain_events()
+    }
+
+    /// The result when it comes within `timeout_s`, else `None`. Signals are looked for every 100 ms;
+    /// when one raises, the trial is cancelled first.
+    fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Option<TrialOutcome>> {
+        let mut left = Duration::try_from_secs_f64(timeout_s.clamp(0.0, 1e9)).unwrap_or_default();
+        loop {
+            let slice = left.min(SLICE);
+            if let Some(outcome) = py.detach(|| self.inner.wait(slice)) {
+                let result = outcome.map_err(|error| EngineError::new_err(error.to_string()))?;
+                return Ok(Some(TrialOutcome { result }));
+            }
+            if let Err(signal) = py.check_signals() {
+                self.inner.cancel();
+                return Err(signal);
+            }
+            left = left.saturating_sub(slice);
+            if left.is_zero() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Asks the trial to stop within 100 ms; `wait` then gives what was measured.
+    fn cancel(&self) {
+        self.inner.cancel();
+    }
+}
+
+#[pymethods]
+impl TrialOutcome {
+    /// The figures, as JSON.
+    fn json(&self) -> String {
+        self.result.json.to_string()
+    }
+
+    /// HdrHistogram V2 blobs by the names that the JSON uses.
+    fn histograms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let blobs = PyDict::new(py);
+        for (name, bytes) in &self.result.histograms {
+            blobs.set_item(name, PyBytes::new(py, bytes))?;
+        }
+        Ok(blobs)
+    }
+}

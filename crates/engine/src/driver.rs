@@ -1,0 +1,315 @@
+//! Drives sessions through their operations and stamps every step: the engine measures, not the workload.
+
+use crate::spec::nanos;
+use crate::{
+    Actions, ErrorClass, Event, Identity, Live, Nanos, Outcome, Phase, Progress, Recorder, Rng, SECOND_NS, Session,
+    Stamps, TrialSpec, Workload,
+};
+use std::sync::Arc;
+
+/// A monotonic clock. The platform has the real one, tests a virtual one.
+pub trait Clock {
+    /// Now, ns.
+    fn now_ns(&self) -> Nanos;
+}
+
+/// What a lane does next; the transport acts on it together with the [`Actions`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// The operation goes on.
+    Pending,
+    /// An operation was finished and the next one has begun; the actions are the new one's.
+    Begun,
+    /// Nothing to do until this moment; then call [`Driver::begin`].
+    Wait(Nanos),
+    /// This lane starts no more operations.
+    Stopped,
+}
+
+/// Pauses after repeated connection failures: they double from the first to the second value, ns.
+const BACK_OFF_FIRST_NS: Nanos = 1_000_000;
+const BACK_OFF_LAST_NS: Nanos = 100_000_000;
+
+#[derive(Debug)]
+struct Lane<S> {
+    session: S,
+    client: u32,
+    busy: bool,
+    connecting: bool,
+    stamps: Stamps,
+    deadline_ns: Nanos,
+    failures: u32,
+}
+
+/// All lanes (threads of clients) of one load-generating thread.
+#[derive(Debug)]
+pub struct Driver<S, C> {
+    lanes: Vec<Lane<S>>,
+    clock: C,
+    recorder: Recorder,
+    live: Arc<Live>,
+    thread: usize,
+    think_ns: Nanos,
+    connect_timeout_ns: Nanos,
+    reply_timeout_ns: Nanos,
+    end_ns: Nanos,
+    batch_ns: Nanos,
+    busy: usize,
+    planned: usize,
+}
+
+impl<S: Session, C: Clock> Driver<S, C> {
+    /// The driver of load-generating thread `thread`, which serves every client with
+    /// `client % spec.cores == thread`. Traffic starts at `start_ns`.
+    pub fn new<W: Workload<Session = S>>(
+        workload: &W,
+        spec: &TrialSpec,
+        live: Arc<Live>,
+        thread: usize,
+        start_ns: Nanos,
+        clock: C,
+    ) -> Self {
+        let timeline = spec.timeline(start_ns);
+        let clients = (0..spec.clients).filter(|client| (client % spec.cores) as usize == thread);
+        let lanes: Vec<_> = clients
+            .flat_map(|client| (0..spec.threads).map(move |of_client| (client, of_client)))
+            .map(|(client, of_client)| Lane {
+                session: workload.session(Identity { client, thread: of_client, seed: spec.seed }),
+                client,
+                busy: false,
+                connecting: false,
+                stamps: Stamps::default(),
+                deadline_ns: Nanos::MAX,
+                failures: 0,
+            })
+            .collect();
+        Self {
+            planned: lanes.len(),
+            lanes,
+            clock,
+            recorder: Recorder::new(timeline, workload.operations().len(), spec.clients as usize),
+            live,
+            thread,
+            think_ns: nanos(spec.think_s),
+            connect_timeout_ns: nanos(spec.connect_timeout_s),
+            reply_timeout_ns: nanos(spec.reply_timeout_s),
+            end_ns: timeline.end_ns,
+            batch_ns: start_ns,
+            busy: 0,
+        }
+    }
+
+    /// When each lane is to begin: the start plus its random delay.
+    pub fn first_starts(&self, spec: &TrialSpec) -> Vec<(usize, Nanos)> {
+        let delay_ns = nanos(spec.delay_s);
+        let start_ns = self.recorder.timeline().start_ns;
+        let mut rng = Rng::for_thread(spec.seed ^ 0xDE1A, self.thread as u32, 0);
+        (0..self.lanes.len()).map(|lane| (lane, start_ns + rng.below(delay_ns + 1))).collect()
+    }
+
+    /// Lanes of this thread.
+    pub fn len(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// Whether this thread has nothing to do at all.
+    pub fn is_empty(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
+    /// Whether no operation runs and none is planned.
+    pub fn is_finished(&self) -> bool {
+        self.busy == 0 && self.planned == 0
+    }
+
+    /// The session of a lane, for [`Session::outgoing`].
+    #[inline]
+    pub fn session(&self, lane: usize) -> &S {
+        &self.lanes[lane].session
+    }
+
+    /// Now, ns.
+    #[inline]
+    pub fn now_ns(&self) -> Nanos {
+        self.clock.now_ns()
+    }
+
+    /// The transport has just learnt of a batch of events.
+    #[inline]
+    pub fn batch(&mut self, now_ns: Nanos) {
+        self.batch_ns = now_ns;
+    }
+
+    /// Tells the watcher the totals so far; returns the phase.
+    pub fn publish(&self, now_ns: Nanos) -> Phase {
+        let timeline = self.recorder.timeline();
+        let (operations, errors, bytes_in) = self.recorder.live;
+        self.live.publish(self.thread, operations, errors, bytes_in);
+        let phase = timeline.phase(now_ns);
+        let started = now_ns >= timeline.start_ns;
+        self.live.publish_time(now_ns.saturating_sub(timeline.start_ns), started.then_some(phase));
+        phase
+    }
+
+    /// Begins the operation of a lane that was to begin at `planned_ns`.
+    pub fn begin(&mut self, lane: usize, planned_ns: Nanos, actions: &mut Actions) -> Next {
+        let now_ns = self.clock.now_ns();
+        self.recorder.late_start.record(now_ns.saturating_sub(planned_ns));
+        self.begin_now(lane, now_ns, actions)
+    }
+
+    #[inline]
+    fn begin_now(&mut self, lane: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
+        if now_ns >= self.end_ns || !self.live.take_one() {
+            self.planned -= 1;
+            return Next::Stopped;
+        }
+        let lane = &mut self.lanes[lane];
+        lane.busy = true;
+        self.busy += 1;
+        lane.stamps = Stamps { start_ns: now_ns, sent_ns: now_ns, ..Stamps::default() };
+        lane.session.begin(actions);
+        lane.connecting = actions.connect.is_some();
+        lane.deadline_ns =
+            now_ns + if lane.connecting { self.connect_timeout_ns } else { self.reply_timeout_ns };
+        Next::Begun
+    }
+
+    /// The transport connection of a lane is open. With TLS to come, `secured` follows later.
+    pub fn connected(&mut self, lane: usize, tls_follows: bool, actions: &mut Actions) -> Next {
+        let now_ns = self.clock.now_ns();
+        self.recorder.connections_opened += 1;
+        let state = &mut self.lanes[lane];
+        state.stamps.connect_ns = Some(now_ns - state.stamps.start_ns);
+        state.stamps.sent_ns = now_ns;
+        if tls_follows {
+            return Next::Pending;
+        }
+        self.ready(lane, now_ns, actions)
+    }
+
+    /// The TLS handshake of a lane is done.
+    pub fn secured(&mut self, lane: usize, actions: &mut Actions) -> Next {
+        let now_ns = self.clock.now_ns();
+        let state = &mut self.lanes[lane];
+        state.stamps.tls_ns = Some(now_ns - state.stamps.sent_ns);
+        state.stamps.sent_ns = now_ns;
+        self.ready(lane, now_ns, actions)
+    }
+
+    fn ready(&mut self, lane: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
+        let state = &mut self.lanes[lane];
+        state.connecting = false;
+        state.deadline_ns = now_ns + self.reply_timeout_ns;
+        match state.session.advance(Event::Connected, actions) {
+            Progress::Pending => Next::Pending,
+            Progress::Done(outcome) => self.finish(lane, &outcome, now_ns, actions),
+        }
+    }
+
+    /// Something happened on the connection of a lane.
+    #[inline]
+    pub fn event(&mut self, lane: usize, event: Event<'_>, actions: &mut Actions) -> Next {
+        let state = &mut self.lanes[lane];
+        let progress = state.session.advance(event, actions);
+        if !state.busy {
+            // Between operations: only a session that keeps track of its connection cares.
+            return Next::Pending;
+        }
+        match progress {
+            Progress::Pending => {
+                if state.stamps.first_byte_ns.is_none() && matches!(event, Event::Received(_)) {
+                    state.stamps.first_byte_ns = Some(self.clock.now_ns());
+                }
+                Next::Pending
+            }
+            Progress::Done(outcome) => {
+                let now_ns = self.clock.now_ns();
+                if state.stamps.first_byte_ns.is_none() && matches!(event, Event::Received(_)) {
+                    state.stamps.first_byte_ns = Some(now_ns);
+                }
+                self.finish(lane, &outcome, now_ns, actions)
+            }
+        }
+    }
+
+    /// The operation of a lane failed below its protocol; its connection is gone.
+    pub fn failure(&mut self, lane: usize, error: ErrorClass, actions: &mut Actions) -> Next {
+        let now_ns = self.clock.now_ns();
+        let state = &mut self.lanes[lane];
+        if state.connecting {
+            self.recorder.connections_failed += 1;
+        }
+        let error = match error {
+            ErrorClass::ResetBeforeFirstByte if state.stamps.first_byte_ns.is_some() => {
+                ErrorClass::ResetAfterFirstByte
+            }
+            other => other,
+        };
+        let outcome = state.session.fail(error);
+        if !state.busy {
+            return Next::Pending;
+        }
+        self.finish(lane, &outcome, now_ns, actions)
+    }
+
+    #[inline]
+    fn finish(&mut self, lane: usize, outcome: &Outcome, now_ns: Nanos, actions: &mut Actions) -> Next {
+        let state = &mut self.lanes[lane];
+        state.busy = false;
+        state.connecting = false;
+        state.deadline_ns = Nanos::MAX;
+        state.stamps.end_ns = now_ns;
+        self.busy -= 1;
+        self.recorder.record(state.client, outcome, &state.stamps);
+        self.recorder.lag.record(now_ns.saturating_sub(self.batch_ns));
+        let pause_ns = if outcome.error.is_none() {
+            state.failures = 0;
+            self.think_ns
+        } else {
+            state.failures = state.failures.saturating_add(1);
+            self.think_ns.max(back_off_ns(state.failures))
+        };
+        if pause_ns == 0 {
+            return self.begin_now(lane, now_ns, actions);
+        }
+        let until_ns = now_ns + pause_ns;
+        if until_ns >= self.end_ns || self.live.is_exhausted() {
+            self.planned -= 1;
+            return Next::Stopped;
+        }
+        Next::Wait(until_ns)
+    }
+
+    /// The first lane at or after `from` whose time-out has passed, with the class of its failure.
+    pub fn overdue(&self, from: usize, now_ns: Nanos) -> Option<(usize, ErrorClass)> {
+        let found = self.lanes.iter().enumerate().skip(from).find(|(_, lane)| lane.deadline_ns <= now_ns)?;
+        let class = if found.1.connecting { ErrorClass::ConnectTimeout } else { ErrorClass::ReplyTimeout };
+        Some((found.0, class))
+    }
+
+    /// Operations that were running when the trial ended, and the age of the oldest, ns.
+    pub fn unfinished(&self, now_ns: Nanos) -> (u64, u64) {
+        let running = self.lanes.iter().filter(|lane| lane.busy);
+        running.fold((0, 0), |(count, oldest), lane| {
+            (count + 1, oldest.max(now_ns.saturating_sub(lane.stamps.start_ns)))
+        })
+    }
+
+    /// Ends the trial: the counts, and the sessions for a workload's own figures.
+    pub fn into_parts(self) -> (Recorder, Vec<S>) {
+        (self.recorder, self.lanes.into_iter().map(|lane| lane.session).collect())
+    }
+}
+
+/// No pause after a first failure, then 1 ms, doubled up to 100 ms: a dead server is not hammered.
+fn back_off_ns(failures: u32) -> Nanos {
+    if failures < 2 {
+        return 0;
+    }
+    let doubled = BACK_OFF_FIRST_NS.saturating_mul(1 << (failures - 2).min(10));
+    doubled.min(BACK_OFF_LAST_NS).min(SECOND_NS)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+//! The driver in virtual time: a scripted server, no socket, no waiting.
+
+use super::*;
+use crate::{GeneratorFigures, ThreadFigures, collect};
+use std::cell::Cell;
+use std::rc::Rc;
+
+#[derive(Clone)]
+struct VirtualClock(Rc<Cell<Nanos>>);
+
+impl Clock for VirtualClock {
+    fn now_ns(&self) -> Nanos {
+        self.0.get()
+    }
+}
+
+struct Ping;
+struct PingSession;
+
+impl Workload for Ping {
+    type Session = PingSession;
+    fn operations(&self) -> Vec<String> {
+        vec!["ping".to_owned()]
+    }
+    fn session(&self, _: Identity) -> PingSession {
+        PingSession
+    }
+}
+
+impl Session for PingSession {
+    fn begin(&mut self, actions: &mut Actions) {
+        actions.send = true;
+    }
+    fn advance(&mut self, event: Event<'_>, _: &mut Actions) -> Progress {
+        match event {
+            Event::Received(bytes) => Progress::Done(Outcome {
+                operation: 0,
+                error: None,
+                bytes_in: bytes.len() as u64,
+                bytes_out: 4,
+                status: 0,
+            }),
+            _ => Progress::Pending,
+        }
+    }
+    fn outgoing(&self) -> &[u8] {
+        b"ping"
+    }
+    fn fail(&mut self, error: ErrorClass) -> Outcome {
+        Outcome { operation: 0, error: Some(error), bytes_in: 0, bytes_out: 0, status: 0 }
+    }
+}
+
+fn spec(extra: &str) -> TrialSpec {
+    TrialSpec::from_json(&format!(r#"{{"workload":{{"kind":"ping"}},{extra}}}"#)).unwrap()
+}
+
+/// Runs every lane against a server that answers after `service(now)` ns; returns the result.
+fn simulate(spec: &TrialSpec, service: impl Fn(Nanos) -> Nanos) -> crate::TrialResult {
+    let clock = VirtualClock(Rc::new(Cell::new(0)));
+    let live = Arc::new(Live::new(1, spec.max_operations));
+    let mut driver = Driver::new(&Ping, spec, live, 0, 0, clock.clone());
+    // (due, lane, is_start)
+    let mut agenda: Vec<(Nanos, usize, bool)> =
+        driver.first_starts(spec).into_iter().map(|(lane, at)| (at, lane, true)).collect();
+    while !agenda.is_empty() {
+        let at = agenda.iter().enumerate().min_by_key(|(_, item)| item.0).map(|(at, _)| at).unwrap();
+        let (due, lane, is_start) = agenda.swap_remove(at);
+        clock.0.set(due);
+        driver.batch(due);
+        let mut actions = Actions::NONE;
+        let next = if is_start {
+            driver.begin(lane, due, &mut actions)
+        } else {
+            driver.event(lane, Event::Received(b"pong"), &mut actions)
+        };
+        match next {
+            Next::Begun => agenda.push((due + service(due), lane, false)),
+            Next::Wait(until) => agenda.push((until, lane, true)),
+            Next::Pending | Next::Stopped => {}
+        }
+    }
+    assert!(driver.is_finished());
+    let timeline = *driver.recorder.timeline();
+    let window_ns = timeline.window_end_ns - timeline.window_start_ns;
+    let (recorder, _) = driver.into_parts();
+    collect(
+        &["ping".to_owned()],
+        vec![recorder],
+        &[ThreadFigures { window_ns, ..ThreadFigures::default() }],
+        &GeneratorFigures::default(),
+    )
+}
+
+#[test]
+fn a_server_of_one_millisecond_is_reported_at_one_millisecond() {
+    let result = simulate(&spec(r#""clients":4,"length_s":12,"ramp_up_s":1,"ramp_down_s":1"#), |_| 1_000_000).json;
+    assert_eq!(result["operations"], 40_000);
+    let p50 = result["service"]["p50_ns"].as_f64().unwrap();
+    assert!((p50 / 1e6 - 1.0).abs() < 0.001, "{p50}");
+    assert_eq!(result["outside"]["operations"], 4 * 2_000);
+}
+
+#[test]
+fn littles_law_holds_with_think_time() {
+    let result = simulate(&spec(r#""clients":10,"length_s":20,"think_s":0.003"#), |_| 2_000_000).json;
+    let rate = result["operations"].as_f64().unwrap() / result["window_s"].as_f64().unwrap();
+    assert!((rate * 0.005 / 10.0 - 1.0).abs() < 0.01, "{rate}");
+}
+
+#[test]
+fn a_stall_shows_in_the_maximum_and_in_its_second() {
+    let stall = |now: Nanos| if (2 * SECOND_NS..3 * SECOND_NS).contains(&now) { SECOND_NS } else { 1_000_000 };
+    let result = simulate(&spec(r#""clients":1,"length_s":6"#), stall).json;
+    assert!(result["service"]["max_ns"].as_u64().unwrap() >= 999_000_000);
+    let rows = result["per_second"].as_array().unwrap();
+    let of = |second: u64| rows.iter().find(|row| row["second"] == second).map(|row| row["operations"].clone());
+    assert_eq!(of(1).unwrap(), 1_000);
+    assert!(of(2).is_none() || of(2).unwrap().as_u64().unwrap() <= 1);
+}
+
+#[test]
+fn a_trial_bounded_by_count_ends_after_exactly_that_many() {
+    let result = simulate(&spec(r#""clients":7,"length_s":60,"max_operations":1000"#), |_| 500_000).json;
+    assert_eq!(result["operations"], 1000);
+    assert_eq!(result["outside"]["operations"], 0);
+}
+
+#[test]
+fn the_delay_spreads_the_starts_over_its_range() {
+    let spec = spec(r#""clients":200,"length_s":10,"delay_s":2"#);
+    let clock = VirtualClock(Rc::new(Cell::new(0)));
+    let driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock);
+    let starts = driver.first_starts(&spec);
+    assert!(starts.iter().all(|(_, at)| *at <= 2 * SECOND_NS));
+    let mean = starts.iter().map(|(_, at)| *at as f64).sum::<f64>() / 200.0;
+    assert!((0.85e9..1.15e9).contains(&mean), "{mean}");
+}
+
+#[test]
+fn clients_are_divided_among_load_threads_without_rest() {
+    let spec = spec(r#""clients":7,"threads":2,"length_s":1,"cores":3"#);
+    let counts: Vec<_> = (0..3)
+        .map(|thread| {
+            let clock = VirtualClock(Rc::new(Cell::new(0)));
+            Driver::new(&Ping, &spec, Arc::new(Live::new(3, None)), thread, 0, clock).len()
+        })
+        .collect();
+    assert_eq!(counts, [6, 4, 4]);
+}
+
+#[test]
+fn repeated_failures_back_off_and_a_timeout_has_its_class() {
+    let spec = spec(r#""clients":1,"length_s":10,"reply_timeout_s":1"#);
+    let clock = VirtualClock(Rc::new(Cell::new(0)));
+    let mut driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone());
+    let mut actions = Actions::NONE;
+    assert_eq!(driver.begin(0, 0, &mut actions), Next::Begun);
+    assert!(driver.overdue(0, SECOND_NS - 1).is_none());
+    assert_eq!(driver.overdue(0, SECOND_NS), Some((0, ErrorClass::ReplyTimeout)));
+    clock.0.set(SECOND_NS);
+    assert_eq!(driver.failure(0, ErrorClass::ReplyTimeout, &mut actions), Next::Begun);
+    assert_eq!(driver.failure(0, ErrorClass::Refused, &mut actions), Next::Wait(SECOND_NS + BACK_OFF_FIRST_NS));
+    assert_eq!(driver.recorder.operations[0].errors[ErrorClass::ReplyTimeout as usize], 1);
+    assert_eq!(back_off_ns(60), BACK_OFF_LAST_NS);
+}

@@ -1,0 +1,65 @@
+//! Errors of operations are data: each belongs to one class and is counted there.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! error_classes {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+) => {
+        /// Why an operation failed.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[repr(usize)]
+        pub enum ErrorClass { $($(#[doc = $doc])+ $variant,)+ }
+
+        impl ErrorClass {
+            /// All classes, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+            /// The name used in results, in `snake_case`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+        }
+    };
+}
+
+error_classes! {
+    /// The connection was refused (RST in answer to SYN).
+    Refused = "refused",
+    /// The connection was reset, or a write failed, before the first byte of the reply.
+    ResetBeforeFirstByte = "reset_before_first_byte",
+    /// The connection was reset after the first byte of the reply.
+    ResetAfterFirstByte = "reset_after_first_byte",
+    /// The connection was closed in order, before the first byte of the reply.
+    ClosedEarly = "closed_early",
+    /// No connection within the connect time-out.
+    ConnectTimeout = "connect_timeout",
+    /// No complete reply within the reply time-out.
+    ReplyTimeout = "reply_timeout",
+    /// The reply ended before its announced length.
+    ShortBody = "short_body",
+    /// Length or hash of the reply differ from what was agreed.
+    WrongContent = "wrong_content",
+    /// The reply has a status that the plan does not expect.
+    WrongStatus = "wrong_status",
+    /// The server broke the protocol.
+    Protocol = "protocol",
+    /// The TLS handshake or a TLS record failed.
+    Tls = "tls",
+    /// No route to the host or network.
+    Unreachable = "unreachable",
+    /// The generator ran out of local ports (`EADDRNOTAVAIL`): voids the trial.
+    PortsExhausted = "ports_exhausted",
+    /// The generator ran out of file descriptors: voids the trial.
+    TooManyFiles = "too_many_files",
+    /// Anything else.
+    Other = "other",
+}
+
+impl ErrorClass {
+    /// How many classes there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// Whether the fault is the generator's own, so that the trial says nothing about the contender.
+    pub const fn voids_trial(self) -> bool {
+        matches!(self, Self::PortsExhausted | Self::TooManyFiles)
+    }
+}

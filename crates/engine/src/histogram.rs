@@ -1,0 +1,109 @@
+//! Histograms as bytes, and the one place where percentiles are computed.
+
+use crate::LatencyHistogram;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use serde_json::{Value, json};
+
+/// A histogram blob that cannot be read or merged.
+#[derive(Debug, thiserror::Error)]
+pub enum HistogramError {
+    /// The bytes are not an HdrHistogram V2 encoding.
+    #[error("not a V2 histogram: {0}")]
+    Malformed(String),
+    /// Two histograms have bounds that do not fit together.
+    #[error("histograms cannot be merged: {0}")]
+    Incompatible(String),
+}
+
+/// HdrHistogram V2 bytes (cookie 0x1c849313), readable by every HdrHistogram library.
+pub fn serialize(histogram: &LatencyHistogram) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let written = V2Serializer::new().serialize(histogram.inner(), &mut bytes);
+    debug_assert!(written.is_ok(), "writing to memory cannot fail");
+    bytes
+}
+
+/// Reads V2 bytes.
+pub fn deserialize(bytes: &[u8]) -> Result<Histogram<u64>, HistogramError> {
+    Deserializer::new()
+        .deserialize(&mut std::io::Cursor::new(bytes))
+        .map_err(|error| HistogramError::Malformed(error.to_string()))
+}
+
+/// Adds the counts of several blobs; percentiles of the result are exact to the histograms' resolution.
+pub fn merge<'a>(blobs: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, HistogramError> {
+    let mut total = LatencyHistogram::new().inner().clone();
+    for blob in blobs {
+        total
+            .add(deserialize(blob)?)
+            .map_err(|error| HistogramError::Incompatible(error.to_string()))?;
+    }
+    let mut bytes = Vec::new();
+    V2Serializer::new()
+        .serialize(&total, &mut bytes)
+        .map_err(|error| HistogramError::Incompatible(error.to_string()))?;
+    Ok(bytes)
+}
+
+/// Values in ns at the quantiles `qs` (0 … 1) of a blob.
+pub fn quantiles(bytes: &[u8], qs: &[f64]) -> Result<Vec<u64>, HistogramError> {
+    let histogram = deserialize(bytes)?;
+    Ok(qs.iter().map(|&q| histogram.value_at_quantile(q)).collect())
+}
+
+/// Count, mean, minimum, percentiles and maximum in ns; all but the count are null when nothing was recorded.
+pub fn summarize(histogram: &Histogram<u64>) -> Value {
+    if histogram.is_empty() {
+        return json!({
+            "count": 0, "mean_ns": null, "min_ns": null, "p50_ns": null, "p95_ns": null,
+            "p99_ns": null, "p999_ns": null, "max_ns": null,
+        });
+    }
+    json!({
+        "count": histogram.len(),
+        "mean_ns": histogram.mean(),
+        "min_ns": histogram.min(),
+        "p50_ns": histogram.value_at_quantile(0.50),
+        "p95_ns": histogram.value_at_quantile(0.95),
+        "p99_ns": histogram.value_at_quantile(0.99),
+        "p999_ns": histogram.value_at_quantile(0.999),
+        "max_ns": histogram.max(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recorded_values_come_back_within_a_tenth_of_a_percent() {
+        let mut histogram = LatencyHistogram::new();
+        for value in [1_u64, 2_047, 50_000, 5_000_000, 3_600_000_000_000] {
+            histogram.clear();
+            histogram.record(value);
+            let found = histogram.inner().value_at_quantile(0.5);
+            let error = (found as f64 - value as f64).abs() / value as f64;
+            assert!(error <= 0.001, "{value} came back as {found}");
+        }
+    }
+
+    #[test]
+    fn merging_adds_counts_and_does_not_average_percentiles() {
+        let mut fast = LatencyHistogram::new();
+        let mut slow = LatencyHistogram::new();
+        (0..990).for_each(|_| fast.record(1_000));
+        (0..10).for_each(|_| slow.record(1_000_000));
+        let merged = merge([serialize(&fast).as_slice(), serialize(&slow).as_slice()]).unwrap();
+        let found = quantiles(&merged, &[0.5, 0.985, 0.995]).unwrap();
+        assert_eq!(deserialize(&merged).unwrap().len(), 1_000);
+        assert!(found[0] < 1_010 && found[1] < 1_010 && found[2] > 990_000, "{found:?}");
+    }
+
+    #[test]
+    fn garbage_is_an_error_and_not_a_panic() {
+        for bytes in [&b""[..], b"x", &[0x1c, 0x84, 0x93, 0x13, 0xff, 0xff, 0xff, 0xff], &[0; 64]] {
+            assert!(deserialize(bytes).is_err());
+        }
+    }
+}

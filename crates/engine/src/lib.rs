@@ -1,0 +1,41 @@
+//! The measuring core of Bakeoff.
+//!
+//! It knows what a client, an operation and a measured window are, and nothing of sockets, files or clocks:
+//! a *transport* (crate `bakeoff-platform`, or a script in a test) carries out the [`Actions`] that a
+//! [`Session`] asks for and tells the [`Driver`] what happened. The driver stamps, the [`Recorder`] counts.
+//! So the same session runs on epoll, on TLS, and in virtual time.
+
+mod actions;
+mod driver;
+mod endpoint;
+mod error_class;
+mod histogram;
+mod latency;
+mod recorder;
+mod result;
+mod rng;
+mod series;
+mod session;
+mod snapshot;
+mod spec;
+mod timeline;
+
+pub use actions::Actions;
+pub use driver::{Clock, Driver, Next};
+pub use endpoint::{Endpoint, TlsSettings};
+pub use error_class::ErrorClass;
+pub use histogram::{HistogramError, deserialize, merge, quantiles, serialize, summarize};
+pub use latency::LatencyHistogram;
+pub use recorder::{Recorder, Stamps};
+pub use result::{GeneratorFigures, ThreadFigures, TrialResult, collect};
+pub use rng::Rng;
+pub use session::{Event, Identity, Outcome, Progress, Session, Workload};
+pub use snapshot::{Live, Snapshot};
+pub use spec::{SpecError, TrialSpec};
+pub use timeline::{Phase, Timeline};
+
+/// Nanoseconds on a monotonic clock whose zero is not defined.
+pub type Nanos = u64;
+
+/// Nanoseconds in one second.
+pub const SECOND_NS: Nanos = 1_000_000_000;

@@ -1,0 +1,226 @@
+//! From the threads' counts to the result of a trial.
+
+use crate::recorder::{ClientFigures, OperationFigures};
+use crate::{ErrorClass, LatencyHistogram, Recorder, deserialize, serialize, summarize};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// What a load-generating thread knows about itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ThreadFigures {
+    /// CPU time of the thread inside the window, ns.
+    pub cpu_ns: u64,
+    /// Length of the window as this thread lived it, ns.
+    pub window_ns: u64,
+    /// Operations still running when the trial ended.
+    pub unfinished: u64,
+    /// Age of the oldest of them, ns.
+    pub oldest_unfinished_ns: u64,
+}
+
+/// What the process knows about the trial as a whole.
+#[derive(Debug, Clone, Default)]
+pub struct GeneratorFigures {
+    /// From first to last moment of traffic, ns.
+    pub elapsed_ns: u64,
+    /// Stopped before its time.
+    pub cancelled: bool,
+    /// The trial could not be run to its end.
+    pub fatal: Option<String>,
+    /// Resident memory at the end, bytes.
+    pub rss_bytes: u64,
+    /// Extra figures of the transport, added under `connections`.
+    pub transport: Map<String, Value>,
+    /// Extra figures of the workload.
+    pub workload: Value,
+}
+
+/// A finished trial: JSON and the histograms it names.
+#[derive(Debug, Clone)]
+pub struct TrialResult {
+    /// The figures, see the reference of the run file.
+    pub json: Value,
+    /// V2 blobs by the names used in `json`.
+    pub histograms: BTreeMap<String, Vec<u8>>,
+}
+
+struct Merged {
+    operations: Vec<OperationFigures>,
+    clients: Vec<ClientFigures>,
+    steps: [LatencyHistogram; 4],
+    statuses: [u64; 6],
+    outside: (u64, u64),
+    late_start: LatencyHistogram,
+    lag: LatencyHistogram,
+    connections: (u64, u64),
+}
+
+const STEP_NAMES: [&str; 4] = ["connect", "tls", "first_byte", "transfer"];
+const STATUS_NAMES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
+
+fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
+    let clients = recorders.first().map_or(0, |recorder| recorder.clients.len());
+    let mut merged = Merged {
+        operations: vec![OperationFigures::new(); operations],
+        clients: vec![ClientFigures::default(); clients],
+        steps: std::array::from_fn(|_| LatencyHistogram::new()),
+        statuses: [0; 6],
+        outside: (0, 0),
+        late_start: LatencyHistogram::new(),
+        lag: LatencyHistogram::new(),
+        connections: (0, 0),
+    };
+    for recorder in recorders {
+        for (total, part) in merged.operations.iter_mut().zip(&recorder.operations) {
+            total.add(part);
+        }
+        for (total, part) in merged.clients.iter_mut().zip(&recorder.clients) {
+            total.operations += part.operations;
+            total.errors += part.errors;
+            total.bytes_in += part.bytes_in;
+            total.busy_ns += part.busy_ns;
+        }
+        let steps = &recorder.steps;
+        for (total, part) in
+            merged.steps.iter_mut().zip([&steps.connect, &steps.tls, &steps.first_byte, &steps.transfer])
+        {
+            total.add(part);
+        }
+        for (total, part) in merged.statuses.iter_mut().zip(recorder.statuses) {
+            *total += part;
+        }
+        merged.outside.0 += recorder.outside_operations;
+        merged.outside.1 += recorder.outside_errors;
+        merged.late_start.add(&recorder.late_start);
+        merged.lag.add(&recorder.lag);
+        merged.connections.0 += recorder.connections_opened;
+        merged.connections.1 += recorder.connections_failed;
+    }
+    merged
+}
+
+fn errors_json(errors: &[u64; ErrorClass::COUNT]) -> Value {
+    let named = ErrorClass::ALL.iter().zip(errors).filter(|(_, count)| **count > 0);
+    named.map(|(class, &count)| (class.name().to_owned(), json!(count))).collect::<Map<_, _>>().into()
+}
+
+/// The second-by-second rows of all threads, added up.
+fn series_json(recorders: &mut [Recorder]) -> Value {
+    let mut rows: BTreeMap<u64, (u64, u64, u64, LatencyHistogram)> = BTreeMap::new();
+    for recorder in recorders.iter_mut() {
+        for row in recorder.finish_series() {
+            let total = rows.entry(row.index).or_insert_with(|| (0, 0, 0, LatencyHistogram::new()));
+            total.0 += row.operations;
+            total.1 += row.errors;
+            total.2 += row.bytes_in;
+            if let Ok(part) = deserialize(&row.blob) {
+                total.3.add_raw(&part);
+            }
+        }
+    }
+    let Some(first) = recorders.first() else { return json!([]) };
+    let step_s = first.series.step_s();
+    let rows = rows.iter().map(|(&index, (operations, errors, bytes_in, histogram))| {
+        json!({
+            "second": index * step_s,
+            "width_s": step_s,
+            "phase": first.series.phase(first.timeline(), index).name(),
+            "operations": operations,
+            "errors": errors,
+            "bytes_in": bytes_in,
+            "service": summarize(histogram.inner()),
+        })
+    });
+    rows.collect::<Vec<_>>().into()
+}
+
+fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &GeneratorFigures, operations: u64) -> Value {
+    let cpu_ns: u64 = threads.iter().map(|thread| thread.cpu_ns).sum();
+    let lived_ns: u64 = threads.iter().map(|thread| thread.window_ns).sum();
+    json!({
+        "cpu_s": cpu_ns as f64 / 1e9,
+        "cpu_share": if lived_ns == 0 { 0.0 } else { cpu_ns as f64 / lived_ns as f64 },
+        "cpu_us_per_operation": if operations == 0 { 0.0 } else { cpu_ns as f64 / 1e3 / operations as f64 },
+        "threads": threads.len(),
+        "late_start": summarize(merged.late_start.inner()),
+        "lag": summarize(merged.lag.inner()),
+        "rss_bytes": figures.rss_bytes,
+    })
+}
+
+/// Merges what the threads counted into the result of the trial.
+///
+/// `operations` are the names of the workload's operations.
+pub fn collect(
+    operations: &[String],
+    mut recorders: Vec<Recorder>,
+    threads: &[ThreadFigures],
+    figures: &GeneratorFigures,
+) -> TrialResult {
+    let merged = merge_recorders(&recorders, operations.len());
+    let mut histograms = BTreeMap::new();
+    let mut service = LatencyHistogram::new();
+    let mut errors = [0; ErrorClass::COUNT];
+    let mut totals = (0_u64, 0_u64, 0_u64);
+    let mut per_operation = Vec::with_capacity(operations.len());
+    for (name, part) in operations.iter().zip(&merged.operations) {
+        service.add(&part.service);
+        totals = (totals.0 + part.operations, totals.1 + part.bytes_in, totals.2 + part.bytes_out);
+        for (total, count) in errors.iter_mut().zip(part.errors) {
+            *total += count;
+        }
+        let key = format!("op/{name}");
+        per_operation.push(json!({
+            "name": name, "operations": part.operations, "errors": errors_json(&part.errors),
+            "bytes_in": part.bytes_in, "bytes_out": part.bytes_out,
+            "service": summarize(part.service.inner()), "histogram": key,
+        }));
+        if part.service.count() > 0 {
+            histograms.insert(key, serialize(&part.service));
+        }
+    }
+    let mut steps = Vec::new();
+    for (name, step) in STEP_NAMES.iter().zip(&merged.steps).filter(|(_, step)| step.count() > 0) {
+        let key = format!("step/{name}");
+        steps.push(json!({"name": name, "summary": summarize(step.inner()), "histogram": key}));
+        histograms.insert(key, serialize(step));
+    }
+    histograms.insert("service".to_owned(), serialize(&service));
+
+    let window_ns = threads.iter().map(|thread| thread.window_ns).max().unwrap_or(0);
+    let statuses = STATUS_NAMES.iter().zip(merged.statuses).filter(|(name, n)| *n > 0 && **name != "none");
+    let mut connections = figures.transport.clone();
+    connections.insert("opened".to_owned(), json!(merged.connections.0));
+    connections.insert("failed".to_owned(), json!(merged.connections.1));
+    let per_client: Vec<_> = merged.clients.iter().enumerate().map(|(client, part)| {
+        json!({"client": client, "operations": part.operations, "errors": part.errors,
+               "bytes_in": part.bytes_in, "busy_s": part.busy_ns as f64 / 1e9})
+    }).collect();
+    let json = json!({
+        "window_s": window_ns as f64 / 1e9,
+        "elapsed_s": figures.elapsed_ns as f64 / 1e9,
+        "cancelled": figures.cancelled,
+        "fatal": figures.fatal,
+        "operations": totals.0,
+        "errors_total": errors.iter().sum::<u64>(),
+        "bytes_in": totals.1,
+        "bytes_out": totals.2,
+        "errors": errors_json(&errors),
+        "outside": {"operations": merged.outside.0, "errors_total": merged.outside.1},
+        "unfinished": {
+            "operations": threads.iter().map(|thread| thread.unfinished).sum::<u64>(),
+            "oldest_s": threads.iter().map(|t| t.oldest_unfinished_ns).max().unwrap_or(0) as f64 / 1e9,
+        },
+        "statuses": statuses.map(|(name, n)| ((*name).to_owned(), json!(n))).collect::<Map<_, _>>(),
+        "service": summarize(service.inner()),
+        "histogram": "service",
+        "per_operation": per_operation,
+        "steps": steps,
+        "per_second": series_json(&mut recorders),
+        "per_client": per_client,
+        "connections": connections,
+        "generator": generator_json(&merged, threads, figures, totals.0 + errors.iter().sum::<u64>()),
+        "workload": figures.workload,
+    });
+    TrialResult { json, histograms }
+}

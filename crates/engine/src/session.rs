@@ -1,0 +1,102 @@
+//! The seam for protocols: a session is a state machine without socket and without clock.
+
+use crate::{Actions, Endpoint, ErrorClass, SpecError};
+
+/// What happened to a session's connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// The connection is usable (after the TLS handshake, when there is one).
+    Connected,
+    /// Bytes arrived. They are gone after the call: keep what is needed.
+    Received(&'a [u8]),
+    /// So many bytes, asked for with [`Actions::discard_bytes`], arrived and were dropped unread.
+    Discarded(u64),
+    /// All of [`Session::outgoing`] is written.
+    Sent,
+    /// The timer that was asked for has run out.
+    Timer,
+    /// The server closed its side in order.
+    Closed,
+}
+
+/// How an operation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// Index into [`Workload::operations`].
+    pub operation: u16,
+    /// `None` is success.
+    pub error: Option<ErrorClass>,
+    /// Bytes received for this operation, protocol overhead included.
+    pub bytes_in: u64,
+    /// Bytes sent for this operation.
+    pub bytes_out: u64,
+    /// The reply's status code, 0 where the protocol has none.
+    pub status: u16,
+}
+
+/// Whether the operation goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// More events are needed.
+    Pending,
+    /// The operation is over. The driver records it and calls [`Session::begin`] for the next one.
+    Done(Outcome),
+}
+
+/// Which thread of which client a session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Client, from 0.
+    pub client: u32,
+    /// Thread of the client, from 0.
+    pub thread: u32,
+    /// Seed of the trial.
+    pub seed: u64,
+}
+
+/// One kind of work, made once per trial and shared by all load-generating threads.
+pub trait Workload: Send + Sync + 'static {
+    /// Its state machine.
+    type Session: Session;
+
+    /// Names of the operations; an [`Outcome::operation`] is an index into them.
+    fn operations(&self) -> Vec<String>;
+
+    /// The addresses its sessions connect to; [`Actions::connect`] is an index into them.
+    fn endpoints(&self) -> Vec<Endpoint> {
+        Vec::new()
+    }
+
+    /// A session for one thread of one client.
+    fn session(&self, identity: Identity) -> Self::Session;
+
+    /// Extra figures of the trial, put into its result under `workload`.
+    fn figures<'a>(&self, _sessions: impl Iterator<Item = &'a Self::Session>) -> serde_json::Value
+    where
+        Self: Sized,
+    {
+        serde_json::Value::Null
+    }
+}
+
+/// One simulated thread: it is told what happened and answers with [`Actions`].
+pub trait Session: Send {
+    /// Starts the next operation.
+    fn begin(&mut self, actions: &mut Actions);
+
+    /// Takes an event. May come between operations, too (a server that closes an idle connection).
+    fn advance(&mut self, event: Event<'_>, actions: &mut Actions) -> Progress;
+
+    /// The bytes that [`Actions::send`] stands for.
+    fn outgoing(&self) -> &[u8];
+
+    /// The operation failed outside the protocol (refused, reset, timed out). The connection is gone.
+    /// Returns the outcome to record.
+    fn fail(&mut self, error: ErrorClass) -> Outcome;
+}
+
+impl From<String> for SpecError {
+    fn from(text: String) -> Self {
+        Self::Range(text)
+    }
+}

@@ -1,0 +1,173 @@
+//! One trial as it crosses the seam: JSON text, checked once, immutable afterwards.
+
+use crate::{Nanos, SECOND_NS, Timeline};
+use serde::Deserialize;
+
+/// A trial specification that cannot be run, with the reason in words.
+#[derive(Debug, thiserror::Error)]
+pub enum SpecError {
+    /// Not JSON, an unknown key, or a value of the wrong type.
+    #[error("the trial specification is malformed: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// A value out of its range.
+    #[error("{0}")]
+    Range(String),
+}
+
+/// What one trial does. Times in seconds; `length_s` includes both ramps.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialSpec {
+    /// The workload and its settings; `kind` names it.
+    pub workload: serde_json::Value,
+    /// Simulated clients.
+    pub clients: u32,
+    /// Sessions each client holds at once.
+    #[serde(default = "one")]
+    pub threads: u32,
+    /// Traffic before the measured window, s.
+    #[serde(default)]
+    pub ramp_up_s: f64,
+    /// Traffic after the measured window, s.
+    #[serde(default)]
+    pub ramp_down_s: f64,
+    /// The whole trial with both ramps, s.
+    pub length_s: f64,
+    /// Each thread starts after a random time up to this, s.
+    #[serde(default)]
+    pub delay_s: f64,
+    /// Pause after each operation, s.
+    #[serde(default)]
+    pub think_s: f64,
+    /// Ends the trial after exactly so many operations; the window is then the whole trial.
+    #[serde(default)]
+    pub max_operations: Option<u64>,
+    /// Longest wait for a connection, s.
+    #[serde(default = "five")]
+    pub connect_timeout_s: f64,
+    /// Longest wait for a whole reply, s.
+    #[serde(default = "ten")]
+    pub reply_timeout_s: f64,
+    /// Load-generating threads of this process.
+    #[serde(default = "one")]
+    pub cores: u32,
+    /// Processors to bind them to, in turn.
+    #[serde(default)]
+    pub pin: Option<Vec<u32>>,
+    /// Seed of every random choice.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn one() -> u32 {
+    1
+}
+fn five() -> f64 {
+    5.0
+}
+fn ten() -> f64 {
+    10.0
+}
+
+/// Upper limits, so that a slip in a plan cannot exhaust the machine.
+const CLIENTS_MAX: u32 = 100_000;
+const SESSIONS_MAX: u64 = 200_000;
+const LENGTH_MAX_S: f64 = 30.0 * 24.0 * 3600.0;
+
+impl TrialSpec {
+    /// Reads and checks JSON text.
+    pub fn from_json(text: &str) -> Result<Self, SpecError> {
+        let spec: Self = serde_json::from_str(text)?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    fn check(&self) -> Result<(), SpecError> {
+        let range = |text: String| Err(SpecError::Range(text));
+        if self.clients == 0 || self.clients > CLIENTS_MAX {
+            return range(format!("clients must be 1 to {CLIENTS_MAX}, not {}", self.clients));
+        }
+        if self.threads == 0 || u64::from(self.clients) * u64::from(self.threads) > SESSIONS_MAX {
+            return range(format!("clients × threads must be 1 to {SESSIONS_MAX}"));
+        }
+        if self.cores == 0 || self.cores > 1024 {
+            return range(format!("cores must be 1 to 1024, not {}", self.cores));
+        }
+        for (name, value) in [
+            ("ramp_up_s", self.ramp_up_s),
+            ("ramp_down_s", self.ramp_down_s),
+            ("delay_s", self.delay_s),
+            ("think_s", self.think_s),
+        ] {
+            if !(0.0..=LENGTH_MAX_S).contains(&value) {
+                return range(format!("{name} must be 0 to {LENGTH_MAX_S}, not {value}"));
+            }
+        }
+        for (name, value) in [
+            ("length_s", self.length_s),
+            ("connect_timeout_s", self.connect_timeout_s),
+            ("reply_timeout_s", self.reply_timeout_s),
+        ] {
+            if !(value > 0.0 && value <= LENGTH_MAX_S) {
+                return range(format!("{name} must be more than 0 and at most {LENGTH_MAX_S}, not {value}"));
+            }
+        }
+        if self.max_operations == Some(0) {
+            return range("max_operations must be at least 1".to_owned());
+        }
+        if self.max_operations.is_none() && self.ramp_up_s + self.ramp_down_s >= self.length_s {
+            return range(format!(
+                "no time is left to measure: ramps of {} s and {} s fill the length of {} s",
+                self.ramp_up_s, self.ramp_down_s, self.length_s
+            ));
+        }
+        Ok(())
+    }
+
+    /// The phases of the trial when it starts at `start_ns`.
+    pub fn timeline(&self, start_ns: Nanos) -> Timeline {
+        let (up, down) =
+            if self.max_operations.is_some() { (0.0, 0.0) } else { (self.ramp_up_s, self.ramp_down_s) };
+        Timeline::new(start_ns, nanos(up), nanos(self.length_s), nanos(down))
+    }
+
+    /// Sessions of the whole trial.
+    pub fn sessions(&self) -> u32 {
+        self.clients * self.threads
+    }
+}
+
+/// Seconds as whole nanoseconds.
+pub(crate) fn nanos(seconds: f64) -> Nanos {
+    (seconds * SECOND_NS as f64).round() as Nanos
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(extra: &str) -> Result<TrialSpec, SpecError> {
+        TrialSpec::from_json(&format!(r#"{{"workload":{{"kind":"null"}},"clients":4,"length_s":3{extra}}}"#))
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_documentation() {
+        let spec = parse("").unwrap();
+        assert_eq!((spec.threads, spec.cores, spec.sessions()), (1, 1, 4));
+        assert!((spec.connect_timeout_s - 5.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_spec_that_leaves_nothing_to_measure_is_refused() {
+        let error = parse(r#","ramp_up_s":2,"ramp_down_s":1"#).unwrap_err();
+        assert!(error.to_string().contains("no time is left"), "{error}");
+        assert!(parse(r#","ramp_up_s":2,"ramp_down_s":1,"max_operations":10"#).is_ok());
+    }
+
+    #[test]
+    fn unknown_keys_and_bad_values_are_refused() {
+        for extra in [r#","colour":1"#, r#","threads":0"#, r#","think_s":-1"#, r#","cores":0"#, r#","max_operations":0"#] {
+            assert!(parse(extra).is_err(), "{extra}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Sockets, TLS, and the event loop that drives sessions over them.
+
+mod epoll;
+mod event_loop;
+mod remote;
+mod socket;
+mod timers;
+mod tls;
+
+pub(crate) use event_loop::{EventLoop, LoopFigures};
+pub(crate) use remote::{Remote, resolve};

@@ -1,0 +1,130 @@
+//! Raw socket calls of the hot path, each with its result as data.
+
+use super::remote::Remote;
+use bakeoff_engine::ErrorClass;
+use std::io;
+use std::os::fd::RawFd;
+
+/// `IP_BIND_ADDRESS_NO_PORT`: the port is chosen at connect, so that only the 4-tuple must be unique.
+const IP_BIND_ADDRESS_NO_PORT: libc::c_int = 24;
+
+/// The class of an error number.
+pub(crate) fn class_of(errno: i32) -> ErrorClass {
+    match errno {
+        libc::ECONNREFUSED | libc::ENOENT => ErrorClass::Refused,
+        libc::ECONNRESET | libc::EPIPE | libc::ECONNABORTED => ErrorClass::ResetBeforeFirstByte,
+        libc::ETIMEDOUT => ErrorClass::ConnectTimeout,
+        libc::EHOSTUNREACH | libc::ENETUNREACH | libc::EHOSTDOWN | libc::ENETDOWN => ErrorClass::Unreachable,
+        libc::EADDRNOTAVAIL | libc::EADDRINUSE => ErrorClass::PortsExhausted,
+        libc::EMFILE | libc::ENFILE => ErrorClass::TooManyFiles,
+        _ => ErrorClass::Other,
+    }
+}
+
+fn last_errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// Opens a socket and starts to connect it. It may or may not be connected on return.
+pub(crate) fn connect(remote: &Remote) -> Result<RawFd, ErrorClass> {
+    let family = libc::c_int::from(remote.address.family());
+    // SAFETY: plain system call.
+    let fd = unsafe { libc::socket(family, libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, 0) };
+    if fd < 0 {
+        return Err(class_of(last_errno()));
+    }
+    if let Some(source) = remote.next_source() {
+        set_option(fd, libc::SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+        // SAFETY: `fd` is open, the address and its length belong together.
+        if unsafe { libc::bind(fd, source.as_ptr().cast(), source.len()) } != 0 {
+            let class = class_of(last_errno());
+            close(fd, false);
+            return Err(class);
+        }
+    }
+    // SAFETY: `fd` is open, the address and its length belong together.
+    if unsafe { libc::connect(fd, remote.address.as_ptr().cast(), remote.address.len()) } != 0 {
+        let errno = last_errno();
+        if errno != libc::EINPROGRESS {
+            close(fd, false);
+            // A Unix socket with a full backlog answers EAGAIN where TCP would refuse.
+            return Err(if errno == libc::EAGAIN { ErrorClass::Refused } else { class_of(errno) });
+        }
+    }
+    Ok(fd)
+}
+
+fn set_option(fd: RawFd, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
+    // SAFETY: `value` is an int of the given length. A refused option only costs speed, so the result is not needed.
+    unsafe {
+        libc::setsockopt(fd, level, name, (&raw const value).cast(), size_of::<libc::c_int>() as libc::socklen_t);
+    }
+}
+
+/// Sends small writes at once.
+pub(crate) fn set_no_delay(fd: RawFd) {
+    set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1);
+}
+
+/// The pending error of a socket, 0 when there is none.
+pub(crate) fn pending_error(fd: RawFd) -> i32 {
+    let mut value: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: `value` has the length given.
+    let result =
+        unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut value).cast(), &raw mut length) };
+    if result == 0 { value } else { last_errno() }
+}
+
+/// Closes a socket; with a reset when asked to.
+pub(crate) fn close(fd: RawFd, with_reset: bool) {
+    // SAFETY: `fd` is open and owned by the caller, who forgets it.
+    unsafe {
+        if with_reset {
+            let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+            let length = size_of::<libc::linger>() as libc::socklen_t;
+            libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_LINGER, (&raw const linger).cast(), length);
+        }
+        libc::close(fd);
+    }
+}
+
+/// What a read or write did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moved {
+    Bytes(usize),
+    /// Try again when the socket is ready.
+    Blocked,
+    Failed(i32),
+}
+
+fn moved(result: isize) -> Moved {
+    match usize::try_from(result) {
+        Ok(bytes) => Moved::Bytes(bytes),
+        Err(_) => match last_errno() {
+            libc::EAGAIN | libc::EINTR | libc::ENOTCONN => Moved::Blocked,
+            errno => Moved::Failed(errno),
+        },
+    }
+}
+
+/// Writes without raising `SIGPIPE`. A socket that still connects is `Blocked`.
+#[inline]
+pub(crate) fn send(fd: RawFd, bytes: &[u8]) -> Moved {
+    // SAFETY: pointer and length describe `bytes`.
+    moved(unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) })
+}
+
+/// Reads into `buffer`; `Bytes(0)` is the end of the stream.
+#[inline]
+pub(crate) fn receive(fd: RawFd, buffer: &mut [u8]) -> Moved {
+    // SAFETY: pointer and length describe `buffer`.
+    moved(unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), 0) })
+}
+
+/// Drops up to `length` received bytes in the kernel, without copying them (TCP only).
+#[inline]
+pub(crate) fn discard(fd: RawFd, length: usize) -> Moved {
+    // SAFETY: with MSG_TRUNC a TCP socket copies nothing, so that no buffer is needed.
+    moved(unsafe { libc::recv(fd, std::ptr::null_mut(), length, libc::MSG_TRUNC) })
+}

@@ -1,0 +1,185 @@
+//! TLS over the loop's sockets, by rustls.
+
+use super::socket::{self, Moved};
+use bakeoff_engine::{ErrorClass, TlsSettings};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{ClientConnection, Resumption};
+use rustls::crypto::WebPkiSupportedAlgorithms;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use std::io::{self, BufRead, Write};
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+/// Sessions that can be resumed are kept for so many servers.
+const SESSIONS_KEPT: usize = 64;
+
+/// Makes TLS sessions towards one server.
+#[derive(Debug, Clone)]
+pub(crate) struct Connector {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+}
+
+impl Connector {
+    pub fn new(settings: &TlsSettings, server_name: &str) -> Result<Self, String> {
+        let name = ServerName::try_from(server_name.to_owned())
+            .map_err(|_| format!("`{server_name}` is not a name that a certificate can have"))?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| format!("TLS: {error}"))?;
+        let mut config = if settings.verify {
+            builder.with_root_certificates(roots(settings.ca_file.as_deref())?).with_no_client_auth()
+        } else {
+            let verifier = Arc::new(AcceptAll(provider.signature_verification_algorithms));
+            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
+        };
+        config.resumption = if settings.resumption {
+            Resumption::in_memory_sessions(SESSIONS_KEPT)
+        } else {
+            Resumption::disabled()
+        };
+        Ok(Self { config: Arc::new(config), name })
+    }
+
+    pub fn session(&self) -> Result<Session, ErrorClass> {
+        let inner = ClientConnection::new(Arc::clone(&self.config), self.name.clone()).map_err(|_| ErrorClass::Tls)?;
+        Ok(Session { inner, blocked: false })
+    }
+}
+
+/// The system's authorities and those of `ca_file`.
+fn roots(ca_file: Option<&str>) -> Result<RootCertStore, String> {
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if let Some(path) = ca_file {
+        let certificates = CertificateDer::pem_file_iter(path).map_err(|error| format!("`{path}`: {error}"))?;
+        for certificate in certificates {
+            let certificate = certificate.map_err(|error| format!("`{path}`: {error}"))?;
+            store.add(certificate).map_err(|error| format!("`{path}`: {error}"))?;
+        }
+    }
+    if store.is_empty() {
+        return Err("no certificate authorities are installed: name one with --ca-file, or use --insecure".to_owned());
+    }
+    Ok(store)
+}
+
+/// `--insecure`: any certificate will do; signatures are still checked against it.
+#[derive(Debug)]
+struct AcceptAll(WebPkiSupportedAlgorithms);
+
+impl ServerCertVerifier for AcceptAll {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls12_signature(message, certificate, signed, &self.0)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls13_signature(message, certificate, signed, &self.0)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_schemes()
+    }
+}
+
+/// One TLS connection.
+#[derive(Debug)]
+pub(crate) struct Session {
+    inner: ClientConnection,
+    /// A write did not fit into the socket; go on when it is writable.
+    blocked: bool,
+}
+
+/// A socket as a writer, for rustls.
+struct SocketWriter(RawFd);
+
+impl Write for SocketWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match socket::send(self.0, bytes) {
+            Moved::Bytes(count) => Ok(count),
+            Moved::Blocked => Err(io::ErrorKind::WouldBlock.into()),
+            Moved::Failed(errno) => Err(io::Error::from_raw_os_error(errno)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Session {
+    pub fn is_handshaking(&self) -> bool {
+        self.inner.is_handshaking()
+    }
+
+    /// Whether the handshake resumed an earlier session; `None` before its end.
+    pub fn resumed(&self) -> Option<bool> {
+        self.inner.handshake_kind().map(|kind| kind == rustls::HandshakeKind::Resumed)
+    }
+
+    /// Takes clear text to be sent with the next [`Session::flush`].
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), ErrorClass> {
+        self.inner.writer().write_all(bytes).map_err(|_| ErrorClass::Tls)
+    }
+
+    /// Sends what is ready; `Ok(true)` when nothing is left.
+    pub fn flush(&mut self, fd: RawFd) -> Result<bool, ErrorClass> {
+        self.blocked = false;
+        while self.inner.wants_write() {
+            match self.inner.write_tls(&mut SocketWriter(fd)) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.blocked = true;
+                    return Ok(false);
+                }
+                Err(error) => return Err(socket::class_of(error.raw_os_error().unwrap_or(0))),
+            }
+        }
+        Ok(true)
+    }
+
+    pub fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    /// Takes cipher text as far as rustls' buffer allows; returns whether the server has ended its stream.
+    pub fn take(&mut self, cipher: &mut &[u8]) -> Result<bool, ErrorClass> {
+        self.inner.read_tls(cipher).map_err(|_| ErrorClass::Tls)?;
+        let state = self.inner.process_new_packets().map_err(|_| ErrorClass::Tls)?;
+        Ok(state.peer_has_closed())
+    }
+
+    /// Clear text that has arrived and was not consumed yet.
+    pub fn clear_text(&mut self) -> &[u8] {
+        self.inner.reader().into_first_chunk().unwrap_or(&[])
+    }
+
+    /// Forgets the first bytes of [`Session::clear_text`].
+    pub fn consume(&mut self, bytes: usize) {
+        self.inner.reader().consume(bytes);
+    }
+}

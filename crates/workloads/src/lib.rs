@@ -1,0 +1,4 @@
+//! Protocol state machines of Bakeoff, one module per kind of work. No I/O, no clock.
+
+pub mod null;
+pub mod web;

@@ -1,0 +1,255 @@
+//! From the specification to prepared requests: everything the loop needs, computed once.
+
+use super::session::WebSession;
+use super::spec::{ClassSpec, RequestSpec, WebSpec};
+use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, TlsSettings, Workload};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// A request ready to be written and the reply it must have.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub wire: Range<usize>,
+    pub class: u16,
+    pub head_only: bool,
+    pub length: Option<u64>,
+    pub sha256: Option<[u8; 32]>,
+    fetched: AtomicBool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Class {
+    pub expect: Vec<u16>,
+    pub requests: Range<usize>,
+}
+
+/// What all sessions of a trial share.
+#[derive(Debug)]
+pub(crate) struct WebPlan {
+    pub wire: Vec<u8>,
+    pub requests: Vec<Prepared>,
+    pub classes: Vec<Class>,
+    /// Class numbers in proportion to the weights.
+    pub deck: Vec<u16>,
+    pub keep_alive: bool,
+    pub requests_per_connection: u32,
+    pub check_every: u32,
+    pub hashed: AtomicU64,
+}
+
+impl WebPlan {
+    /// Whether this is the first fetch of the request in this trial.
+    #[inline]
+    pub fn is_first_fetch(&self, request: usize) -> bool {
+        let fetched = &self.requests[request].fetched;
+        !fetched.load(Ordering::Relaxed) && !fetched.swap(true, Ordering::Relaxed)
+    }
+}
+
+/// The workload `web`.
+#[derive(Debug, Clone)]
+pub struct WebWorkload {
+    plan: Arc<WebPlan>,
+    names: Vec<String>,
+    endpoint: Endpoint,
+}
+
+/// Upper limits of a specification.
+const CLASSES_MAX: usize = 1_000;
+const REQUESTS_MAX: usize = 1_000_000;
+
+impl WebWorkload {
+    /// Reads the workload part of a trial specification.
+    pub fn from_json(value: &serde_json::Value) -> Result<Self, SpecError> {
+        let spec: WebSpec = serde::Deserialize::deserialize(value)?;
+        Self::new(&spec)
+    }
+
+    /// Checks the specification and prepares its requests.
+    pub fn new(spec: &WebSpec) -> Result<Self, SpecError> {
+        let (http11, tls) = check(spec)?;
+        let mut plan = WebPlan {
+            wire: Vec::new(),
+            requests: Vec::new(),
+            classes: Vec::new(),
+            deck: deck(&spec.classes.iter().map(|class| class.weight).collect::<Vec<_>>())?,
+            keep_alive: spec.keep_alive,
+            requests_per_connection: spec.requests_per_connection.unwrap_or(u32::MAX),
+            check_every: spec.check_every,
+            hashed: AtomicU64::new(0),
+        };
+        let tail = header_tail(spec, http11)?;
+        for (number, class) in spec.classes.iter().enumerate() {
+            plan.add_class(number as u16, class, http11, &tail)?;
+        }
+        let name_end = spec.host.rfind(':').filter(|at| !spec.host[*at..].contains(']')).unwrap_or(spec.host.len());
+        let endpoint = Endpoint {
+            addresses: spec.addresses.clone(),
+            unix: spec.unix.clone(),
+            server_name: spec.host[..name_end].trim_matches(['[', ']']).to_owned(),
+            tls_on_connect: tls.is_some(),
+            tls,
+            source_addresses: spec.source_addresses.clone(),
+            receive_buffer_bytes: spec.receive_buffer_bytes,
+            close_with_reset: spec.close_with_reset,
+        };
+        let names = spec.classes.iter().map(|class| class.name.clone()).collect();
+        Ok(Self { plan: Arc::new(plan), names, endpoint })
+    }
+}
+
+impl WebPlan {
+    fn add_class(&mut self, number: u16, class: &ClassSpec, http11: bool, tail: &str) -> Result<(), SpecError> {
+        if class.requests.is_empty() {
+            return Err(format!("class `{}` has no requests", class.name).into());
+        }
+        let first = self.requests.len();
+        for request in &class.requests {
+            let prepared = self.prepare(number, request, http11, tail)?;
+            self.requests.push(prepared);
+        }
+        if self.requests.len() > REQUESTS_MAX {
+            return Err(format!("more than {REQUESTS_MAX} requests").into());
+        }
+        self.classes.push(Class { expect: class.expect.clone(), requests: first..self.requests.len() });
+        Ok(())
+    }
+
+    fn prepare(&mut self, class: u16, request: &RequestSpec, http11: bool, tail: &str) -> Result<Prepared, SpecError> {
+        let head_only = match request.method.as_str() {
+            "GET" => false,
+            "HEAD" => true,
+            other => return Err(format!("method `{other}` is not supported: use GET or HEAD").into()),
+        };
+        if !request.path.starts_with('/') || request.path.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
+            return Err(format!("path `{}` must start with / and be percent-encoded", request.path.escape_debug()).into());
+        }
+        let start = self.wire.len();
+        let version = if http11 { "1.1" } else { "1.0" };
+        self.wire.extend_from_slice(format!("{} {} HTTP/{version}\r\n{tail}", request.method, request.path).as_bytes());
+        let sha256 = request.sha256.as_deref().map(parse_sha256).transpose()?;
+        Ok(Prepared {
+            wire: start..self.wire.len(),
+            class,
+            head_only,
+            length: request.length,
+            sha256,
+            fetched: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Workload for WebWorkload {
+    type Session = WebSession;
+
+    fn operations(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        vec![self.endpoint.clone()]
+    }
+
+    fn session(&self, identity: Identity) -> WebSession {
+        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
+        WebSession::new(Arc::clone(&self.plan), rng)
+    }
+
+    fn figures<'a>(&self, _: impl Iterator<Item = &'a WebSession>) -> serde_json::Value {
+        serde_json::json!({ "bodies_hashed": self.plan.hashed.load(Ordering::Relaxed) })
+    }
+}
+
+/// Checks what does not depend on single requests; returns whether it is HTTP/1.1, and the TLS settings.
+fn check(spec: &WebSpec) -> Result<(bool, Option<TlsSettings>), SpecError> {
+    let http11 = match spec.http.as_str() {
+        "1.1" => true,
+        "1.0" => false,
+        other => return Err(format!("http must be 1.0 or 1.1, not `{other}`").into()),
+    };
+    let tls = match spec.scheme.as_str() {
+        "http" => None,
+        "https" => Some(spec.tls.clone().unwrap_or(TlsSettings { verify: true, ca_file: None, resumption: true })),
+        other => return Err(format!("scheme must be http or https, not `{other}`").into()),
+    };
+    if spec.addresses.is_empty() && spec.unix.is_none() {
+        return Err("the contender has neither an address nor a Unix socket".to_owned().into());
+    }
+    if spec.classes.is_empty() || spec.classes.len() > CLASSES_MAX {
+        return Err(format!("1 to {CLASSES_MAX} classes are needed, not {}", spec.classes.len()).into());
+    }
+    if spec.receive_buffer_bytes.is_some_and(|bytes| !(256..=16 << 20).contains(&bytes)) {
+        return Err("the receive buffer must have 256 B to 16 MiB".to_owned().into());
+    }
+    Ok((http11, tls))
+}
+
+fn header_tail(spec: &WebSpec, http11: bool) -> Result<String, SpecError> {
+    let connection = match (http11, spec.keep_alive) {
+        (true, true) | (false, false) => None,
+        (true, false) => Some("close"),
+        (false, true) => Some("keep-alive"),
+    };
+    let mut fields = vec![("Host", spec.host.as_str())];
+    fields.extend(spec.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    fields.extend(connection.map(|value| ("Connection", value)));
+    let mut tail = String::new();
+    for (name, value) in fields {
+        let clean = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte >= b' ' && byte != 0x7f);
+        if !clean(name) || !clean(value) || name.contains([':', ' ']) {
+            return Err(format!("header `{}` is not valid", name.escape_debug()).into());
+        }
+        tail.push_str(&format!("{name}: {value}\r\n"));
+    }
+    tail.push_str("\r\n");
+    Ok(tail)
+}
+
+fn parse_sha256(text: &str) -> Result<[u8; 32], SpecError> {
+    let bad = || SpecError::Range(format!("`{text}` is not a SHA-256 in hexadecimal"));
+    if text.len() != 64 || !text.is_ascii() {
+        return Err(bad());
+    }
+    let mut hash = [0; 32];
+    for (byte, at) in hash.iter_mut().zip((0..64).step_by(2)) {
+        *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| bad())?;
+    }
+    Ok(hash)
+}
+
+/// Cards in proportion to the weights. A deck that is dealt to its end keeps the shares exact, so that
+/// two contenders and two blocks do the same work.
+fn deck(weights: &[f64]) -> Result<Vec<u16>, SpecError> {
+    let total: f64 = weights.iter().sum();
+    if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) || total <= 0.0 {
+        return Err("weights must be numbers of at least 0 and not all 0".to_owned().into());
+    }
+    let exact = |size: u32| {
+        let counts: Vec<f64> = weights.iter().map(|weight| weight / total * f64::from(size)).collect();
+        let close = counts.iter().all(|count| (count - count.round()).abs() < 1e-6);
+        close.then(|| counts.iter().map(|count| count.round() as usize).collect::<Vec<_>>())
+    };
+    let counts = (1..=1_000).find_map(exact).unwrap_or_else(|| {
+        weights.iter().map(|weight| (weight / total * 1_000.0).round().max(f64::from(u8::from(*weight > 0.0))) as usize).collect()
+    });
+    let cards = counts.iter().enumerate().flat_map(|(class, &count)| std::iter::repeat_n(class as u16, count));
+    Ok(cards.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deck_is_the_smallest_that_keeps_the_weights_exact() {
+        assert_eq!(deck(&[1.0]).unwrap(), [0]);
+        assert_eq!(deck(&[20.0, 20.0]).unwrap(), [0, 1]);
+        let shares = deck(&[20.0, 8.0, 12.0, 20.0, 14.0, 16.0, 7.0, 1.0, 2.0]).unwrap();
+        assert_eq!(shares.len(), 100);
+        assert_eq!(shares.iter().filter(|&&class| class == 8).count(), 2);
+        assert!(deck(&[0.0, 0.0]).is_err() && deck(&[-1.0, 2.0]).is_err() && deck(&[f64::NAN]).is_err());
+        let odd = deck(&[std::f64::consts::PI, 1.0]).unwrap();
+        assert!((odd.iter().filter(|&&class| class == 0).count() as f64 / odd.len() as f64 - 0.7585).abs() < 0.001);
+    }
+}

@@ -1,0 +1,330 @@
+//! One thread of a simulated web client.
+
+use super::body::Chunked;
+use super::head::{self, Framing, HEAD_BYTES_MAX, Head};
+use super::plan::WebPlan;
+use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+#[derive(Debug)]
+enum State {
+    /// No request is out.
+    Idle,
+    Head,
+    Length {
+        left: u64,
+    },
+    Chunked(Box<Chunked>),
+    ToEnd,
+    /// The reply is complete; the server has said that it will close.
+    AwaitClose,
+}
+
+/// The state machine of one connection, request after request.
+#[derive(Debug)]
+pub struct WebSession {
+    plan: Arc<WebPlan>,
+    rng: Rng,
+    deck: Vec<u16>,
+    dealt: usize,
+    fetches: u32,
+    request: usize,
+    connected: bool,
+    requests_on_connection: u32,
+    state: State,
+    head: Vec<u8>,
+    status: u16,
+    keeps_open: bool,
+    bytes_in: u64,
+    body_bytes: u64,
+    hasher: Option<Box<Sha256>>,
+}
+
+impl WebSession {
+    pub(crate) fn new(plan: Arc<WebPlan>, rng: Rng) -> Self {
+        let deck = plan.deck.clone();
+        Self {
+            dealt: deck.len(),
+            deck,
+            plan,
+            rng,
+            fetches: 0,
+            request: 0,
+            connected: false,
+            requests_on_connection: 0,
+            state: State::Idle,
+            head: Vec::new(),
+            status: 0,
+            keeps_open: false,
+            bytes_in: 0,
+            body_bytes: 0,
+            hasher: None,
+        }
+    }
+
+    /// Deals the next class, shuffling when the deck is used up, and picks one of its requests.
+    #[inline]
+    fn choose(&mut self) -> usize {
+        if self.dealt == self.deck.len() {
+            self.rng.shuffle(&mut self.deck);
+            self.dealt = 0;
+        }
+        let class = &self.plan.classes[usize::from(self.deck[self.dealt])];
+        self.dealt += 1;
+        let choices = class.requests.len();
+        class.requests.start + if choices == 1 { 0 } else { self.rng.below(choices as u64) as usize }
+    }
+
+    /// A hash is due on the first fetch of a file and on every n-th fetch of this session.
+    #[inline]
+    fn hash_is_due(&mut self) -> bool {
+        if self.plan.check_every == 0 || self.plan.requests[self.request].sha256.is_none() {
+            return false;
+        }
+        self.fetches += 1;
+        if self.fetches >= self.plan.check_every {
+            self.fetches = 0;
+            return true;
+        }
+        self.plan.is_first_fetch(self.request)
+    }
+
+    fn outcome(&self, error: Option<ErrorClass>) -> Outcome {
+        let request = &self.plan.requests[self.request];
+        Outcome {
+            operation: request.class,
+            error,
+            bytes_in: self.bytes_in,
+            bytes_out: request.wire.len() as u64,
+            status: self.status,
+        }
+    }
+
+    /// Gives the connection up and ends the operation with an error.
+    fn broken(&mut self, error: ErrorClass, actions: &mut Actions) -> Progress {
+        self.drop_connection(actions);
+        Progress::Done(self.outcome(Some(error)))
+    }
+
+    fn drop_connection(&mut self, actions: &mut Actions) {
+        actions.close = true;
+        self.connected = false;
+        self.state = State::Idle;
+    }
+
+    #[inline]
+    fn received(&mut self, bytes: &[u8], actions: &mut Actions) -> Progress {
+        self.bytes_in += bytes.len() as u64;
+        match &mut self.state {
+            State::Head if self.head.is_empty() => self.head_bytes(bytes, actions),
+            State::Head => {
+                let seen = self.head.len();
+                if seen + bytes.len() > HEAD_BYTES_MAX * 2 {
+                    return self.broken(ErrorClass::Protocol, actions);
+                }
+                let mut head = std::mem::take(&mut self.head);
+                head.extend_from_slice(bytes);
+                let progress = self.head_bytes(&head, actions);
+                if self.head.is_empty() {
+                    head.clear();
+                    self.head = head;
+                }
+                progress
+            }
+            State::Length { .. } | State::Chunked(_) | State::ToEnd => self.body(bytes, actions),
+            // More than the announced reply, or something unasked for.
+            State::Idle | State::AwaitClose => self.broken(ErrorClass::Protocol, actions),
+        }
+    }
+
+    #[inline]
+    fn head_bytes(&mut self, bytes: &[u8], actions: &mut Actions) -> Progress {
+        let head_only = self.plan.requests[self.request].head_only;
+        let mut rest = bytes;
+        let head = loop {
+            match head::parse(rest, head_only) {
+                Ok(Some(head)) if head.status < 200 => rest = &rest[head.bytes..],
+                Ok(Some(head)) => break head,
+                Ok(None) => {
+                    self.head.extend_from_slice(rest);
+                    return Progress::Pending;
+                }
+                Err(_) => return self.broken(ErrorClass::Protocol, actions),
+            }
+        };
+        self.start_body(head);
+        self.body(&rest[head.bytes..], actions)
+    }
+
+    #[inline]
+    fn start_body(&mut self, head: Head) {
+        self.head.clear();
+        self.status = head.status;
+        self.keeps_open = head.keeps_open;
+        self.body_bytes = 0;
+        self.state = match head.framing {
+            Framing::Length(left) => State::Length { left },
+            Framing::Chunked => State::Chunked(Box::new(Chunked::new())),
+            Framing::ToEnd => State::ToEnd,
+        };
+        self.hasher = (head.status == 200 && self.hash_is_due()).then(|| Box::new(Sha256::new()));
+    }
+
+    #[inline]
+    fn body(&mut self, bytes: &[u8], actions: &mut Actions) -> Progress {
+        match &mut self.state {
+            State::Length { left } => {
+                if bytes.len() as u64 > *left {
+                    return self.broken(ErrorClass::Protocol, actions);
+                }
+                *left -= bytes.len() as u64;
+                self.body_bytes += bytes.len() as u64;
+                let left = *left;
+                if let Some(hasher) = &mut self.hasher {
+                    hasher.update(bytes);
+                } else {
+                    actions.discard_bytes = left;
+                }
+                if left == 0 { self.complete(actions) } else { Progress::Pending }
+            }
+            State::Chunked(decoder) => {
+                let (body_bytes, hasher) = (&mut self.body_bytes, &mut self.hasher);
+                let used = decoder.take(bytes, |data| {
+                    *body_bytes += data.len() as u64;
+                    if let Some(hasher) = hasher {
+                        hasher.update(data);
+                    }
+                });
+                match used {
+                    Err(_) => self.broken(ErrorClass::Protocol, actions),
+                    Ok(used) if used < bytes.len() => self.broken(ErrorClass::Protocol, actions),
+                    Ok(_) if decoder.is_done() => self.complete(actions),
+                    Ok(_) => Progress::Pending,
+                }
+            }
+            State::ToEnd => {
+                self.body_bytes += bytes.len() as u64;
+                if let Some(hasher) = &mut self.hasher {
+                    hasher.update(bytes);
+                }
+                Progress::Pending
+            }
+            State::Idle | State::Head | State::AwaitClose => Progress::Pending,
+        }
+    }
+
+    /// The reply is complete. A server that announced its close is awaited, so that TIME_WAIT stays there.
+    #[inline]
+    fn complete(&mut self, actions: &mut Actions) -> Progress {
+        if self.keeps_open {
+            return self.finish(actions);
+        }
+        self.state = State::AwaitClose;
+        Progress::Pending
+    }
+
+    #[inline]
+    fn will_reuse(&self) -> bool {
+        self.keeps_open && self.plan.keep_alive && self.requests_on_connection < self.plan.requests_per_connection
+    }
+
+    /// Judges the complete reply and ends the operation.
+    #[inline]
+    fn finish(&mut self, actions: &mut Actions) -> Progress {
+        self.state = State::Idle;
+        if !self.will_reuse() {
+            self.drop_connection(actions);
+        }
+        let error = self.judge();
+        Progress::Done(self.outcome(error))
+    }
+
+    #[inline]
+    fn judge(&mut self) -> Option<ErrorClass> {
+        let request = &self.plan.requests[self.request];
+        let expect = &self.plan.classes[usize::from(request.class)].expect;
+        if !expect.is_empty() && !expect.contains(&self.status) {
+            return Some(ErrorClass::WrongStatus);
+        }
+        if self.status == 200
+            && !request.head_only
+            && request.length.is_some_and(|length| length != self.body_bytes)
+        {
+            return Some(ErrorClass::WrongContent);
+        }
+        let hasher = self.hasher.take()?;
+        self.plan.hashed.fetch_add(1, Ordering::Relaxed);
+        let same = request.sha256.is_none_or(|hash| hash[..] == hasher.finalize()[..]);
+        (!same).then_some(ErrorClass::WrongContent)
+    }
+
+    fn closed(&mut self, actions: &mut Actions) -> Progress {
+        match self.state {
+            State::Idle => {
+                self.drop_connection(actions);
+                Progress::Pending
+            }
+            State::AwaitClose | State::ToEnd => {
+                self.keeps_open = false;
+                self.finish(actions)
+            }
+            State::Head if self.bytes_in == 0 => self.broken(ErrorClass::ClosedEarly, actions),
+            State::Head => self.broken(ErrorClass::Protocol, actions),
+            State::Length { .. } | State::Chunked(_) => self.broken(ErrorClass::ShortBody, actions),
+        }
+    }
+}
+
+impl Session for WebSession {
+    #[inline]
+    fn begin(&mut self, actions: &mut Actions) {
+        self.request = self.choose();
+        self.state = State::Head;
+        self.head.clear();
+        self.bytes_in = 0;
+        self.status = 0;
+        self.hasher = None;
+        if !self.connected {
+            actions.connect = Some(0);
+            self.requests_on_connection = 0;
+        }
+        self.requests_on_connection += 1;
+        actions.send = true;
+    }
+
+    #[inline]
+    fn advance(&mut self, event: Event<'_>, actions: &mut Actions) -> Progress {
+        match event {
+            Event::Received(bytes) => self.received(bytes, actions),
+            Event::Discarded(bytes) => {
+                self.bytes_in += bytes;
+                self.body_bytes += bytes;
+                let State::Length { left } = &mut self.state else {
+                    return self.broken(ErrorClass::Protocol, actions);
+                };
+                *left = left.saturating_sub(bytes);
+                actions.discard_bytes = *left;
+                if *left == 0 { self.complete(actions) } else { Progress::Pending }
+            }
+            Event::Connected => {
+                self.connected = true;
+                Progress::Pending
+            }
+            Event::Closed => self.closed(actions),
+            Event::Sent | Event::Timer => Progress::Pending,
+        }
+    }
+
+    #[inline]
+    fn outgoing(&self) -> &[u8] {
+        &self.plan.wire[self.plan.requests[self.request].wire.clone()]
+    }
+
+    fn fail(&mut self, error: ErrorClass) -> Outcome {
+        self.connected = false;
+        self.state = State::Idle;
+        self.outcome(Some(error))
+    }
+}

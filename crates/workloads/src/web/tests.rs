@@ -1,0 +1,248 @@
+//! The web session against scripted replies: no socket.
+
+use super::{ClassSpec, RequestSpec, WebSession, WebSpec, WebWorkload};
+use bakeoff_engine::{Actions, ErrorClass, Event, Identity, Outcome, Progress, Rng, Session, Workload};
+use sha2::{Digest, Sha256};
+
+fn spec(change: impl FnOnce(&mut WebSpec)) -> WebSpec {
+    let request = RequestSpec { method: "GET".into(), path: "/a".into(), length: Some(5), sha256: None };
+    let mut spec = WebSpec {
+        kind: "web".into(),
+        scheme: "http".into(),
+        host: "example.test:8080".into(),
+        addresses: vec!["127.0.0.1:8080".into()],
+        unix: None,
+        http: "1.1".into(),
+        keep_alive: true,
+        receive_buffer_bytes: None,
+        close_with_reset: false,
+        source_addresses: Vec::new(),
+        requests_per_connection: None,
+        tls: None,
+        check_every: 0,
+        headers: Vec::new(),
+        classes: vec![ClassSpec { name: "a".into(), weight: 1.0, expect: vec![200], requests: vec![request] }],
+    };
+    change(&mut spec);
+    spec
+}
+
+fn session(change: impl FnOnce(&mut WebSpec)) -> WebSession {
+    let workload = WebWorkload::new(&spec(change)).unwrap();
+    workload.session(Identity { client: 0, thread: 0, seed: 1 })
+}
+
+/// Begins an operation, connects when asked to, feeds the parts, then closes when `closes`.
+fn exchange(session: &mut WebSession, parts: &[&[u8]], closes: bool) -> (Option<Outcome>, Actions) {
+    let mut actions = Actions::NONE;
+    session.begin(&mut actions);
+    if actions.connect.is_some() {
+        assert_eq!(session.advance(Event::Connected, &mut actions), Progress::Pending);
+    }
+    let events = parts.iter().map(|part| Event::Received(part)).chain(closes.then_some(Event::Closed));
+    for event in events {
+        actions.clear();
+        if let Progress::Done(outcome) = session.advance(event, &mut actions) {
+            return (Some(outcome), actions);
+        }
+    }
+    (None, actions)
+}
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+#[test]
+fn a_reply_is_complete_however_it_is_cut() {
+    for cut in 0..=OK.len() {
+        let mut session = session(|_| ());
+        let (outcome, actions) = exchange(&mut session, &[&OK[..cut], &OK[cut..]], false);
+        let outcome = outcome.unwrap_or_else(|| panic!("no outcome when cut at {cut}"));
+        assert_eq!((outcome.error, outcome.status, outcome.bytes_in), (None, 200, OK.len() as u64));
+        assert!(!actions.close);
+    }
+}
+
+#[test]
+fn a_kept_connection_is_used_again_and_a_closed_one_is_not() {
+    let mut session = session(|_| ());
+    exchange(&mut session, &[OK], false);
+    let mut actions = Actions::NONE;
+    session.begin(&mut actions);
+    assert_eq!((actions.connect, actions.send), (None, true));
+    session.advance(Event::Received(OK), &mut Actions::NONE.clone());
+    session.advance(Event::Closed, &mut Actions::NONE.clone());
+    actions.clear();
+    session.begin(&mut actions);
+    assert_eq!(actions.connect, Some(0));
+}
+
+#[test]
+fn the_request_on_the_wire_says_what_the_settings_say() {
+    let wire = |change: fn(&mut WebSpec)| {
+        let mut session = session(change);
+        session.begin(&mut Actions::NONE.clone());
+        String::from_utf8(session.outgoing().to_vec()).unwrap()
+    };
+    assert_eq!(wire(|_| ()), "GET /a HTTP/1.1\r\nHost: example.test:8080\r\n\r\n");
+    assert!(wire(|spec| spec.keep_alive = false).contains("Connection: close\r\n"));
+    assert!(wire(|spec| spec.http = "1.0".into()).contains("HTTP/1.0\r\n"));
+    assert!(wire(|spec| spec.http = "1.0".into()).contains("Connection: keep-alive\r\n"));
+}
+
+#[test]
+fn without_keep_alive_the_operation_ends_when_the_server_has_closed() {
+    let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+    let mut session = session(|spec| spec.keep_alive = false);
+    assert_eq!(exchange(&mut session, &[reply], false).0, None);
+    let mut actions = Actions::NONE;
+    let Progress::Done(outcome) = session.advance(Event::Closed, &mut actions) else { panic!("not done") };
+    assert_eq!(outcome.error, None);
+    assert!(actions.close);
+}
+
+#[test]
+fn each_way_to_break_a_reply_has_its_class() {
+    let cases: &[(&[u8], bool, ErrorClass)] = &[
+        (b"", true, ErrorClass::ClosedEarly),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", true, ErrorClass::ShortBody),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello!", false, ErrorClass::Protocol),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhell", false, ErrorClass::WrongContent),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", false, ErrorClass::WrongStatus),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", true, ErrorClass::ShortBody),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", false, ErrorClass::Protocol),
+        (b"220 ready\r\n", false, ErrorClass::Protocol),
+        (b"HTTP/1.1 200 OK\r\nConte", true, ErrorClass::Protocol),
+    ];
+    for (reply, closes, class) in cases {
+        let parts: &[&[u8]] = if reply.is_empty() { &[] } else { &[reply] };
+        let (outcome, actions) = exchange(&mut session(|_| ()), parts, *closes);
+        let outcome = outcome.unwrap_or_else(|| panic!("no outcome for {class:?}"));
+        assert_eq!(outcome.error, Some(*class));
+        assert!(actions.close || matches!(class, ErrorClass::WrongContent | ErrorClass::WrongStatus));
+    }
+}
+
+#[test]
+fn an_expected_404_is_a_success() {
+    let mut session = session(|spec| {
+        spec.classes[0].expect = vec![404];
+        spec.classes[0].requests[0].length = None;
+    });
+    let (outcome, _) = exchange(&mut session, &[b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno"], false);
+    assert_eq!(outcome.unwrap().error, None);
+}
+
+#[test]
+fn read_to_end_and_chunked_bodies_have_their_length_checked_too() {
+    let to_end: &[&[u8]] = &[b"HTTP/1.0 200 OK\r\n\r\n", b"hel", b"lo"];
+    assert_eq!(exchange(&mut session(|_| ()), to_end, true).0.unwrap().error, None);
+    let short: &[&[u8]] = &[b"HTTP/1.0 200 OK\r\n\r\n", b"hel"];
+    assert_eq!(exchange(&mut session(|_| ()), short, true).0.unwrap().error, Some(ErrorClass::WrongContent));
+    let chunked: &[&[u8]] = &[b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhe", b"llo\r\n0\r\n\r\n"];
+    assert_eq!(exchange(&mut session(|_| ()), chunked, false).0.unwrap().error, None);
+}
+
+#[test]
+fn interim_replies_are_passed_over() {
+    let parts: &[&[u8]] = &[b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", OK];
+    assert_eq!(exchange(&mut session(|_| ()), parts, false).0.unwrap().status, 200);
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn a_changed_byte_is_caught_on_the_first_fetch_and_on_every_nth() {
+    let mut session = session(|spec| {
+        spec.check_every = 3;
+        spec.classes[0].requests[0].sha256 = Some(hex(&Sha256::digest(b"hello")));
+    });
+    let wrong = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\njello";
+    let errors: Vec<_> =
+        (0..6).map(|_| exchange(&mut session, &[wrong], false).0.unwrap().error.is_some()).collect();
+    assert_eq!(errors, [true, false, true, false, false, true]);
+}
+
+#[test]
+fn the_rest_of_a_long_body_is_discarded_unless_it_is_hashed() {
+    let mut session = session(|spec| spec.classes[0].requests[0].length = Some(1_000));
+    let (outcome, actions) = exchange(&mut session, &[b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nabc"], false);
+    assert_eq!((outcome, actions.discard_bytes), (None, 997));
+    let mut actions = Actions::NONE;
+    assert_eq!(session.advance(Event::Discarded(900), &mut actions), Progress::Pending);
+    assert_eq!(actions.discard_bytes, 97);
+    let Progress::Done(outcome) = session.advance(Event::Discarded(97), &mut actions) else { panic!("not done") };
+    assert_eq!(outcome.error, None);
+}
+
+#[test]
+fn two_sessions_of_one_seed_ask_for_the_same_and_two_clients_do_not() {
+    let many = |spec: &mut WebSpec| {
+        let request = spec.classes[0].requests[0].clone();
+        spec.classes[0].requests =
+            (0..50).map(|n| RequestSpec { path: format!("/{n}"), ..request.clone() }).collect();
+    };
+    let paths = |client| {
+        let workload = WebWorkload::new(&spec(many)).unwrap();
+        let mut session = workload.session(Identity { client, thread: 0, seed: 9 });
+        (0..20).map(|_| {
+            session.begin(&mut Actions::NONE.clone());
+            session.outgoing().to_vec()
+        }).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(0), paths(0));
+    assert_ne!(paths(0), paths(1));
+}
+
+#[test]
+fn bad_specifications_are_refused_in_words() {
+    for (change, word) in [
+        (Box::new(|spec: &mut WebSpec| spec.classes.clear()) as Box<dyn FnOnce(&mut WebSpec)>, "classes"),
+        (Box::new(|spec: &mut WebSpec| spec.http = "2".into()), "1.0 or 1.1"),
+        (Box::new(|spec: &mut WebSpec| spec.addresses.clear()), "address"),
+        (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].path = "/a b".into()), "percent-encoded"),
+        (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].path = "/\r\nX: y".into()), "percent-encoded"),
+        (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].method = "POST".into()), "GET or HEAD"),
+        (Box::new(|spec: &mut WebSpec| spec.headers.push(("A".into(), "b\r\nC: d".into()))), "header"),
+        (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].sha256 = Some("é".repeat(32))), "SHA-256"),
+    ] {
+        let error = WebWorkload::new(&spec(change)).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+}
+
+/// Random bytes, biased towards the grammar, in random cuts: the session never panics, never keeps more than
+/// its bounds, and always ends in a known state.
+#[test]
+fn hostile_bytes_never_panic() {
+    let words: [&[u8]; 14] = [
+        b"HTTP/1.1 200 OK\r\n", b"HTTP/1.0 ", b"\r\n", b"\r\n\r\n", b"Content-Length: ", b"5", b"18446744073709551615",
+        b"Transfer-Encoding: chunked\r\n", b"0\r\n\r\n", b"ffffffffffffffff\r\n", b"Connection: close\r\n", b"\0", b"hello", b"\n",
+    ];
+    let mut rng = Rng::for_thread(42, 0, 0);
+    for _ in 0..20_000 {
+        let mut session = session(|spec| spec.check_every = 1);
+        let mut actions = Actions::NONE;
+        session.begin(&mut actions);
+        session.advance(Event::Connected, &mut actions);
+        for _ in 0..rng.below(12) {
+            let mut bytes = Vec::new();
+            for _ in 0..rng.below(6) {
+                match rng.below(4) {
+                    0 => bytes.push(rng.next_u64() as u8),
+                    _ => bytes.extend_from_slice(words[rng.below(words.len() as u64) as usize]),
+                }
+            }
+            actions.clear();
+            let event = if bytes.is_empty() { Event::Closed } else { Event::Received(&bytes) };
+            if let Progress::Done(_) = session.advance(event, &mut actions) {
+                actions.clear();
+                session.begin(&mut actions);
+            } else if actions.discard_bytes > 0 && rng.below(2) == 0 {
+                let part = rng.below(actions.discard_bytes) + 1;
+                session.advance(Event::Discarded(part), &mut Actions::NONE.clone());
+            }
+        }
+    }
+}
