@@ -1,0 +1,49 @@
+//! TLS for the web target, with a certificate that is made at start.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use rustls::crypto::ring as provider;
+use rustls::pki_types::PrivateKeyDer;
+use tokio_rustls::TlsAcceptor;
+
+use crate::ServeError;
+use crate::spec::TlsSpec;
+
+/// Sessions remembered for TLS 1.2; TLS 1.3 uses tickets.
+const SESSIONS: usize = 16_384;
+
+pub fn acceptor(spec: &TlsSpec) -> Result<TlsAcceptor, ServeError> {
+    let made = rcgen::generate_simple_self_signed(spec.names.clone())
+        .map_err(|e| ServeError::Spec(format!("tls.names: no certificate can be made for {:?}: {e}", spec.names)))?;
+    if let Some(path) = &spec.certificate_file {
+        write_certificate(path, &made.cert.pem())?;
+    }
+    let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+    let broken = |e: rustls::Error| ServeError::Start(format!("TLS cannot be set up: {e}"));
+    let mut config = ServerConfig::builder_with_provider(Arc::new(provider::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(broken)?
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .map_err(broken)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec(), b"http/1.0".to_vec()];
+    if spec.resumption {
+        config.session_storage = rustls::server::ServerSessionMemoryCache::new(SESSIONS);
+        config.ticketer = provider::Ticketer::new().map_err(broken)?;
+    } else {
+        config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+    }
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+fn write_certificate(path: &Path, pem: &str) -> Result<(), ServeError> {
+    std::fs::write(path, pem).map_err(|e| {
+        ServeError::Start(format!(
+            "cannot write the certificate to {}: {e}; choose another certificate_file",
+            path.display()
+        ))
+    })
+}
