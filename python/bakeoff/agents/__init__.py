@@ -1,0 +1,1 @@
+"""Agents drive the engine on a load-generating machine; the driver knows only the protocol in `base`."""

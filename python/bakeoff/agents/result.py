@@ -1,0 +1,132 @@
+"""What the engine reports, parsed from its JSON: the result of a trial and the snapshots while it runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class _Result(BaseModel):
+    # A newer engine may report more than this control plane knows.
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class SummaryResult(_Result):
+    """A histogram in figures; see bakeoff.store.records.Summary."""
+
+    count: int
+    mean_ns: float | None = None
+    p50_ns: int | None = None
+    p95_ns: int | None = None
+    p99_ns: int | None = None
+    p999_ns: int | None = None
+    max_ns: int | None = None
+    min_ns: int | None = None
+
+
+class OperationResult(_Result):
+    """One class of operations in the window."""
+
+    name: str
+    operations: int
+    errors: dict[str, int]
+    bytes_in: int
+    bytes_out: int
+    service: SummaryResult
+
+
+class StepResult(_Result):
+    """One step of the operations."""
+
+    name: str
+    summary: SummaryResult
+
+
+class SecondResult(_Result):
+    """One second of the trial."""
+
+    second: int
+    phase: str
+    operations: int
+    errors: int
+    bytes_in: int
+    service: SummaryResult
+
+
+class ClientResult(_Result):
+    """One client in the window."""
+
+    client: int
+    operations: int
+    errors: int
+    bytes_in: int
+    busy_s: float
+
+
+class ConnectionsResult(_Result):
+    """Connections of the trial."""
+
+    opened: int
+    failed: int
+
+
+class GeneratorResult(_Result):
+    """What the trial cost the generator."""
+
+    cpu_s: float
+    cpu_share: float
+    cpu_us_per_operation: float | None = None
+    threads: int
+    late_start: SummaryResult
+    lag: SummaryResult
+    rss_bytes: int
+
+
+class TrialResult(_Result):
+    """The result of a trial; counts are those of the measured window."""
+
+    window_s: float
+    elapsed_s: float
+    cancelled: bool
+    fatal: str | None = None
+    operations: int
+    errors_total: int
+    bytes_in: int
+    bytes_out: int
+    errors: dict[str, int]
+    statuses: dict[str, int]
+    service: SummaryResult
+    per_operation: tuple[OperationResult, ...]
+    steps: tuple[StepResult, ...]
+    per_second: tuple[SecondResult, ...]
+    per_client: tuple[ClientResult, ...]
+    connections: ConnectionsResult
+    generator: GeneratorResult
+    workload: dict[str, Any] | None = None
+
+
+class Snapshot(_Result):
+    """A trial at a glance: totals since it began."""
+
+    elapsed_s: float
+    phase: str
+    operations: int
+    errors: int
+    bytes_in: int
+
+
+class EngineEvent(_Result):
+    """Something that the engine noticed `at_s` seconds after the start of the trial."""
+
+    at_s: float
+    level: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished trial: its result and its histograms (HdrHistogram V2) by name."""
+
+    result: TrialResult
+    histograms: Mapping[str, bytes]

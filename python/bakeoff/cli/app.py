@@ -1,0 +1,65 @@
+"""The `bakeoff` command: registers the verbs, turns errors into one message and exit code 2."""
+
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from bakeoff import __version__
+from bakeoff.cli import compare, corpus, plan, report, resume, run, serve, show, suites
+from bakeoff.errors import BakeoffError
+
+EXIT_USER_ERROR = 2
+
+app = typer.Typer(
+    name="bakeoff",
+    help="Which of these servers is faster under my load, by how much, and where does each break?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _verb in (run, plan, resume, show, compare, report, corpus, suites, serve):
+    _verb.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"bakeoff {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Which of these servers is faster under my load, by how much, and where does each break?"""
+
+
+def main() -> NoReturn:
+    """Run the command line; what the user can put right ends with exit code 2, no traceback."""
+    try:
+        code = app(standalone_mode=False)
+    except BakeoffError as error:
+        _refuse(str(error))
+    except typer.TyperException as error:
+        if not error.format_message():  # the help was printed instead
+            sys.exit(EXIT_USER_ERROR)
+        _refuse(f"{error.format_message()}\nTry `bakeoff {_verb_of(sys.argv)}--help`.")
+    except typer.Abort:
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _verb_of(arguments: list[str]) -> str:
+    """The verb with a space after it, when the first word is one."""
+    verbs = {verb.name for verb in app.registered_commands}
+    verbs |= {group.name for group in app.registered_groups}
+    return f"{arguments[1]} " if len(arguments) > 1 and arguments[1] in verbs else ""
+
+
+def _refuse(message: str) -> NoReturn:
+    typer.echo(f"bakeoff: {message}", err=True)
+    sys.exit(EXIT_USER_ERROR)

@@ -1,0 +1,57 @@
+"""`bakeoff compare`: what the statistics say about a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bakeoff.errors import PlanError
+from bakeoff.store.read import read_run
+from bakeoff.units import parse_share
+
+# Tables of a pipe or a log file are not to be folded at 80 columns.
+PIPE_WIDTH = 240
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("compare")(compare)
+
+
+def share(text: str | None) -> float | None:
+    """`5%` or `0.05` as a number. Raises PlanError when it is neither."""
+    if text is None:
+        return None
+    try:
+        return parse_share(text)
+    except ValueError as error:
+        raise PlanError(f"--delta: {error}") from None
+
+
+def compare(
+    path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.")],
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Divide by this contender (default: the first of the plan)."),
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole comparison as JSON.")] = False,
+) -> None:
+    """Say which contender is better, by how much, and how sure that is."""
+    from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: other verbs need not wait
+    from bakeoff.report.terminal import print_comparison
+
+    comparison = compare_run(read_run(path), baseline, share(delta))
+    if as_json:
+        typer.echo(comparison.to_json(indent=2))
+        return
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PIPE_WIDTH)
+    print_comparison(comparison, console)

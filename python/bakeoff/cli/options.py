@@ -1,0 +1,188 @@
+"""Flags made from the settings models: every setting of every kind is a flag of the same name.
+
+A flag hands its text to the plan unchanged, so that units are parsed and refused in one place, with one
+wording,
+for plan files and flags alike.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+import typer
+from pydantic.fields import FieldInfo
+
+from bakeoff.errors import PlanError
+from bakeoff.plan.kinds import KINDS
+from bakeoff.plan.load import (
+    PlanInput,
+    PlanSection,
+    parse_contenders,
+    read_plan_file,
+    resolve_plan,
+    with_flags,
+)
+from bakeoff.plan.model import Plan
+from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.suites import suite_names
+
+WHAT = "PLAN.toml, or a suite followed by NAME=ADDRESS for each contender; `bakeoff suites` lists the suites."
+COMMON_PANEL = "Settings of every suite"
+
+
+def complete_words(incomplete: str) -> list[str]:
+    """Shell completion: suites and plan files."""
+    files = [str(path) for path in Path().glob(f"{incomplete}*.toml")]
+    return [name for name in suite_names() if name.startswith(incomplete)] + files
+
+
+def with_plan_options(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give `verb(given: PlanInput, **own)` the arguments and flags of a plan; its own parameters come
+    first.
+    """
+    own = [p for p in inspect.signature(verb, eval_str=True).parameters.values() if p.name != "given"]
+
+    def command(**values: Any) -> None:
+        mine = {p.name: values.pop(p.name) for p in own}
+        verb(given=_plan_input(values), **mine)
+
+    parameters = [
+        _parameter(
+            "words",
+            list[str],
+            typer.Argument(metavar="PLAN|SUITE [NAME=ADDRESS]...", help=WHAT, autocompletion=complete_words),
+            ...,
+        )
+    ]
+    parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
+    parameters += [*_plan_parameters(), *_setting_parameters()]
+    command.__name__, command.__doc__ = verb.__name__, verb.__doc__
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+def _parameter(name: str, annotation: Any, info: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        annotation=Annotated[annotation, info],
+        default=inspect.Parameter.empty if default is ... else default,
+    )
+
+
+def _plan_parameters() -> Iterator[inspect.Parameter]:
+    for name, field in PlanSection.model_fields.items():
+        if name != "suite":
+            yield _field_parameter(f"plan_{name}", name, field, "Plan")
+    yield _parameter(
+        "plan_reset",
+        list[str] | None,
+        typer.Option(
+            "--reset",
+            metavar="NAME=COMMAND",
+            rich_help_panel="Plan",
+            help="Shell command that restores contender NAME before each of its visits.",
+        ),
+        None,
+    )
+
+
+def _setting_parameters() -> Iterator[inspect.Parameter]:
+    seen: set[str] = set()
+    for kind in KINDS.values():
+        for name, field in kind.settings.model_fields.items():
+            flag = field.alias or name
+            if flag not in seen:
+                seen.add(flag)
+                common = name in CommonSettings.model_fields
+                panel = COMMON_PANEL if common else f"Settings of the {kind.name} suites"
+                yield _field_parameter(f"setting_{flag}", flag, field, panel)
+
+
+def _field_parameter(parameter: str, name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    flag, text = "--" + name.replace("_", "-"), field.description
+    if field.annotation is bool:
+        off = extra.get("off", f"no-{name.replace('_', '-')}")
+        return _parameter(
+            parameter, bool | None, typer.Option(f"{flag}/--{off}", help=text, rich_help_panel=panel), None
+        )
+    kind = list[str] if extra.get("repeat") else str
+    option = typer.Option(flag, metavar=metavar(name, field), help=text, rich_help_panel=panel)
+    return _parameter(parameter, kind | None, option, None)
+
+
+def metavar(name: str, field: FieldInfo) -> str:
+    """What stands for the value in help texts."""
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    if extra.get("path"):
+        return "PATH"
+    by_name = {
+        "delta": "PERCENT",
+        "error_limit": "PERCENT",
+        "dynamic_share": "PERCENT",
+        "weights": "CLASS=SHARE,...",
+        "receive_buffer": "SIZE",
+        "size": "SIZE",
+        "http": "VERSION",
+        "headers": "HEADER",
+        "dynamic_url": "PATH",
+        "source_addresses": "ADDRESS,...",
+    }
+    if name in by_name:
+        return by_name[name]
+    types = set(_leaves(field.annotation))
+    if types == {float}:
+        return "TIME"
+    if tuple in types:
+        return "N,N,..."
+    return "N" if types == {int} else "TEXT"
+
+
+def _leaves(annotation: Any) -> Iterator[Any]:
+    if get_origin(annotation) in (Union, UnionType):
+        for part in get_args(annotation):
+            yield from _leaves(part)
+    elif annotation is not NoneType:
+        yield get_origin(annotation) or annotation
+
+
+def _plan_input(values: dict[str, Any]) -> PlanInput:
+    words, resets = values.pop("words"), values.pop("plan_reset") or []
+    given = {key: value for key, value in values.items() if value is not None and value != []}
+    plan = {key.removeprefix("plan_"): value for key, value in given.items() if key.startswith("plan_")}
+    settings = {
+        key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")
+    }
+    return with_flags(_base(words), plan, settings, dict(_reset(word) for word in resets))
+
+
+def _base(words: list[str]) -> PlanInput:
+    first, contenders = words[0], parse_contenders(words[1:])
+    if first not in suite_names() and (first.endswith(".toml") or "/" in first or Path(first).is_file()):
+        given = read_plan_file(Path(first))
+        if not contenders:
+            return given
+        known = {c.get("name"): c for c in given.contenders}
+        merged = [{**known.get(c["name"], {}), **c} for c in contenders]
+        return PlanInput(given.origin, given.plan, given.settings, merged)
+    if "=" in first:
+        raise PlanError(f"name the suite first: bakeoff run SUITE {first} …; `bakeoff suites` lists them")
+    return PlanInput("command line", {"suite": first}, {}, contenders)
+
+
+def _reset(word: str) -> tuple[str, str]:
+    name, equals, command = word.partition("=")
+    if not equals or not command:
+        raise PlanError(
+            f"--reset {word!r}: write NAME=COMMAND, such as --reset 'nginx=systemctl restart nginx'"
+        )
+    return name, command
+
+
+def plan_of(given: PlanInput) -> Plan:
+    """The resolved plan. Raises PlanError."""
+    return resolve_plan(given)

@@ -1,0 +1,156 @@
+"""`bakeoff plan`: what a plan would do, without doing it."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from bakeoff.cli.console import make_console
+from bakeoff.cli.options import with_plan_options
+from bakeoff.plan.load import PlanInput, resolve_plan
+from bakeoff.plan.model import Plan
+from bakeoff.plan.order import order_trials
+from bakeoff.plan.toml import plan_to_toml
+from bakeoff.run.observer import OVERHEAD_S, short_duration
+
+FEWEST_BLOCKS = 6
+DEFAULT_BLOCKS = 8
+CELL_BLOCKS = 13
+PLACEHOLDERS = [{"name": "A", "address": "http://a.invalid"}, {"name": "B", "address": "http://b.invalid"}]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("plan")(with_plan_options(plan))
+
+
+def plan(
+    given: PlanInput,
+    as_toml: Annotated[
+        bool, typer.Option("--toml", help="Print the plan as a plan file and nothing else.")
+    ] = False,
+    order: Annotated[bool, typer.Option("--order", help="List every trial in its order.")] = False,
+) -> None:
+    """Show the trials, their order and the duration of a plan without running it. Nothing is sent to anybody.
+
+    Contenders may be left out; then two are assumed.
+    """
+    known = bool(given.contenders)
+    if not known:
+        given = PlanInput(given.origin, given.plan, given.settings, PLACEHOLDERS, given.flags)
+    resolved = resolve_plan(given)
+    if as_toml:
+        typer.echo(plan_to_toml(given), nl=False)
+        return
+    console = make_console()
+    for line in _lines(resolved, known):
+        console.print(line, markup=False, soft_wrap=True)
+    console.print(_visits(resolved))
+    if order:
+        console.print(_trials(resolved))
+    console.print("\nWhat so many blocks can show (sign-flip test on pairs, two-sided):", markup=False)
+    console.print(_blocks_table(resolved))
+    console.print(_advice(resolved), markup=False, soft_wrap=True)
+
+
+def smallest_p(blocks: int) -> float:
+    """The smallest p value that a two-sided sign-flip test of so many pairs can give: 2 / 2^blocks, at most
+    1.
+    """
+    return min(1.0, 0.5 ** (blocks - 1))
+
+
+def duration_s(plan: Plan) -> float:
+    """Seconds of all trials of a plan bounded by time; resets are not known before they run."""
+    return plan.trials * (plan.settings.length_s + OVERHEAD_S)
+
+
+def _lines(plan: Plan, known: bool) -> list[str]:
+    s = plan.settings
+    lines = [
+        f"{plan.name}: suite {plan.suite} ({plan.title}), size {plan.size}, modelled on {plan.modelled_on}",
+        f"plan {plan.hash[:12]}, seed {plan.seed}, smallest difference that matters {plan.delta:.1%}",
+        "contenders: "
+        + ", ".join(f"{c.name} {c.address}" for c in plan.contenders)
+        + ("" if known else " (assumed)"),
+        "mixes (clients): " + ", ".join(map(str, s.mixes)),
+        f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(s.mixes)} mixes x {plan.blocks} "
+        f"blocks",
+    ]
+    if s.operations is None:
+        lines.append(
+            f"each {s.length_s:g} s: ramp up {s.ramp_up_s:g} s, measured {s.window_s:g} s, ramp down "
+            f"{s.ramp_down_s:g} s"
+        )
+        resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
+        lines.append(f"duration: about {short_duration(duration_s(plan))}{resets}")
+    else:
+        lines.append(f"each ends after {s.operations:,} operations, or at the latest after {s.length_s:g} s")
+        lines.append(f"duration: at most {short_duration(duration_s(plan))}")
+    return lines + [f"(assumed) {text}" for text in plan.assumed]
+
+
+def _visits(plan: Plan) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in ("block", "visits in this order", "mixes in this order", "seed"):
+        table.add_column(column, overflow="fold")
+    blocks: dict[int, list[str]] = {}
+    mixes: dict[int, list[int]] = {}
+    seeds: dict[int, int] = {}
+    for t in order_trials(plan):
+        names = blocks.setdefault(t.block, [])
+        if t.contender not in names:
+            names.append(t.contender)
+        if t.contender == names[0]:
+            mixes.setdefault(t.block, []).append(t.mix_clients)
+        seeds[t.block] = t.seed
+    for block, names in blocks.items():
+        steps = mixes[block]
+        shown = ", ".join(map(str, steps)) if len(steps) <= 6 else f"{steps[0]}, {steps[1]} … {steps[-1]}"
+        table.add_row(str(block), ", ".join(names), shown, str(seeds[block]))
+    return table
+
+
+def _trials(plan: Plan) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in ("order", "block", "contender", "clients"):
+        table.add_column(column)
+    for t in order_trials(plan):
+        table.add_row(str(t.order), str(t.block), t.contender, str(t.mix_clients))
+    return table
+
+
+def _blocks_table(plan: Plan) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("blocks", justify="right")
+    table.add_column("smallest p", justify="right")
+    table.add_column("duration", justify="right")
+    table.add_column("")
+    per_block = duration_s(plan) / plan.blocks
+    for blocks in sorted({3, 4, 5, 6, 7, 8, 10, 13, plan.blocks}):
+        notes = {
+            FEWEST_BLOCKS: "fewest for a verdict",
+            DEFAULT_BLOCKS: "default",
+            CELL_BLOCKS: "for claims about single cells",
+        }
+        note = notes.get(blocks, "no verdict" if blocks < FEWEST_BLOCKS else "")
+        if blocks == plan.blocks:
+            note = ", ".join(part for part in ("this plan", note) if part)
+        table.add_row(str(blocks), f"{smallest_p(blocks):.3g}", short_duration(per_block * blocks), note)
+    return table
+
+
+def _advice(plan: Plan) -> str:
+    if len(plan.contenders) < 2:
+        return "One contender: figures only. Name a second one to compare."
+    if plan.blocks < FEWEST_BLOCKS:
+        return (
+            f"{plan.blocks} blocks give numbers but no verdict: fewer than {FEWEST_BLOCKS} pairs can "
+            f"never reach p = 0.05. Use --blocks {FEWEST_BLOCKS} or more."
+        )
+    if plan.blocks < CELL_BLOCKS:
+        return (
+            f"{plan.blocks} blocks are enough for the verdict of the suite; use --blocks {CELL_BLOCKS} "
+            "for claims about single mixes."
+        )
+    return f"{plan.blocks} blocks are enough for the verdict of the suite and for single mixes."

@@ -1,0 +1,94 @@
+"""`bakeoff report`: the comparison as one HTML file."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bakeoff.cli.compare import share
+from bakeoff.errors import LabError, PlanError
+from bakeoff.store.read import read_run
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("report")(report)
+
+
+def report(
+    path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="REPORT.html", help="Default: RUN.html next to the run file."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the report if it is there already.")
+    ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Divide by this contender (default: the first of the plan)."),
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."
+        ),
+    ] = None,
+) -> None:
+    """Write the report of a run as one HTML file that opens offline."""
+    target = path.with_suffix(".html") if output is None else output
+    check_target(path, target, force)
+    smallest = share(delta)
+    from bakeoff.report.html import (
+        render_html,
+        warm_up,
+    )  # these take a moment to load: refuse bad input first
+
+    warm_up()
+    run = read_run(path)
+    from bakeoff.compare import compare_run
+    from bakeoff.report.compose import compose
+
+    comparison = compare_run(run, baseline, smallest)
+    page = render_html(compose(run, comparison))
+    write_whole(target, page, force)
+    typer.echo(comparison.headline[0])
+    typer.echo(f"Report: {target}")
+
+
+def check_target(run: Path, target: Path, force: bool) -> None:
+    """Raise PlanError when ``target`` must not or cannot be written."""
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise PlanError(f"{target} does not end in .html: give the report a name such as report.html")
+    if target.exists() and run.exists() and target.samefile(run):
+        raise PlanError(f"{target} is the run file itself: give the report another name")
+    if target.is_dir():
+        raise PlanError(f"{target} is a folder: give the name of a file in it")
+    if target.exists() and not force:
+        raise PlanError(f"{target} is there already: choose another name with -o, or replace it with --force")
+    if not target.parent.is_dir():
+        raise PlanError(f"the folder {target.parent} does not exist: make it first")
+
+
+def write_whole(target: Path, page: str, force: bool) -> None:
+    """Write ``page``; a full disk leaves no half report and no damaged old one. Raises PlanError or
+    LabError.
+    """
+    place = target.with_name(f".{target.name}.{os.getpid()}") if force else target
+    try:
+        with place.open("x", encoding="utf-8") as file:
+            try:
+                file.write(page)
+                file.flush()
+            except OSError:
+                place.unlink(missing_ok=True)
+                raise
+        if force:
+            place.replace(target)
+    except FileExistsError:
+        raise PlanError(f"{target} is there already: choose another name with -o, or use --force") from None
+    except OSError as error:
+        raise LabError(
+            f"{target} cannot be written ({error.strerror}): check space and permissions"
+        ) from error

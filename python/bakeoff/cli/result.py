@@ -1,0 +1,39 @@
+"""What is printed when a run ends, however it ends."""
+
+from pathlib import Path
+from typing import NoReturn
+
+import typer
+from rich.console import Console
+
+from bakeoff.compare import compare_run
+from bakeoff.report.terminal import print_summary
+from bakeoff.run.driver import RunInterruptedError
+from bakeoff.store.read import read_run
+
+EXIT_INTERRUPTED = 130
+
+
+def print_result(path: Path) -> None:
+    """The verdict in one sentence and what to do next."""
+    console = Console(highlight=False, soft_wrap=True)
+    print_summary(compare_run(read_run(path)), console)
+    console.print(
+        f"\nRun file: {path}\nNext: bakeoff compare {path}   |   bakeoff report {path} -o report.html",
+        markup=False,
+    )
+
+
+def stop_cleanly(stop: RunInterruptedError) -> NoReturn:
+    """Say what was kept and how to go on; ends with exit code 130."""
+    if stop.path is None:
+        typer.echo("bakeoff: interrupted before anything was measured", err=True)
+    else:
+        run = read_run(stop.path)
+        done = sum(t.state != "interrupted" for t in run.trials)
+        typer.echo(
+            f"bakeoff: interrupted; {done} of {run.trials_planned} trials are kept in {stop.path}. "
+            f"Go on with: bakeoff resume {stop.path}",
+            err=True,
+        )
+    raise typer.Exit(EXIT_INTERRUPTED)

@@ -1,0 +1,61 @@
+"""`bakeoff run`: run a plan into a run file and print the result."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bakeoff.agents.local import LocalAgent
+from bakeoff.cli.options import with_plan_options
+from bakeoff.cli.result import print_result, stop_cleanly
+from bakeoff.plan.load import PlanInput, resolve_plan
+from bakeoff.plan.model import Plan
+from bakeoff.run.driver import RunInterruptedError, start_run
+from bakeoff.run.live import LiveObserver
+from bakeoff.run.observer import Observer, PlainObserver
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("run")(with_plan_options(run))
+
+
+def run(
+    given: PlanInput,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="RUN.bakeoff",
+            help="Run file to write; by default SUITE-DATE-TIME.bakeoff.",
+        ),
+    ] = None,
+) -> None:
+    """Compare contenders: run a plan file, or a suite with flags.
+
+    bakeoff run web-static nginx=http://127.0.0.1:8080 apache=http://127.0.0.1:8081 --size quick
+    """
+    plan = resolve_plan(given)
+    path = output or default_path(plan)
+    try:
+        start_run(plan, path, LocalAgent(), make_observer())
+    except RunInterruptedError as stop:
+        stop_cleanly(stop)
+    print_result(path)
+
+
+def default_path(plan: Plan) -> Path:
+    """A name in the working folder that sorts by time."""
+    return Path(f"{plan.suite}-{datetime.now():%Y%m%d-%H%M%S}.bakeoff")
+
+
+def make_observer() -> Observer:
+    """The live display on a terminal, plain lines elsewhere; both on standard error, results go to standard
+    output.
+    """
+    console = Console(stderr=True)
+    return LiveObserver(console) if console.is_terminal else PlainObserver(sys.stderr)

@@ -1,0 +1,255 @@
+"""`bakeoff serve`: the built-in targets, each a process of its own that can be told to misbehave in exact
+ways.
+"""
+
+import json
+import re
+import signal
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+from bakeoff.agents.local import load_engine
+from bakeoff.corpus.manifest import MANIFEST_NAME
+from bakeoff.errors import LabError, PlanError
+from bakeoff.run.preflight import raise_open_files
+from bakeoff.units import parse_duration, parse_rate, parse_size, parse_whole_numbers
+
+COUNTS_EVERY_S = 1.0
+
+serve_app = typer.Typer(
+    name="serve", help="Serve a built-in target for demos, calibration and tests.", no_args_is_help=True
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb with one sub-command per kind of target."""
+    app.add_typer(serve_app)
+
+
+Host = Annotated[str, typer.Option(help="Numeric address to listen on: 127.0.0.1, ::1, 0.0.0.0.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 lets the system choose.")]
+Unix = Annotated[Path | None, typer.Option(metavar="SOCKET", help="Listen on this unix socket instead.")]
+Threads = Annotated[int, typer.Option(min=1, max=1024, help="Worker threads.")]
+Pin = Annotated[str | None, typer.Option(metavar="N,N,...", help="Core numbers for the worker threads.")]
+Counts = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write what was served as JSON there, every second and at the end."),
+]
+
+
+@serve_app.command("web")
+def web(
+    root: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder to serve, such as a corpus; without it every path gives one page."
+        ),
+    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    unix: Unix = None,
+    threads: Threads = 1,
+    pin: Pin = None,
+    page: Annotated[
+        str, typer.Option(metavar="SIZE", help="Size of the one page (without --root).")
+    ] = "1024",
+    keep_alive: Annotated[
+        bool, typer.Option("--keep-alive/--close", help="Keep connections open when the client asks for it.")
+    ] = True,
+    requests_per_connection: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Close a connection after so many replies.")
+    ] = None,
+    chunked: Annotated[bool, typer.Option("--chunked", help="Send bodies chunked (HTTP/1.1).")] = False,
+    tls: Annotated[
+        bool, typer.Option("--tls", help="Serve https with a certificate made for this process.")
+    ] = False,
+    tls_certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write that certificate there, for --ca-file of clients."),
+    ] = None,
+    delay: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Hold every reply back for exactly so long: 5ms.")
+    ] = None,
+    stall: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME/TIME", help="Stand still for so long at the end of each period: 200ms/1s."
+        ),
+    ] = None,
+    refuse: Annotated[
+        str | None, typer.Option(metavar="N/M", help="Reset exactly N of each M connections: 1/10.")
+    ] = None,
+    limit: Annotated[
+        str | None, typer.Option(metavar="RATE", help="Answer at most so many requests: 1000/s.")
+    ] = None,
+    status: Annotated[
+        str | None,
+        typer.Option(metavar="CODE[/N]", help="Answer every Nth request with this status: 503/10."),
+    ] = None,
+    truncate: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Cut every Nth body in the middle.")
+    ] = None,
+    corrupt: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Damage one byte of every Nth body.")
+    ] = None,
+    close_after: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Cut every body after so many bytes.")
+    ] = None,
+    cut_with_reset: Annotated[
+        bool, typer.Option("--cut-with-reset", help="Make these cuts by a TCP reset.")
+    ] = False,
+    idle_timeout: Annotated[
+        str, typer.Option(metavar="TIME", help="Close connections that are silent for so long.")
+    ] = "60s",
+    counts_file: Counts = None,
+) -> None:
+    """A small fast HTTP server for a corpus, with the built-in dynamic page, and faults on request."""
+    if root is not None and not root.is_dir():
+        raise PlanError(f"--root: {root} is not a folder: make one with `bakeoff corpus web-static {root}`")
+    spec = _common("web", host, port, unix, threads, pin) | {
+        "root": str(root.absolute()) if root else None,
+        "page_bytes": _quantity("--page", parse_size, page),
+        "keep_alive": keep_alive,
+        "requests_per_connection": requests_per_connection,
+        "chunked": chunked,
+        "tls": {"certificate_file": str(tls_certificate) if tls_certificate else None}
+        if tls or tls_certificate
+        else None,
+        "delay_s": _quantity("--delay", parse_duration, delay) or 0.0,
+        "stall": _stall(stall),
+        "refuse": _refuse(refuse),
+        "limit_per_s": _quantity("--limit", parse_rate, limit),
+        "status": _status(status),
+        "truncate_every": truncate,
+        "corrupt_every": corrupt,
+        "close_after_bytes": _quantity("--close-after", parse_size, close_after),
+        "cut_with_reset": cut_with_reset,
+        "idle_timeout_s": _quantity("--idle-timeout", parse_duration, idle_timeout),
+    }
+    what = (
+        f"{root} " + ("(a corpus)" if (root / MANIFEST_NAME).is_file() else "(no corpus)")
+        if root
+        else "one page"
+    )
+    _serve(spec, "https" if spec["tls"] else "http", what, counts_file)
+
+
+@serve_app.command("null")
+def null(
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
+    unix: Unix = None,
+    threads: Threads = 1,
+    pin: Pin = None,
+    page: Annotated[str, typer.Option(metavar="SIZE", help="Size of the page.")] = "1024",
+    close: Annotated[bool, typer.Option("--close", help="Close each connection after its reply.")] = False,
+    counts_file: Counts = None,
+) -> None:
+    """The least that answers HTTP: one prebuilt reply to every request, to measure clients with."""
+    spec = _common("null", host, port, unix, threads, pin)
+    spec |= {"page_bytes": _quantity("--page", parse_size, page), "close": close}
+    _serve(spec, "http", "one prebuilt reply", counts_file)
+
+
+def _common(
+    kind: str, host: str, port: int, unix: Path | None, threads: int, pin: str | None
+) -> dict[str, Any]:
+    cores = _quantity("--pin", parse_whole_numbers, pin)
+    return {
+        "kind": kind,
+        "host": host,
+        "port": port,
+        "unix": str(unix.absolute()) if unix else None,
+        "threads": threads,
+        "pin": list(cores) if cores else None,
+    }
+
+
+def _quantity(flag: str, parse: Any, text: str | None) -> Any:
+    try:
+        return None if text is None else parse(text)
+    except ValueError as error:
+        raise PlanError(f"{flag}: {error}") from None
+
+
+def _stall(text: str | None) -> dict[str, float] | None:
+    if text is None:
+        return None
+    span, slash, period = text.partition("/")
+    if not slash:
+        raise PlanError(f"--stall: {text!r} is not TIME/TIME: write it like 200ms/1s")
+    found = {
+        "for_s": _quantity("--stall", parse_duration, span),
+        "every_s": _quantity("--stall", parse_duration, period),
+    }
+    if not 0 < found["for_s"] < found["every_s"]:
+        raise PlanError(f"--stall: {text!r}: the first time must be shorter than the second")
+    return found
+
+
+def _refuse(text: str | None) -> dict[str, int] | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if match is None or not 0 < int(match[1]) <= int(match[2]):
+        raise PlanError(f"--refuse: {text!r} is not N/M: write it like 1/10")
+    return {"count": int(match[1]), "of": int(match[2])}
+
+
+def _status(text: str | None) -> dict[str, int] | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([1-5]\d\d)(?:/(\d+))?", text)
+    if match is None or match[2] == "0":
+        raise PlanError(f"--status: {text!r} is not CODE or CODE/N: write it like 503 or 503/10")
+    return {"code": int(match[1]), "every": int(match[2] or 1)}
+
+
+def _serve(spec: dict[str, Any], scheme: str, what: str, counts_file: Path | None) -> None:
+    """Serve until Ctrl-C or SIGTERM; the first line on standard output names the address."""
+    engine, stopped = load_engine(), threading.Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    raise_open_files(256)
+    try:
+        server = engine.serve(json.dumps(spec))
+    except engine.SpecError as error:
+        raise PlanError(f"the target refuses its settings: {error}") from None
+    except (engine.EngineError, OSError) as error:
+        raise LabError(f"the target cannot start: {error}") from None
+    try:
+        address = server.address()
+        typer.echo(
+            f"serving {what} at {address if address.startswith('unix:') else f'{scheme}://{address}'} "
+            f"(Ctrl-C ends)"
+        )
+        while not stopped.wait(COUNTS_EVERY_S):
+            _write_counts(counts_file, server.counts())
+    finally:
+        counts = server.counts()
+        server.stop()
+    _write_counts(counts_file, counts)
+    served = json.loads(counts)
+    typer.echo(
+        f"served {served.get('requests', 0):,} requests on {served.get('connections', 0):,} connections"
+    )
+
+
+def _write_counts(path: Path | None, counts: str) -> None:
+    """Replace the file as a whole, so that a reader never sees half of it."""
+    if path is None:
+        return
+    try:
+        part = path.with_name(path.name + ".part")
+        part.write_text(counts + "\n", encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise LabError(f"--counts-file: {path} cannot be written: {error.strerror}") from None

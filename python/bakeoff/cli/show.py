@@ -1,0 +1,149 @@
+"""`bakeoff show`: the trials of a run file, for people or for programs."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bakeoff.cli.console import make_console
+from bakeoff.store.read import read_run
+from bakeoff.store.records import OK, RunRecord, Summary, TrialRecord
+from bakeoff.units import format_size
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("show")(show)
+
+
+def show(
+    path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.")],
+    as_json: Annotated[bool, typer.Option("--json", help="JSON array with one object per trial.")] = False,
+    events: Annotated[bool, typer.Option("--events", help="List events too.")] = False,
+) -> None:
+    """List the trials of a run file."""
+    run = read_run(path)
+    if as_json:
+        lines = [json.dumps(trial_object(t), allow_nan=False) for t in run.trials]
+        typer.echo("[\n" + ",\n".join(lines) + "\n]" if lines else "[]")
+        return
+    console = make_console()
+    _print_head(console, run)
+    console.print(_table(run))
+    for t in run.trials:
+        if t.state != OK:
+            where = f"block {t.block}, {t.contender}, {t.mix_clients} clients"
+            console.print(f"{where}: {t.state}: {t.reason}", markup=False, soft_wrap=True)
+    if events:
+        for event in run.events:
+            console.print(f"{event.at} {event.level}: {event.text}", markup=False, soft_wrap=True)
+
+
+def milliseconds(s: Summary) -> dict[str, float | None]:
+    """A summary as JSON values in milliseconds; null where there was no operation."""
+    values = {
+        "mean": s.mean_ns,
+        "p50": s.p50_ns,
+        "p95": s.p95_ns,
+        "p99": s.p99_ns,
+        "p999": s.p999_ns,
+        "max": s.max_ns,
+    }
+    return {name: None if value is None else value / 1e6 for name, value in values.items()}
+
+
+def trial_object(t: TrialRecord) -> dict[str, Any]:
+    """One trial as JSON values; times in ms, rates per second, counts of the measured window."""
+    return {
+        "id": t.id,
+        "contender": t.contender,
+        "mix_clients": t.mix_clients,
+        "block": t.block,
+        "order": t.order,
+        "seed": t.seed,
+        "state": t.state,
+        "reason": t.reason,
+        "marks": list(t.marks),
+        "started_at": t.started_at,
+        "window_s": t.window_s,
+        "operations": t.operations,
+        "operations_per_s": t.operations_per_s,
+        "bytes_in": t.bytes_in,
+        "bytes_out": t.bytes_out,
+        "bytes_per_s": t.bytes_per_s,
+        "errors": t.errors,
+        "statuses": t.statuses,
+        "service_ms": milliseconds(t.service),
+        "per_operation": {
+            o.name: {
+                "operations": o.operations,
+                "errors": o.errors,
+                "bytes_in": o.bytes_in,
+                "service_ms": milliseconds(o.service),
+            }
+            for o in t.per_operation
+        },
+        "steps_ms": {s.name: milliseconds(s.summary) for s in t.steps},
+        "connections_opened": t.connections_opened,
+        "fairness_jain": t.fairness_jain,
+        "generator_cpu_us_per_operation": t.generator_cpu_us_per_operation,
+        "generator_cpu_share": t.generator_cpu_share,
+        "generator_rss_bytes": t.generator_rss_bytes,
+        "workload": t.workload,
+    }
+
+
+def _print_head(console: Console, run: RunRecord) -> None:
+    missing = run.trials_planned - len(run.trials)
+    state = (
+        "complete" if run.finished_at else f"not complete, {missing} of {run.trials_planned} trials missing"
+    )
+    lines = [
+        f"{run.name}: suite {run.suite}, size {run.plan.get('size')}, {run.created_at}, {state}",
+        f"plan {run.plan_hash[:12]}, seed {run.plan.get('seed')}, {run.blocks_planned} blocks, mixes "
+        + ", ".join(map(str, run.mixes)),
+    ]
+    lines += [
+        f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "")
+        for c in run.contenders
+    ]
+    if run.null_operations_per_s:
+        lines.append(
+            f"the generator's own ceiling (null workload): {run.null_operations_per_s:,.0f} operations/s"
+        )
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _table(run: RunRecord) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("order", justify="right")
+    table.add_column("block", justify="right")
+    table.add_column("contender")
+    for name in ("clients", "operations/s", "bytes/s", "mean ms", "p50 ms", "p99 ms", "errors", "CPU µs/op"):
+        table.add_column(name, justify="right")
+    table.add_column("state")
+    for t in run.trials:
+        ms = milliseconds(t.service)
+        table.add_row(
+            str(t.order),
+            str(t.block),
+            t.contender,
+            str(t.mix_clients),
+            f"{t.operations_per_s:,.1f}",
+            format_size(t.bytes_per_s),
+            _figure(ms["mean"]),
+            _figure(ms["p50"]),
+            _figure(ms["p99"]),
+            f"{t.errors_total:,}",
+            f"{t.generator_cpu_us_per_operation:.1f}",
+            " ".join([t.state, *t.marks]),
+        )
+    return table
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -1,0 +1,80 @@
+"""`bakeoff suites`: which suites there are, and every setting of one."""
+
+from typing import Annotated, Any
+
+import typer
+from pydantic.fields import FieldInfo
+from rich.console import Console
+from rich.table import Table
+
+from bakeoff.cli.console import make_console
+from bakeoff.plan.kinds import KINDS
+from bakeoff.plan.suites import BLOCKS, SIZES, load_suite, suite_names
+from bakeoff.units import format_duration, format_share
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("suites")(suites)
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [name for name in suite_names() if name.startswith(incomplete)]
+
+
+def suites(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[SUITE]", help="Show this one.", autocompletion=_complete)
+    ] = None,
+) -> None:
+    """List the suites, or show one with its settings in each size."""
+    console = make_console()
+    if name is not None:
+        _show(console, name)
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("suite", "modelled on", "what it does"):
+        table.add_column(column, overflow="fold")
+    for each in suite_names():
+        head = load_suite(each).suite
+        table.add_row(each, head.modelled_on, head.summary)
+    console.print(table)
+    console.print("\nSettings of a suite: bakeoff suites SUITE", markup=False)
+
+
+def _show(console: Console, name: str) -> None:
+    suite = load_suite(name)
+    kind = KINDS[suite.suite.kind]
+    console.print(
+        f"{name}: {suite.suite.title}\nmodelled on {suite.suite.modelled_on}\n{suite.suite.summary}\n",
+        markup=False,
+    )
+    models = {size: kind.settings.model_validate(suite.defaults(size)) for size in SIZES}
+    table = Table(box=None, pad_edge=False)
+    for column in ("setting", *SIZES, "meaning"):
+        table.add_column(column, overflow="fold")
+    table.add_row("blocks", *(str(BLOCKS[size]) for size in SIZES), "How often every contender is visited.")
+    for field_name, field in kind.settings.model_fields.items():
+        values = [_text(field_name, field, getattr(models[size], field_name)) for size in SIZES]
+        table.add_row(field.alias or field_name, *values, field.description)
+    console.print(table)
+    if suite.classes:
+        console.print(
+            "\nrequest classes and their weights: "
+            + ", ".join(f"{c.name} {c.weight:g}" for c in suite.classes),
+            markup=False,
+        )
+    for assumption in suite.suite.assumed:
+        console.print(f"(assumed) {assumption.text}", markup=False)
+
+
+def _text(name: str, field: FieldInfo, value: Any) -> str:
+    if value is None:
+        return "auto" if "auto" in (field.description or "") else "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return format_share(value) if name.endswith("share") else format_duration(value)
+    if isinstance(value, (tuple, dict)):
+        return ",".join(map(str, value)) or "-"
+    return str(value)

@@ -1,0 +1,150 @@
+"""What a reader must know besides the numbers, each with what to do about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from bakeoff.compare import wording
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.exploratory import P99_OPERATIONS
+from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
+from bakeoff.stats import MINIMUM_BLOCKS
+from bakeoff.store.records import RunRecord
+
+CEILING_SHARE = 0.7
+FAIRNESS_FLOOR = 0.9
+LEFT_OUT_ADVICE = {
+    "failed": "See the list of trials left out; repeat the run once the cause is known.",
+    "interrupted": "See the list of trials left out; `bakeoff resume` repeats interrupted ones.",
+    "voided": "See the list of trials left out: the reasons name what to change on the client machine.",
+}
+
+
+def advise(
+    run: RunRecord,
+    cube: Cube,
+    contenders: tuple[ContenderSummary, ...],
+    pairs: tuple[PairComparison, ...],
+    audits: tuple[Audit, ...],
+) -> tuple[Advisory, ...]:
+    """Warnings about the run, the most weighty first."""
+    found = [*_incomplete(run), *_left_out(cube), *_blocks(pairs)]
+    for contender in contenders:
+        found += _contender(contender)
+    found += [*_ceiling(run, contenders), *_short_trials(cube), *_audits(audits)]
+    return tuple(found)
+
+
+def _incomplete(run: RunRecord) -> list[Advisory]:
+    missing = run.trials_planned - len(run.trials)
+    if missing <= 0 and run.finished_at is not None:
+        return []
+    what = (
+        f"{missing} of {run.trials_planned} planned trials were not run"
+        if missing > 0
+        else "the run did not end"
+    )
+    return [
+        Advisory(f"The run is not complete: {what}.", f"Finish it with `bakeoff resume {run.path.name}`.")
+    ]
+
+
+def _left_out(cube: Cube) -> list[Advisory]:
+    by_state = Counter((trial.state, trial.contender) for trial in cube.left_out)
+    found = []
+    for (state, contender), number in sorted(by_state.items()):
+        trials = wording.plural(number, f"{state} trial")
+        found.append(
+            Advisory(
+                f"{contender} has {trials}; their pairs enter no ratio.",
+                LEFT_OUT_ADVICE[state],
+            )
+        )
+    return found
+
+
+def _blocks(pairs: tuple[PairComparison, ...]) -> list[Advisory]:
+    if not pairs:
+        return []
+    fewest = min(pair.primary.blocks for pair in pairs)
+    if fewest >= MINIMUM_BLOCKS:
+        return []
+    text = f"Only {wording.plural(fewest, 'complete block')}: numbers without a verdict."
+    return [Advisory(text, f"Run at least {MINIMUM_BLOCKS} blocks; 8 is the usual number.")]
+
+
+def _contender(contender: ContenderSummary) -> list[Advisory]:
+    found = []
+    if contender.error_share > 0.0:
+        total = sum(contender.errors.values())
+        found.append(
+            Advisory(
+                f"{contender.name} failed {total:,} operations ({wording.percent(contender.error_share)}): "
+                f"{wording.errors(contender.errors)}.",
+                "Failed operations are in no rate and no response time: read its curves together "
+                "with its errors.",
+            )
+        )
+    if contender.generator_limited:
+        share = f"{contender.generator_limited} of {wording.plural(contender.trials_ok, 'trial')}"
+        found.append(
+            Advisory(
+                f"The load generator was the limit in {share} of {contender.name}.",
+                "Give the generator more cores (`--cores`) or a machine of its own; such rates "
+                "are lower bounds.",
+            )
+        )
+    if contender.fairness_lowest < FAIRNESS_FLOOR:
+        found.append(
+            Advisory(
+                f"{contender.name} did not treat its clients alike: Jain index down to "
+                f"{contender.fairness_lowest:.2f}.",
+                "See the fairness chart: some clients were starved, the mean hides them.",
+            )
+        )
+    return found
+
+
+def _ceiling(run: RunRecord, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
+    ceiling = run.null_operations_per_s
+    if ceiling is None:
+        return [
+            Advisory(
+                "The generator's own ceiling (null rate) was not measured.",
+                "Without it nobody can tell a fast server from a slow generator: measure it in the run.",
+            )
+        ]
+    close = [c for c in contenders if c.peak > CEILING_SHARE * ceiling]
+    return [
+        Advisory(
+            f"The peak of {c.name} is {wording.percent(c.peak / ceiling)} of what the generator "
+            "can do at all.",
+            "Give the generator more cores (`--cores`): this peak may be the generator's.",
+        )
+        for c in close
+    ]
+
+
+def _short_trials(cube: Cube) -> list[Advisory]:
+    short = [trial for trial in cube.usable.values() if trial.operations < P99_OPERATIONS]
+    if not short:
+        return []
+    return [
+        Advisory(
+            f"{wording.plural(len(short), 'trial')} saw fewer than {P99_OPERATIONS} operations: "
+            "too few for a p99.",
+            "Use a longer `--length`, and read the mean or the median there.",
+        )
+    ]
+
+
+def _audits(audits: tuple[Audit, ...]) -> list[Advisory]:
+    return [
+        Advisory(
+            f"Audit “{audit.name}” does not hold in {len(audit.deviating)} of "
+            f"{wording.plural(audit.checked, 'trial')}.",
+            "See the audits: a deviation points to the generator, lost operations or a wrong clock.",
+        )
+        for audit in audits
+        if audit.deviating
+    ]

@@ -1,0 +1,157 @@
+"""Audits that cost nothing: every usable trial must add up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bakeoff.compare import settings, wording
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.metrics import error_share
+from bakeoff.compare.model import Audit, AuditTrial
+from bakeoff.stats import littles_law_clients
+from bakeoff.store.records import RunRecord, TrialRecord
+
+LITTLE_TOLERANCE = 0.02
+LITTLE_RED = 0.10
+# Above this share of failed operations the time they took is missing from R, and the law cannot be checked.
+LITTLE_ERRORS = 0.001
+# Response headers differ, and a few large files more or less move the mean of a short trial.
+CONTENT_TOLERANCE = 0.25
+
+
+@dataclass(frozen=True)
+class LittlesLaw:
+    """N = X · (R + Z) for closed mixes: ``threads`` sessions per client, ``think_s`` seconds between
+    operations.
+    """
+
+    threads: int
+    think_s: float
+
+    def deviation(self, trial: TrialRecord) -> float | None:
+        """Relative deviation of the implied sessions from the real ones; None when the law cannot be
+        checked.
+        """
+        mean = trial.service.mean_ns
+        if mean is None or trial.operations == 0 or error_share(trial) > LITTLE_ERRORS:
+            return None
+        implied = littles_law_clients(trial.operations_per_s, mean / 1e9, self.think_s)
+        return implied / (trial.mix_clients * self.threads) - 1.0
+
+    def tolerance(self, trial: TrialRecord) -> float:
+        """2 %, and one operation per session for those cut by the edges of the window."""
+        return LITTLE_TOLERANCE + trial.mix_clients * self.threads / max(1, trial.operations)
+
+
+def littles_law(run: RunRecord) -> LittlesLaw:
+    """The law with the threads and think time of the plan of ``run``."""
+    threads = max(1, round(settings.number(run.plan, "threads", 1.0)))
+    return LittlesLaw(threads, settings.number(run.plan, "think_s", 0.0))
+
+
+def audit_all(cube: Cube, little: LittlesLaw) -> tuple[Audit, ...]:
+    """Every audit over the usable trials of ``cube``."""
+    trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
+    return (_little(trials, little), _counts(trials), _bytes(trials), _rates(trials), _content(cube))
+
+
+def _deviating(trial: TrialRecord, text: str) -> AuditTrial:
+    return AuditTrial(trial.id, trial.contender, trial.mix_clients, trial.block, text)
+
+
+def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
+    bad, worst, checked = [], 0.0, 0
+    for trial in trials:
+        off = law.deviation(trial)
+        if off is None:
+            continue
+        checked += 1
+        worst = max(worst, abs(off))
+        if abs(off) > law.tolerance(trial):
+            sessions = trial.mix_clients * law.threads
+            bad.append(_deviating(trial, f"N = {sessions}, but X·(R+Z) = {sessions * (1.0 + off):.2f}"))
+    what = "Little's law: clients × threads = operations/s × (mean response + think time)"
+    rule = f"{wording.percent(LITTLE_TOLERANCE)} and one operation per session"
+    return Audit("Little's law", what, checked, len(trials) - checked, worst, rule, tuple(bad))
+
+
+def _exact(
+    name: str, what: str, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]]
+) -> Audit:
+    """An audit of equalities: each trial gives (what, sum, total) triples that must agree exactly."""
+    bad, worst = [], 0.0
+    for trial, sums in zip(trials, pairs, strict=True):
+        wrong = [f"{label}: {part:,} instead of {total:,}" for label, part, total in sums if part != total]
+        worst = max([worst, *(abs(part - total) / max(1, total) for _, part, total in sums)])
+        if wrong:
+            bad.append(_deviating(trial, "; ".join(wrong)))
+    return Audit(name, what, len(trials), 0, worst, "exact", tuple(bad))
+
+
+def _counts(trials: list[TrialRecord]) -> Audit:
+    def sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
+        found = [("histogram", trial.service.count, trial.operations)]
+        if trial.per_operation:
+            found.append(
+                ("sum over operations", sum(o.operations for o in trial.per_operation), trial.operations)
+            )
+            errors = sum(sum(o.errors.values()) for o in trial.per_operation)
+            found.append(("errors over operations", errors, trial.errors_total))
+        if trial.per_client:
+            found.append(("sum over clients", sum(c.operations for c in trial.per_client), trial.operations))
+        return found
+
+    what = "operations and errors by kind and by client add up to the total, and so does the histogram"
+    return _exact("Counts", what, trials, [sums(trial) for trial in trials])
+
+
+def _bytes(trials: list[TrialRecord]) -> Audit:
+    def sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
+        found = []
+        if trial.per_operation:
+            found.append(
+                ("bytes over operations", sum(o.bytes_in for o in trial.per_operation), trial.bytes_in)
+            )
+        if trial.per_client:
+            found.append(("bytes over clients", sum(c.bytes_in for c in trial.per_client), trial.bytes_in))
+        return found
+
+    what = "bytes received by kind of operation and by client add up to the total"
+    return _exact("Bytes", what, trials, [sums(trial) for trial in trials])
+
+
+def _rates(trials: list[TrialRecord]) -> Audit:
+    bad, worst = [], 0.0
+    for trial in trials:
+        expected = trial.operations / trial.window_s if trial.window_s > 0.0 else math.inf
+        off = abs(trial.operations_per_s / expected - 1.0)
+        worst = max(worst, off)
+        if off > 1e-6:
+            text = f"{trial.operations_per_s:,.1f}/s, but {trial.operations:,} in {trial.window_s:g} s"
+            bad.append(_deviating(trial, text))
+    return Audit("Rates", "rate × window = operations", len(trials), 0, worst, "exact", tuple(bad))
+
+
+def _content(cube: Cube) -> Audit:
+    """The same work for all: bytes per operation of each contender against the baseline at the same
+    mix and block.
+    """
+    bad, worst, checked = [], 0.0, 0
+    for (contender, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
+        other = cube.usable.get((cube.contenders[0], mix, block))
+        if contender == cube.contenders[0] or other is None or not other.bytes_in:
+            continue
+        checked += 1
+        mine, theirs = trial.bytes_in / trial.operations, other.bytes_in / other.operations
+        worst = max(worst, abs(mine / theirs - 1.0))
+        if abs(mine / theirs - 1.0) > CONTENT_TOLERANCE:
+            text = f"{mine:,.0f} bytes per operation, {other.contender} {theirs:,.0f}"
+            bad.append(_deviating(trial, text))
+    what = (
+        "bytes per operation agree with the baseline's at the same mix and block (headers and chance "
+        "differ a little)"
+    )
+    rest = len(cube.usable) - checked
+    return Audit("Same content", what, checked, rest, worst, wording.percent(CONTENT_TOLERANCE), tuple(bad))

@@ -1,0 +1,104 @@
+"""Trials as arrays: contender × mix × block, with the trials that cannot be used named."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare.model import LeftOut
+from bakeoff.store.records import OK, RunRecord, TrialRecord
+
+Key = tuple[str, int, int]
+
+
+@dataclass(frozen=True)
+class Cube:
+    """``trials`` maps (contender, clients, block) to the trial; ``usable`` holds those that count."""
+
+    contenders: tuple[str, ...]
+    mixes: tuple[int, ...]
+    blocks: tuple[int, ...]
+    trials: dict[Key, TrialRecord]
+    usable: dict[Key, TrialRecord]
+    left_out: tuple[LeftOut, ...]
+
+    def values(
+        self, extract: Callable[[TrialRecord], float], failed_too: bool = False
+    ) -> NDArray[np.float64]:
+        """``extract`` of every usable trial, shape (contenders, mixes, blocks); NaN where there is none.
+
+        With ``failed_too`` also of failed trials: for errors, which are what made them fail.
+        """
+        found = np.full((len(self.contenders), len(self.mixes), len(self.blocks)), math.nan)
+        for c, contender in enumerate(self.contenders):
+            for m, mix in enumerate(self.mixes):
+                for b, block in enumerate(self.blocks):
+                    trial = self.trials.get((contender, mix, block))
+                    if trial is not None and (why_unusable(trial) is None or (failed_too and broke(trial))):
+                        found[c, m, b] = extract(trial)
+        return found
+
+    def of(self, contender: str, mixes: tuple[int, ...]) -> list[TrialRecord]:
+        """All trials of ``contender`` at ``mixes``, usable or not."""
+        wanted = set(mixes)
+        return [trial for (name, mix, _), trial in self.trials.items() if name == contender and mix in wanted]
+
+    def index(self, contender: str) -> int:
+        """Position of ``contender`` on the first axis."""
+        return self.contenders.index(contender)
+
+
+def build_cube(run: RunRecord, baseline: str) -> Cube:
+    """Sort the trials of ``run``; the baseline comes first. A later attempt replaces an earlier one."""
+    names = [contender.name for contender in run.contenders]
+    ordered = (baseline, *(name for name in names if name != baseline))
+    trials = {(t.contender, t.mix_clients, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
+    usable = {key: trial for key, trial in trials.items() if why_unusable(trial) is None}
+    blocks = tuple(sorted({block for _, _, block in trials}))
+    return Cube(ordered, tuple(sorted(run.mixes)), blocks, trials, usable, _left_out(trials))
+
+
+def why_unusable(trial: TrialRecord) -> str | None:
+    """None when the trial counts; else the reason why its numbers enter no statistic."""
+    if trial.state != OK:
+        return trial.reason or "no reason was recorded"
+    if trial.operations == 0:
+        errors = ", ".join(f"{name} {count:,}" for name, count in sorted(trial.errors.items()))
+        return f"not one operation succeeded in the window ({errors or 'and none failed'})"
+    if not math.isfinite(trial.operations_per_s) or trial.operations_per_s <= 0.0:
+        return "no rate was recorded"
+    return None
+
+
+def broke(trial: TrialRecord) -> bool:
+    """The contender itself failed: the trial failed, or nothing succeeded in it.
+
+    Voided trials are not its fault.
+    """
+    return trial.state == "failed" or (trial.state == OK and trial.operations == 0)
+
+
+def _left_out(trials: dict[Key, TrialRecord]) -> tuple[LeftOut, ...]:
+    found = []
+    for trial in sorted(trials.values(), key=lambda t: t.order):
+        reason = why_unusable(trial)
+        if reason is not None:
+            state = trial.state if trial.state != OK else "failed"
+            found.append(
+                LeftOut(trial.id, trial.contender, trial.mix_clients, trial.block, trial.order, state, reason)
+            )
+    return tuple(found)
+
+
+def totals(trials: list[TrialRecord]) -> tuple[int, dict[str, int]]:
+    """Operations and errors by class, summed over ``trials``."""
+    errors: dict[str, int] = defaultdict(int)
+    for trial in trials:
+        for name, count in trial.errors.items():
+            errors[name] += count
+    return sum(trial.operations for trial in trials), dict(errors)

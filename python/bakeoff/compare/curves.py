@@ -1,0 +1,132 @@
+"""Each contender by itself: its curves over the mixes, its peak, what happens past it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare import wording
+from bakeoff.compare.cube import Cube, broke, totals
+from bakeoff.compare.gates import GENERATOR_LIMITED
+from bakeoff.compare.metrics import Metric, error_share
+from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint
+from bakeoff.stats import collapse_after_peak, geometric_interval, mean_interval, saturation
+from bakeoff.store.records import RunRecord
+
+SATURATION_SHARE = 0.05
+
+
+def contender_curves(cube: Cube, metrics: tuple[Metric, ...], level: float) -> tuple[Curve, ...]:
+    """Every metric and the share of failed operations, for each contender."""
+    found = []
+    for metric in metrics:
+        values = cube.values(metric.extract)
+        for index, contender in enumerate(cube.contenders):
+            found.append(_curve(cube, metric, contender, values[index], level))
+    errors = cube.values(error_share, failed_too=True) * 100.0
+    for index, contender in enumerate(cube.contenders):
+        points = tuple(
+            _point(mix, errors[index, m], "linear", level, floor=0.0) for m, mix in enumerate(cube.mixes)
+        )
+        found.append(Curve("errors", "Failed operations", "%", contender, "arithmetic mean", points))
+    return tuple(found)
+
+
+def _curve(cube: Cube, metric: Metric, contender: str, values: NDArray[np.float64], level: float) -> Curve:
+    points = tuple(_point(mix, values[m], metric.scale, level) for m, mix in enumerate(cube.mixes))
+    centre = "arithmetic mean" if metric.scale == "linear" else "geometric mean"
+    return Curve(metric.key, metric.title, metric.unit, contender, centre, points)
+
+
+def _point(
+    mix: int, values: NDArray[np.float64], scale: str, level: float, floor: float = -math.inf
+) -> CurvePoint:
+    found = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level)
+    low = found.low if math.isnan(found.low) else max(floor, found.low)
+    return CurvePoint(mix, found.blocks, found.centre, low, found.high)
+
+
+def summaries(
+    run: RunRecord, cube: Cube, metrics: tuple[Metric, ...], curves: tuple[Curve, ...]
+) -> tuple[ContenderSummary, ...]:
+    """Peak, saturation, collapse and reliability of each contender, in the order of the cube."""
+    addresses = {contender.name: contender.address for contender in run.contenders}
+    rates = cube.values(metrics[0].extract)
+    by_key = {(curve.metric, curve.contender): curve for curve in curves}
+    return tuple(
+        _summary(
+            cube, name, addresses[name], rates[index], by_key[metrics[0].key, name], by_key.get(("p99", name))
+        )
+        for index, name in enumerate(cube.contenders)
+    )
+
+
+def _summary(
+    cube: Cube, name: str, address: str, rates: NDArray[np.float64], curve: Curve, p99: Curve | None
+) -> ContenderSummary:
+    trials = [trial for (contender, _, _), trial in cube.trials.items() if contender == name]
+    usable = [trial for (contender, _, _), trial in cube.usable.items() if contender == name]
+    broken = sum(broke(trial) for trial in trials)
+    states = {state: sum(trial.state == state for trial in trials) for state in ("voided", "interrupted")}
+    operations, errors = totals([trial for trial in trials if trial.state in ("ok", "failed")])
+    found = saturation([point.centre for point in curve.points], SATURATION_SHARE)
+    peak = curve.points[found.peak] if found else None
+    collapse = collapse_after_peak(rates, SATURATION_SHARE)
+    fairness = [trial.fairness_jain for trial in usable if math.isfinite(trial.fairness_jain)]
+    tried = operations + sum(errors.values())
+    return ContenderSummary(
+        name=name,
+        address=address,
+        peak_clients=peak.clients if peak else None,
+        peak=peak.centre if peak else math.nan,
+        peak_low=peak.low if peak else math.nan,
+        peak_high=peak.high if peak else math.nan,
+        peak_p99_ms=p99.points[found.peak].centre if found and p99 else math.nan,
+        saturation_clients=cube.mixes[found.knee] if found and _flattens(cube, found.knee) else None,
+        peak_is_last_mix=bool(peak and collapse is None),
+        last_share_of_peak=collapse.ratio.ratio if collapse else math.nan if peak is None else 1.0,
+        collapsed=bool(collapse and collapse.shown),
+        shape=_shape(
+            cube,
+            peak,
+            found.knee if found else 0,
+            collapse is None,
+            bool(collapse and collapse.shown),
+            collapse.ratio.ratio if collapse else 1.0,
+            broken,
+        ),
+        trials_ok=len(usable),
+        trials_failed=broken,
+        trials_voided=states["voided"],
+        trials_interrupted=states["interrupted"],
+        operations=operations,
+        errors=errors,
+        error_share=sum(errors.values()) / tried if tried else math.nan,
+        fairness_lowest=min(fairness, default=math.nan),
+        generator_limited=sum(GENERATOR_LIMITED in trial.marks for trial in usable),
+    )
+
+
+def _flattens(cube: Cube, knee: int) -> bool:
+    """A curve whose first mix near the peak is the last one has not been seen to flatten."""
+    return knee < len(cube.mixes) - 1
+
+
+def _shape(
+    cube: Cube, peak: CurvePoint | None, knee: int, at_end: bool, collapsed: bool, last: float, broken: int
+) -> str:
+    """What the curve does, in words that the numbers support."""
+    if peak is None:
+        return "no usable trial"
+    clients = wording.plural(cube.mixes[knee], "client")
+    if len(cube.mixes) == 1:
+        text = "one mix only: no curve"
+    elif at_end and not _flattens(cube, knee):
+        text = f"still rising at {wording.plural(peak.clients, 'client')}: its limit was not reached"
+    elif collapsed:
+        text = f"flat from {clients}, falls to {wording.percent(last)} of the peak at the last mix"
+    else:
+        text = f"flat from {clients} on"
+    return f"{text}; {wording.plural(broken, 'trial')} failed" if broken else text

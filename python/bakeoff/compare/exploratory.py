@@ -1,0 +1,76 @@
+"""Every operation at every mix, exploratory, under Benjamini–Hochberg."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+import numpy as np
+
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.model import Cell, Exploratory
+from bakeoff.stats import MINIMUM_BLOCKS, benjamini_hochberg, fcr_level, ratio_from_logs
+from bakeoff.store.records import Summary
+
+Q = 0.05
+# A distribution-free upper 95 % bound of a 99th percentile needs this many independent operations.
+P99_OPERATIONS = 368
+MEAN_OPERATIONS = 30
+
+
+def explore(cube: Cube, pair: tuple[str, str]) -> Exploratory:
+    """Mean and p99 response time of each operation at each mix, contender over baseline.
+
+    Cells with fewer than six pairs, or trials with too few operations for the figure, are not tested.
+    """
+    logs = {key: values for key, values in _log_ratios(cube, pair).items() if len(values) >= MINIMUM_BLOCKS}
+    keys = sorted(logs)
+    estimates = [ratio_from_logs(logs[key]) for key in keys]
+    q_values = benjamini_hochberg([estimate.p_t for estimate in estimates])
+    picked = np.flatnonzero(q_values <= Q)
+    level = fcr_level(int(picked.size), len(keys), Q)
+    found = []
+    for index in picked:
+        operation, metric, clients = keys[index]
+        wide = ratio_from_logs(logs[keys[index]], level)
+        found.append(
+            Cell(
+                operation,
+                metric,
+                clients,
+                wide.blocks,
+                wide.ratio,
+                wide.low,
+                wide.high,
+                wide.p_t,
+                float(q_values[index]),
+            )
+        )
+    found.sort(key=lambda cell: -abs(math.log(cell.ratio)))
+    return Exploratory(len(keys), level, tuple(found))
+
+
+def _log_ratios(cube: Cube, pair: tuple[str, str]) -> dict[tuple[str, str, int], list[float]]:
+    """Per-block log-ratios by (operation, metric, clients)."""
+    found: dict[tuple[str, str, int], list[float]] = defaultdict(list)
+    for mix in cube.mixes:
+        for block in cube.blocks:
+            base, other = cube.usable.get((pair[0], mix, block)), cube.usable.get((pair[1], mix, block))
+            if base is None or other is None:
+                continue
+            known = {operation.name: operation.service for operation in base.per_operation}
+            for operation in other.per_operation:
+                if operation.name in known:
+                    for metric, value in _cell(known[operation.name], operation.service):
+                        found[operation.name, metric, mix].append(value)
+    return found
+
+
+def _cell(base: Summary, other: Summary) -> list[tuple[str, float]]:
+    least = min(base.count, other.count)
+    found = []
+    if least >= MEAN_OPERATIONS and base.mean_ns and other.mean_ns:
+        found.append(("mean", math.log(other.mean_ns / base.mean_ns)))
+    if least >= P99_OPERATIONS and base.p99_ns and other.p99_ns:
+        found.append(("p99", math.log(other.p99_ns / base.p99_ns)))
+    return found

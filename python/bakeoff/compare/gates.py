@@ -1,0 +1,125 @@
+"""Validity checks between the numbers and a verdict: a fast wrong server must lose, a limited
+generator must not win.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bakeoff.compare import wording
+from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
+from bakeoff.compare.cube import Cube, broke, totals, why_unusable
+from bakeoff.compare.model import Gate, GateLevel, Verdict
+from bakeoff.stats import MINIMUM_BLOCKS, Decision
+from bakeoff.store.records import TrialRecord
+
+GENERATOR_LIMITED = "generator-limited"
+ERROR_BUDGET = 0.01
+WRONG_BUDGET = 0.001
+WRONG = ("wrong_content", "short_body", "wrong_status", "protocol")
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Everything needed to turn a decision about a pair into a verdict."""
+
+    cube: Cube
+    little: LittlesLaw
+    delta: float
+    work: str
+
+    def verdict(
+        self,
+        decision: Decision,
+        baseline: str,
+        contender: str,
+        mixes: tuple[int, ...],
+        leader: str,
+        blocks: int,
+    ) -> tuple[Verdict, tuple[Gate, ...]]:
+        """The verdict on ``contender`` against ``baseline`` over ``mixes``; ``leader`` is the one ahead."""
+        alike = decision.outcome not in ("higher", "lower")
+        follower = baseline if leader == contender else contender
+        gates = tuple(self._gates(leader, follower, mixes, alike))
+        return self._worded(decision, leader, blocks, gates), gates
+
+    def _worded(self, decision: Decision, leader: str, blocks: int, gates: tuple[Gate, ...]) -> Verdict:
+        reasons = tuple(gate.text for gate in gates)
+        red = [gate.text for gate in gates if gate.level == "red"]
+        if decision.outcome == "too_few":
+            text = (
+                f"no verdict: {wording.plural(blocks, 'usable block')}, at least {MINIMUM_BLOCKS} are needed"
+            )
+            return Verdict("too_few", None, decision.more_blocks, text, reasons)
+        if decision.outcome == "inconclusive":
+            return Verdict("inconclusive", None, decision.more_blocks, self._inconclusive(decision), reasons)
+        if red:
+            return Verdict("withheld", None, None, "withheld: " + "; ".join(red), reasons)
+        if decision.outcome == "equivalent":
+            text = f"equivalent within ±{wording.percent(self.delta)}"
+            return Verdict("equivalent", None, None, text, reasons)
+        return Verdict("better", leader, None, f"{leader} better", reasons)
+
+    def _inconclusive(self, decision: Decision) -> str:
+        if decision.more_blocks is None:
+            return f"inconclusive: the difference lies at the margin of ±{wording.percent(self.delta)}"
+        return (
+            f"inconclusive: about {wording.plural(decision.more_blocks, 'more block', 'more blocks')} needed"
+        )
+
+    def _gates(self, leader: str, follower: str, mixes: tuple[int, ...], alike: bool) -> list[Gate]:
+        found: list[Gate] = []
+        for name in (leader, follower):
+            trials = self.cube.of(name, mixes)
+            ahead = alike or name == leader
+            found += self._broken(name, trials, ahead)
+            usable = [trial for trial in trials if why_unusable(trial) is None]
+            found += self._errors(name, usable, ahead)
+            found += self._generator(name, usable, alike or name == follower)
+            found += self._little(name, usable)
+        return found
+
+    def _broken(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
+        broken = [trial for trial in trials if broke(trial)]
+        if not broken:
+            return []
+        text = f"{name} failed {len(broken)} of {wording.plural(len(trials), 'trial')}"
+        return [Gate("failed trials", "red" if ahead else "amber", text)]
+
+    def _errors(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
+        operations, errors = totals(usable)
+        tried = operations + sum(errors.values())
+        wrong = sum(errors.get(kind, 0) for kind in WRONG)
+        level: GateLevel = "red" if ahead else "amber"
+        if tried and wrong / tried > WRONG_BUDGET:
+            text = f"{name} answered {wording.percent(wrong / tried)} of the {self.work} wrongly"
+            return [Gate("wrong answers", level, text)]
+        if tried and sum(errors.values()) / tried > ERROR_BUDGET:
+            share = wording.percent(sum(errors.values()) / tried)
+            return [Gate("errors", level, f"{name} failed {share} of the {self.work}")]
+        return []
+
+    def _generator(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
+        limited = sum(GENERATOR_LIMITED in trial.marks for trial in usable)
+        if 2 * limited <= len(usable):
+            return []
+        part = (
+            f"the load generator was the limit in {limited} of {wording.plural(len(usable), 'trial')} "
+            f"of {name}"
+        )
+        if behind:
+            return [Gate("generator", "red", part)]
+        # The leader could have been faster still: the difference stands, its size is a lower bound.
+        return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown")]
+
+    def _little(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
+        off = sum(
+            abs(found) > LITTLE_RED for trial in usable if (found := self.little.deviation(trial)) is not None
+        )
+        if 2 * off <= len(usable):
+            return []
+        text = (
+            f"Little's law is off by more than {wording.percent(LITTLE_RED)} in {off} of "
+            f"{len(usable)} trials of {name}"
+        )
+        return [Gate("Little's law", "red", text)]

@@ -1,0 +1,104 @@
+"""The result in sentences, made from the statistics and from nothing else."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.compare.metrics import Metric
+from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison, RunInfo
+
+
+def headline(
+    info: RunInfo,
+    pairs: tuple[PairComparison, ...],
+    contenders: tuple[ContenderSummary, ...],
+    metrics: tuple[Metric, ...],
+) -> tuple[str, ...]:
+    """The result first, then response time, peaks and errors. Each sentence stands by itself."""
+    against_baseline = [pair for pair in pairs if pair.baseline == info.baseline]
+    found = [_primary(pair, info) for pair in against_baseline]
+    found += [text for pair in against_baseline for text in _p99(pair, metrics)]
+    found += [_peaks(contenders, info), _errors(contenders, info)]
+    return tuple(text for text in found if text)
+
+
+def _primary(pair: PairComparison, info: RunInfo) -> str:
+    end = pair.primary
+    if end.blocks == 0:
+        return (
+            f"{pair.contender} and {pair.baseline} have no complete block in common: nothing can be compared."
+        )
+    faster, slower, value, low, high = _leader_first(pair, end)
+    numbers = f"{wording.ratio(value, low, high)} the {info.rate_unit} of {slower}"
+    basis = (
+        f"95 % interval {wording.interval(low, high)}, {wording.plural(end.blocks, 'block')}, "
+        f"{'geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
+    )
+    kind = end.verdict.kind
+    if kind == "better":
+        floor = "at least " if any(gate.name == "generator" for gate in end.gates) else ""
+        return f"{faster} serves {floor}{numbers} ({basis}): {faster} is better."
+    if kind == "equivalent":
+        return (
+            f"{pair.contender} and {pair.baseline} are equivalent within ±{wording.percent(info.delta)}: "
+            f"{faster} serves {numbers} ({basis})."
+        )
+    if kind == "inconclusive":
+        return (
+            f"No winner yet between {pair.contender} and {pair.baseline}: {faster} served {numbers} "
+            f"({basis}); {_more(end, info)}"
+        )
+    if kind == "withheld":
+        return (
+            f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {faster} served "
+            f"{numbers} ({basis})."
+        )
+    few = f"{numbers} ({basis})" if end.blocks > 1 else f"{numbers} ({wording.plural(end.blocks, 'block')})"
+    return f"{faster} served {few}; {end.verdict.text}."
+
+
+def _more(end: Endpoint, info: RunInfo) -> str:
+    if end.verdict.more_blocks is None:
+        return (
+            f"the difference lies at the margin of ±{wording.percent(info.delta)}, more blocks may "
+            "not settle it."
+        )
+    return f"about {wording.plural(end.verdict.more_blocks, 'more block', 'more blocks')} needed."
+
+
+def _leader_first(pair: PairComparison, end: Endpoint) -> tuple[str, str, float, float, float]:
+    """(ahead, behind, ratio, low, high) with the ratio of the one with the larger number over the other."""
+    if end.ratio >= 1.0:
+        return pair.contender, pair.baseline, end.ratio, end.low, end.high
+    return pair.baseline, pair.contender, 1.0 / end.ratio, 1.0 / end.high, 1.0 / end.low
+
+
+def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
+    for end in pair.secondary:
+        if end.metric == "p99" and end.blocks > 1:
+            title = next(metric.short for metric in metrics if metric.key == "p99")
+            reach = f"{wording.ratio(end.ratio, end.low, end.high)} ({wording.interval(end.low, end.high)})"
+            return [
+                f"The {title} of {pair.contender} is {reach} that of {pair.baseline}: {end.verdict.text}."
+            ]
+    return []
+
+
+def _peaks(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
+    parts = [
+        f"{c.name} {wording.count(c.peak)} {info.rate_unit} at {wording.plural(c.peak_clients, 'client')}"
+        for c in contenders
+        if c.peak_clients is not None
+    ]
+    return f"Peak: {'; '.join(parts)}." if parts else "No trial can be used."
+
+
+def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
+    parts = []
+    for c in contenders:
+        failed = sum(c.errors.values())
+        share = f"{failed:,} ({wording.percent(c.error_share)})" if failed else "none"
+        text = f"{c.name} {share} in {c.operations + failed:,} {info.work}"
+        parts.append(
+            text + (f" and {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else "")
+        )
+    return f"Errors: {'; '.join(parts)}."

@@ -1,0 +1,93 @@
+"""What is read out of a trial, in which unit, and which direction is good."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from bakeoff.store.records import TrialRecord
+
+# What the operations of a kind of suite are called in sentences.
+WORK = {"web": "requests", "mail": "mail steps", "app": "transactions", "file": "file operations"}
+
+Scale = Literal["linear", "log"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """``extract`` gives a number or NaN.
+
+    ``scale`` says how blocks are averaged: percentiles on logarithms.
+    """
+
+    key: str
+    title: str
+    unit: str
+    higher_is_better: bool
+    scale: Scale
+    extract: Callable[[TrialRecord], float]
+    short: str
+
+
+def work_word(kind: str) -> str:
+    """ "requests" for a web suite; "operations" where nothing better is known."""
+    return WORK.get(kind, "operations")
+
+
+def _milliseconds(nanoseconds: float | None) -> float:
+    return math.nan if nanoseconds is None else nanoseconds / 1e6
+
+
+def metrics(kind: str) -> tuple[Metric, ...]:
+    """The metrics of a run of ``kind``; the first is the primary one."""
+    rate = f"{work_word(kind)}/s"
+    return (
+        Metric("rate", rate[0].upper() + rate[1:], rate, True, "linear", lambda t: t.operations_per_s, rate),
+        Metric(
+            "throughput", "Throughput", "MB/s", True, "linear", lambda t: t.bytes_per_s / 1e6, "throughput"
+        ),
+        Metric(
+            "mean",
+            "Mean response time",
+            "ms",
+            False,
+            "linear",
+            lambda t: _milliseconds(t.service.mean_ns),
+            "mean response time",
+        ),
+        Metric(
+            "p50",
+            "Median response time (p50)",
+            "ms",
+            False,
+            "log",
+            lambda t: _milliseconds(t.service.p50_ns),
+            "p50 response time",
+        ),
+        Metric(
+            "p95",
+            "95th percentile of response time (p95)",
+            "ms",
+            False,
+            "log",
+            lambda t: _milliseconds(t.service.p95_ns),
+            "p95 response time",
+        ),
+        Metric(
+            "p99",
+            "99th percentile of response time (p99)",
+            "ms",
+            False,
+            "log",
+            lambda t: _milliseconds(t.service.p99_ns),
+            "p99 response time",
+        ),
+    )
+
+
+def error_share(trial: TrialRecord) -> float:
+    """Failed operations as a share of all that ended in the window; NaN when none ended."""
+    tried = trial.operations + trial.errors_total
+    return trial.errors_total / tried if tried else math.nan

@@ -1,0 +1,290 @@
+"""The comparison: immutable values, ready to be written as JSON.
+
+Ratios are always contender divided by baseline. Rates are per second, times in milliseconds, shares and
+levels between 0 and 1. NaN means "not available" and becomes null in JSON.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+SCHEMA = "bakeoff-comparison/1"
+
+VerdictKind = Literal["better", "equivalent", "inconclusive", "withheld", "too_few"]
+GateLevel = Literal["red", "amber"]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A validity check that did not pass. ``red`` takes the verdict away, ``amber`` qualifies it."""
+
+    name: str
+    level: GateLevel
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``winner`` is set when ``kind`` is better; ``more_blocks`` when a number of blocks would settle it."""
+
+    kind: VerdictKind
+    winner: str | None
+    more_blocks: int | None
+    text: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One metric over the whole curve: the weighted geometric mean over mixes of the paired ratio."""
+
+    metric: str
+    title: str
+    higher_is_better: bool
+    mixes: tuple[int, ...]
+    mixes_left_out: tuple[int, ...]
+    blocks: int
+    blocks_left_out: tuple[int, ...]
+    ratio: float
+    low: float
+    high: float
+    log_sd: float
+    p_t: float
+    p_sign_flip: float
+    p_adjusted: float
+    p_equivalence_adjusted: float
+    verdict: Verdict
+    gates: tuple[Gate, ...]
+
+
+@dataclass(frozen=True)
+class RatioPoint:
+    """The ratio at one mix with its simultaneous band."""
+
+    clients: int
+    blocks: int
+    ratio: float
+    low: float
+    high: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class RatioCurve:
+    """The ratio of one metric over the mixes; ``method`` says how the band was made."""
+
+    metric: str
+    title: str
+    higher_is_better: bool
+    method: str
+    level: float
+    points: tuple[RatioPoint, ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One exploratory comparison of an operation at a mix; ``q`` is the Benjamini–Hochberg value."""
+
+    operation: str
+    metric: str
+    clients: int
+    blocks: int
+    ratio: float
+    low: float
+    high: float
+    p: float
+    q: float
+
+
+@dataclass(frozen=True)
+class Exploratory:
+    """Every operation at every mix. ``found`` are the cells with q ≤ 0.05; their intervals are FCR-
+    adjusted.
+    """
+
+    tested: int
+    level: float
+    found: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class PairComparison:
+    """Two contenders against each other."""
+
+    baseline: str
+    contender: str
+    primary: Endpoint
+    secondary: tuple[Endpoint, ...]
+    curves: tuple[RatioCurve, ...]
+    exploratory: Exploratory
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A metric of one contender at one mix: centre and interval over ``blocks``."""
+
+    clients: int
+    blocks: int
+    centre: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A metric of one contender over the mixes; ``centre_is`` names the kind of mean over blocks."""
+
+    metric: str
+    title: str
+    unit: str
+    contender: str
+    centre_is: str
+    points: tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True)
+class ContenderSummary:
+    """Peak, saturation and reliability of one contender over the whole run.
+
+    ``saturation_clients`` is None when the curve was not seen to flatten.
+    """
+
+    name: str
+    address: str
+    peak_clients: int | None
+    peak: float
+    peak_low: float
+    peak_high: float
+    peak_p99_ms: float
+    saturation_clients: int | None
+    peak_is_last_mix: bool
+    last_share_of_peak: float
+    collapsed: bool
+    shape: str
+    trials_ok: int
+    trials_failed: int
+    trials_voided: int
+    trials_interrupted: int
+    operations: int
+    errors: dict[str, int]
+    error_share: float
+    fairness_lowest: float
+    generator_limited: int
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A trial whose numbers are in no statistic, and why."""
+
+    trial_id: int
+    contender: str
+    clients: int
+    block: int
+    order: int
+    state: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class AuditTrial:
+    """One trial that did not pass an audit."""
+
+    trial_id: int
+    contender: str
+    clients: int
+    block: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A check made on every usable trial. ``worst`` is the largest relative deviation seen."""
+
+    name: str
+    what: str
+    checked: int
+    not_applicable: int
+    worst: float
+    tolerance: str
+    deviating: tuple[AuditTrial, ...]
+
+
+@dataclass(frozen=True)
+class Advisory:
+    """Something a reader must know, and what to do about it."""
+
+    text: str
+    advice: str
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """Which run was compared, and under what rules."""
+
+    name: str
+    suite: str
+    kind: str
+    file: str
+    plan_hash: str
+    created_at: str
+    finished_at: str | None
+    work: str
+    rate_unit: str
+    mixes: tuple[int, ...]
+    blocks_planned: int
+    blocks_measured: int
+    trials_planned: int
+    trials: dict[str, int]
+    delta: float
+    level: float
+    baseline: str
+    null_operations_per_s: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All that a report says about who is faster; ``headline`` is the result in sentences, first one
+    first.
+    """
+
+    schema: str
+    run: RunInfo
+    headline: tuple[str, ...]
+    pairs: tuple[PairComparison, ...]
+    contenders: tuple[ContenderSummary, ...]
+    curves: tuple[Curve, ...]
+    left_out: tuple[LeftOut, ...]
+    audits: tuple[Audit, ...]
+    warnings: tuple[Advisory, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
+        plain = _plain(dataclasses.asdict(self))
+        assert isinstance(plain, dict)
+        return plain
+
+    def to_json(self, indent: int | None = None) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def curve(self, metric: str, contender: str) -> Curve:
+        """The curve of ``metric`` for ``contender``. Raises KeyError when there is none."""
+        for curve in self.curves:
+            if curve.metric == metric and curve.contender == contender:
+                return curve
+        raise KeyError(f"no curve of {metric} for {contender}")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        # Seven figures are far below any interval printed here, and keep the report small.
+        return float(f"{value:.7g}") if math.isfinite(value) else None
+    return value

@@ -1,0 +1,200 @@
+"""Two contenders against each other: endpoints over the whole curve and bands at each mix."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.exploratory import explore
+from bakeoff.compare.gates import Judge
+from bakeoff.compare.metrics import Metric
+from bakeoff.compare.model import Endpoint, PairComparison, RatioCurve, RatioPoint
+from bakeoff.stats import (
+    MINIMUM_BLOCKS,
+    Decision,
+    PairedRatio,
+    blocks_for_difference,
+    blocks_for_equivalence,
+    decide,
+    equivalence_p,
+    holm,
+    ratio_from_logs,
+    simultaneous_bands,
+    trapezoid_weights,
+)
+
+Logs = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """An endpoint before correction for the others."""
+
+    pair: tuple[str, str]
+    metric: Metric
+    ratio: PairedRatio
+    p_equivalence: float
+    mixes: tuple[int, ...]
+    mixes_left_out: tuple[int, ...]
+    blocks_left_out: tuple[int, ...]
+
+
+def compare_pairs(
+    cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: float
+) -> tuple[PairComparison, ...]:
+    """Every pair of contenders.
+
+    Primary endpoints are corrected across pairs, secondary ones across all of them.
+    """
+    pairs = list(combinations(cube.contenders, 2))
+    logs = {(pair, metric.key): log_ratios(cube, metric, *pair) for pair in pairs for metric in metrics}
+    estimates = {
+        key: _estimate(cube, key[0], m, logs[key], judge.delta, level)
+        for key in logs
+        for m in metrics
+        if m.key == key[1]
+    }
+    primary = _corrected([estimates[pair, metrics[0].key] for pair in pairs], judge, 1.0 - level)
+    secondary = _corrected(
+        [estimates[pair, m.key] for pair in pairs for m in metrics[1:]], judge, 1.0 - level
+    )
+    return tuple(
+        PairComparison(
+            baseline=pair[0],
+            contender=pair[1],
+            primary=primary[index],
+            secondary=tuple(secondary[index * (len(metrics) - 1) : (index + 1) * (len(metrics) - 1)]),
+            curves=tuple(
+                _curve(cube, pair, m, logs[pair, m.key], judge, 1.0 - (1.0 - level) / len(pairs))
+                for m in metrics
+            ),
+            exploratory=explore(cube, pair),
+        )
+        for index, pair in enumerate(pairs)
+    )
+
+
+def log_ratios(cube: Cube, metric: Metric, baseline: str, contender: str) -> Logs:
+    """ln(contender / baseline), shape (mixes, blocks); NaN unless both trials count and are positive."""
+    values = cube.values(metric.extract)
+    top, bottom = values[cube.index(contender)], values[cube.index(baseline)]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Logs = np.where((top > 0.0) & (bottom > 0.0), np.log(top) - np.log(bottom), np.nan)
+    return found
+
+
+def _estimate(
+    cube: Cube, pair: tuple[str, str], metric: Metric, logs: Logs, delta: float, level: float
+) -> _Estimate:
+    """The weighted mean log-ratio of each block that has all kept mixes.
+
+    A mix that has a pair in under half of the blocks is left out of the endpoint (a contender that
+    breaks there would otherwise empty every block); then blocks with a hole are left out. Both are named.
+    """
+    present = np.isfinite(logs)
+    kept = present.sum(axis=1) * 2 >= max(1, int(present.any(axis=0).sum()))
+    mixes = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if keep)
+    dropped = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if not keep)
+    whole = present[kept].all(axis=0) if mixes else np.zeros(len(cube.blocks), dtype=bool)
+    per_block = trapezoid_weights(mixes) @ logs[kept][:, whole] if mixes else np.empty(0)
+    ratio = ratio_from_logs(per_block, level)
+    p = equivalence_p(ratio.log_mean, ratio.log_sd, ratio.blocks, delta)
+    holes = tuple(block for block, is_whole in zip(cube.blocks, whole, strict=True) if not is_whole)
+    return _Estimate(pair, metric, ratio, p, mixes, dropped, holes)
+
+
+def _corrected(estimates: list[_Estimate], judge: Judge, alpha: float) -> list[Endpoint]:
+    # Holm corrects the t tests; the sign-flip test is the cross-check of each and is coarse by nature.
+    difference = holm([e.ratio.p_t for e in estimates])
+    equivalence = holm([e.p_equivalence for e in estimates])
+    return [
+        _endpoint(estimate, float(p), float(q), judge, alpha, len(estimates))
+        for estimate, p, q in zip(estimates, difference, equivalence, strict=True)
+    ]
+
+
+def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, alpha: float, family: int) -> Endpoint:
+    decision = decide(e.ratio, judge.delta, p, q, alpha, family)
+    leader = _leader(e.pair, e.ratio.log_mean, e.metric)
+    # A mix that the endpoint had to leave out still counts for the gates: a contender broke there.
+    judged = tuple(sorted((*e.mixes, *e.mixes_left_out)))
+    verdict, gates = judge.verdict(decision, *e.pair, judged, leader, e.ratio.blocks)
+    return Endpoint(
+        metric=e.metric.key,
+        title=e.metric.title,
+        higher_is_better=e.metric.higher_is_better,
+        mixes=e.mixes,
+        mixes_left_out=e.mixes_left_out,
+        blocks=e.ratio.blocks,
+        blocks_left_out=e.blocks_left_out,
+        ratio=e.ratio.ratio,
+        low=e.ratio.low,
+        high=e.ratio.high,
+        log_sd=e.ratio.log_sd,
+        p_t=e.ratio.p_t,
+        p_sign_flip=e.ratio.p_flip,
+        p_adjusted=p,
+        p_equivalence_adjusted=q,
+        verdict=verdict,
+        gates=gates,
+    )
+
+
+def _leader(pair: tuple[str, str], log_mean: float, metric: Metric) -> str:
+    """Who is ahead: the contender when the ratio is on the good side of 1."""
+    return pair[1] if (log_mean > 0.0) == metric.higher_is_better else pair[0]
+
+
+def _curve(
+    cube: Cube, pair: tuple[str, str], metric: Metric, logs: Logs, judge: Judge, level: float
+) -> RatioCurve:
+    bands = simultaneous_bands(logs, level)
+    spread = _spreads(logs)
+    alpha = (1.0 - level) / max(1, int((bands.blocks > 0).sum()))
+    points = []
+    for index, mix in enumerate(cube.mixes):
+        mean, low, high = (float(x[index]) for x in (bands.log_mean, bands.log_low, bands.log_high))
+        blocks = int(bands.blocks[index])
+        decision = _band_decision(mean, low, high, blocks, float(spread[index]), judge.delta, alpha)
+        verdict, _ = judge.verdict(decision, *pair, (mix,), _leader(pair, mean, metric), blocks)
+        if blocks == 0:
+            verdict = replace(verdict, text="no pair of usable trials")
+        points.append(RatioPoint(mix, blocks, math.exp(mean), _bounded(low), _bounded(high), verdict))
+    return RatioCurve(metric.key, metric.title, metric.higher_is_better, bands.method, level, tuple(points))
+
+
+def _spreads(logs: Logs) -> Logs:
+    counts = np.isfinite(logs).sum(axis=1)
+    filled = np.where(np.isfinite(logs), logs, 0.0)
+    means = filled.sum(axis=1) / np.maximum(counts, 1)
+    squares = np.where(np.isfinite(logs), (logs - means[:, None]) ** 2, 0.0).sum(axis=1)
+    found: Logs = np.where(counts > 1, np.sqrt(squares / np.maximum(counts - 1, 1)), np.nan)
+    return found
+
+
+def _bounded(log_value: float) -> float:
+    return math.exp(min(log_value, 700.0)) if not math.isnan(log_value) else math.nan
+
+
+def _band_decision(
+    mean: float, low: float, high: float, blocks: int, spread: float, delta: float, alpha: float
+) -> Decision:
+    """The verdict at one mix: the simultaneous band excludes 1 and matters, or lies inside ±delta."""
+    margin = math.log1p(delta)
+    if blocks < MINIMUM_BLOCKS:
+        return Decision("too_few", MINIMUM_BLOCKS - blocks)
+    if (low > 0.0 or high < 0.0) and abs(mean) >= margin:
+        return Decision("higher" if mean > 0.0 else "lower", 0)
+    if -margin < low and high < margin:
+        return Decision("equivalent", 0)
+    if abs(mean) >= margin:
+        needed = blocks_for_difference(spread, mean, alpha)
+    else:
+        # The band is two-sided, so each side has half of what a one-sided test at alpha would have.
+        needed = blocks_for_equivalence(spread, delta, mean, alpha / 2.0)
+    return Decision("inconclusive", None if needed is None else max(1, needed - blocks))

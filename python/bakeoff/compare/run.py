@@ -1,0 +1,78 @@
+"""From a run to its comparison."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from bakeoff.compare.advice import advise
+from bakeoff.compare.audits import audit_all, littles_law
+from bakeoff.compare.cube import Cube, build_cube
+from bakeoff.compare.curves import contender_curves, summaries
+from bakeoff.compare.gates import Judge
+from bakeoff.compare.headline import headline
+from bakeoff.compare.metrics import metrics, work_word
+from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
+from bakeoff.compare.pairs import compare_pairs
+from bakeoff.errors import PlanError
+from bakeoff.store.records import RunRecord
+
+LEVEL = 0.95
+
+
+def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None = None) -> Comparison:
+    """Compare all contenders of ``run``.
+
+    ``baseline`` is the contender that the others are divided by (default: the first of the plan);
+    ``delta`` the smallest ratio minus 1 that matters (default: the plan's). Raises PlanError when the
+    baseline is no contender or delta is out of range.
+    """
+    names = [contender.name for contender in run.contenders]
+    first = names[0] if baseline is None else baseline
+    if first not in names:
+        raise PlanError(f"there is no contender {first!r} in this run: choose one of {', '.join(names)}")
+    smallest = run.delta if delta is None else delta
+    if not 0.0 <= smallest < 1.0:
+        raise PlanError(f"delta must lie between 0 % and 100 %, not {smallest:.0%}: give it as 5% or 0.05")
+    measured = metrics(run.kind)
+    cube = build_cube(run, first)
+    little = littles_law(run)
+    work = work_word(run.kind)
+    pairs = compare_pairs(cube, measured, Judge(cube, little, smallest, work), LEVEL)
+    curves = contender_curves(cube, measured, LEVEL)
+    contenders = summaries(run, cube, measured, curves)
+    audits = audit_all(cube, little)
+    info = _info(run, cube, first, smallest)
+    return Comparison(
+        schema=SCHEMA,
+        run=info,
+        headline=headline(info, pairs, contenders, measured),
+        pairs=pairs,
+        contenders=contenders,
+        curves=curves,
+        left_out=cube.left_out,
+        audits=audits,
+        warnings=advise(run, cube, contenders, pairs, audits),
+    )
+
+
+def _info(run: RunRecord, cube: Cube, baseline: str, delta: float) -> RunInfo:
+    return RunInfo(
+        name=run.name,
+        suite=run.suite,
+        kind=run.kind,
+        file=run.path.name,
+        plan_hash=run.plan_hash,
+        created_at=run.created_at,
+        finished_at=run.finished_at,
+        work=work_word(run.kind),
+        rate_unit=f"{work_word(run.kind)}/s",
+        mixes=cube.mixes,
+        blocks_planned=run.blocks_planned,
+        blocks_measured=len(cube.blocks),
+        trials_planned=run.trials_planned,
+        trials=dict(Counter(trial.state for trial in cube.trials.values())),
+        delta=delta,
+        level=LEVEL,
+        baseline=baseline,
+        null_operations_per_s=run.null_operations_per_s,
+    )

@@ -1,0 +1,99 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+MISSING = "–"
+
+
+def count(value: float) -> str:
+    """A whole number with thousands separators."""
+    return MISSING if not math.isfinite(value) else f"{value:,.0f}"
+
+
+def figures(value: float, digits: int = 4) -> str:
+    """``digits`` significant figures, thousands separated, never in exponent form from 0.0001 up."""
+    if not math.isfinite(value):
+        return MISSING
+    if value == 0.0:
+        return "0"
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    return f"{value:,.{min(places, 6)}f}"
+
+
+def ratio(value: float, low: float = math.nan, high: float = math.nan) -> str:
+    """A ratio such as 1.18×, with as many decimals as its interval deserves when that is given."""
+    text = _bare_ratio(value, _decimals(low, high))
+    return text if text in (MISSING, "∞") else f"{text}×"
+
+
+def interval(low: float, high: float) -> str:
+    """The bounds of a ratio: 1.12–1.24. A narrow interval gets more decimals, so that its ends differ."""
+    if math.isnan(low) or math.isnan(high):
+        return MISSING
+    decimals = _decimals(low, high)
+    return f"{_bare_ratio(low, decimals)}–{_bare_ratio(high, decimals)}"
+
+
+def _decimals(low: float, high: float) -> int:
+    width = high - low
+    if not math.isfinite(width) or width >= 0.02:
+        return 2
+    return 3 if width >= 0.002 else 4
+
+
+def _bare_ratio(value: float, decimals: int) -> str:
+    if math.isnan(value):
+        return MISSING
+    if math.isinf(value) or value >= 1e6:
+        return "∞"
+    if value >= 100.0:
+        return f"{value:,.0f}"
+    if value >= 10.0:
+        return f"{value:.1f}"
+    return f"{value:.{decimals}f}" if value >= 0.1 else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage with enough figures to tell it from zero."""
+    if not math.isfinite(share):
+        return MISSING
+    value = share * 100.0
+    if value == 0.0:
+        return "0 %"
+    if value < 0.001:
+        return "< 0.001 %"
+    return f"{value:.3g} %" if value < 10.0 else f"{value:.0f} %"
+
+
+def probability(p: float) -> str:
+    """A p value with four decimals."""
+    if not math.isfinite(p):
+        return MISSING
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """ "1 block", "8 blocks"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def names(items: list[str]) -> str:
+    """ "a", "a and b", "a, b and c"."""
+    if len(items) < 2:
+        return "".join(items)
+    return ", ".join(items[:-1]) + " and " + items[-1]
+
+
+def mixes(clients: tuple[int, ...]) -> str:
+    """ "1 mix of 8 clients", "3 mixes from 1 to 8 clients"."""
+    if len(clients) == 1:
+        return f"1 mix of {plural(clients[0], 'client')}"
+    return f"{len(clients)} mixes from {clients[0]} to {plural(clients[-1], 'client')}"
+
+
+def errors(classes: dict[str, int]) -> str:
+    """Errors by class, most frequent first: "refused 120, short body 3"."""
+    ranked = sorted(((name, number) for name, number in classes.items() if number), key=lambda item: -item[1])
+    return ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in ranked)

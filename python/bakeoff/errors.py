@@ -1,0 +1,25 @@
+"""Errors by whose fault they are; each message says in one sentence what is wrong and what to do.
+
+The command line prints the message and ends with exit code 2 for every one of them; anything else that
+escapes is a defect of Bakeoff and keeps its traceback.
+"""
+
+
+class BakeoffError(Exception):
+    """Base of every error that the user can put right."""
+
+
+class PlanError(BakeoffError):
+    """The plan, a suite name, a setting or a flag is wrong."""
+
+
+class LabError(BakeoffError):
+    """The load-generating machine cannot do what is asked: rights, limits, disk, engine."""
+
+
+class TargetError(BakeoffError):
+    """A contender cannot be used as it is: unreachable, refused, wrong content."""
+
+
+class RunFileError(BakeoffError):
+    """A run file is missing, damaged, too new, in use or cannot be written."""

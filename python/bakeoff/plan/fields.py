@@ -1,0 +1,121 @@
+"""Types of plan fields: text with units from people, plain numbers from a plan that was resolved before.
+
+A resolved plan (the form stored in a run file) is validated with the context `RESOLVED`; only then are bare
+numbers taken, because there each field name carries its unit.
+"""
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+
+from bakeoff.errors import PlanError
+from bakeoff.units import parse_duration, parse_share, parse_size, parse_whole_numbers
+
+RESOLVED = "resolved"
+
+
+def is_resolved(info: ValidationInfo) -> bool:
+    """True while a stored plan is read back."""
+    return info.context == RESOLVED
+
+
+def _reader(parse: Callable[[str], Any], bare_number_is_fine: bool) -> Any:
+    def read(value: Any, info: ValidationInfo) -> Any:
+        if value is None or is_resolved(info):
+            return value
+        if isinstance(value, bool):
+            raise ValueError(f"{value!r} is not a quantity")
+        if isinstance(value, (int, float)):
+            if bare_number_is_fine or value == 0:
+                return parse(str(value))
+            return parse(f"{value}")  # refused by the parser with its example
+        return parse(value) if isinstance(value, str) else value
+
+    return read
+
+
+def _auto(value: Any) -> Any:
+    return None if value == "auto" else value
+
+
+def _numbers(value: Any, info: ValidationInfo) -> Any:
+    if isinstance(value, str):
+        return parse_whole_numbers(value)
+    return (value,) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _words(value: Any) -> Any:
+    return (
+        tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+    )
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            raise ValueError(f"{value!r} is not a whole number") from None
+    return value
+
+
+def _weights(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    pairs = [part.partition("=") for part in value.split(",")]
+    try:
+        return {name.strip(): float(weight) for name, _, weight in pairs}
+    except ValueError:
+        raise ValueError(f"{value!r} is not a list of weights: write it like 223=20,735=8") from None
+
+
+def absolute_path(value: Any, info: ValidationInfo) -> Any:
+    """A path as given is relative to the working folder; a stored plan must not be."""
+    return (
+        str(Path(value).expanduser().absolute())
+        if isinstance(value, str) and not is_resolved(info)
+        else value
+    )
+
+
+Duration = Annotated[float, BeforeValidator(_reader(parse_duration, bare_number_is_fine=False))]
+Share = Annotated[float, BeforeValidator(_reader(parse_share, bare_number_is_fine=True))]
+Size = Annotated[int, BeforeValidator(_reader(parse_size, bare_number_is_fine=True))]
+OptionalSize = Annotated[int | None, BeforeValidator(_reader(parse_size, True)), BeforeValidator(_auto)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+OptionalWhole = Annotated[int | None, BeforeValidator(_whole), BeforeValidator(_auto)]
+Numbers = Annotated[tuple[int, ...], BeforeValidator(_numbers)]
+OptionalNumbers = Annotated[tuple[int, ...] | None, BeforeValidator(_numbers), BeforeValidator(_auto)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+Weights = Annotated[dict[str, float], BeforeValidator(_weights)]
+OptionalPath = Annotated[str | None, BeforeValidator(absolute_path)]
+
+
+class Strict(BaseModel):
+    """Base of all plan models: immutable, unknown keys are errors, names in messages are those of the plan
+    file.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """A TOML file as a table. Raises PlanError when it is missing or not TOML; `what` names it in the
+    message.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        refuse(f"{what} {path} does not exist: check the path")
+    except OSError as error:
+        refuse(f"{what} {path} cannot be read: {error.strerror}")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        refuse(f"{what} {path} is not valid TOML: {error}")
+
+
+def refuse(message: str) -> NoReturn:
+    """Raise PlanError."""
+    raise PlanError(message)

@@ -1,0 +1,19 @@
+"""Kinds of workload. A new kind is one module here and its line in `KINDS`.
+
+A kind knows its settings and how to turn them into the `workload` part of a trial spec; what must be true of
+the contenders before timing is in `bakeoff.run.checks`.
+"""
+
+from bakeoff.plan.kinds.base import Kind
+from bakeoff.plan.kinds.web import WEB
+
+KINDS: dict[str, Kind] = {"web": WEB}
+
+
+def setting_owners() -> dict[str, list[str]]:
+    """Names of the kinds by setting name (as in a plan file), for messages and flags."""
+    owners: dict[str, list[str]] = {}
+    for kind in KINDS.values():
+        for name, field in kind.settings.model_fields.items():
+            owners.setdefault(field.alias or name, []).append(kind.name)
+    return owners

@@ -1,0 +1,309 @@
+"""HTTP: the settings of the web suites and their workload."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+
+from bakeoff import __version__
+from bakeoff.corpus.manifest import Manifest, ManifestFile
+from bakeoff.errors import PlanError
+from bakeoff.plan.address import WebAddress, parse_web_address
+from bakeoff.plan.fields import (
+    OptionalPath,
+    OptionalSize,
+    OptionalWhole,
+    Share,
+    Weights,
+    Whole,
+    Words,
+    is_resolved,
+)
+from bakeoff.plan.messages import did_you_mean
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.suites import Suite, SuiteClass
+
+MISSING_PATHS = 100
+CLASS_PER_URL_UP_TO = 32
+_TOKEN = set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+def _version(value: Any) -> Any:
+    return str(value) if isinstance(value, float) else value
+
+
+def _read_urls(value: Any, info: ValidationInfo) -> Any:
+    """Lines `weight path`; a lone path has weight 1; `#` begins a comment."""
+    if value is None or is_resolved(info) or not isinstance(value, str):
+        return value
+    try:
+        lines = Path(value).expanduser().read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ValueError(f"{value} cannot be read ({error.strerror}): check the path") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{value} is not text in UTF-8") from None
+    found = [
+        _url_line(value, number, line) for number, line in enumerate(lines, 1) if line.split("#")[0].strip()
+    ]
+    if not found:
+        raise ValueError(f"{value} names no path: write lines of weight and path, such as `3 /index.html`")
+    return found
+
+
+def _url_line(name: str, number: int, line: str) -> tuple[float, str]:
+    words = line.split(" #")[0].split()
+    weight, path = ("1", words[0]) if len(words) == 1 else (words[0], words[-1])
+    try:
+        share = float(weight)
+    except ValueError:
+        share = -1.0
+    if len(words) > 2 or not 0 < share < float("inf") or not path.startswith("/"):
+        raise ValueError(
+            f"{name} line {number}: {line.strip()!r} is not `weight path`, such as `3 /index.html`"
+        )
+    return share, path
+
+
+Urls = Annotated[tuple[tuple[float, str], ...] | None, BeforeValidator(_read_urls)]
+
+
+class WebSettings(CommonSettings):
+    """Settings of web-static, web-dynamic and web-url."""
+
+    http: Annotated[Literal["1.0", "1.1"], BeforeValidator(_version)] = Field(
+        "1.1", description="HTTP version of the requests: 1.0 or 1.1."
+    )
+    keep_alive: bool = Field(
+        True,
+        description="Keep connections open between requests (off: a new connection for each).",
+        json_schema_extra={"off": "close"},
+    )
+    requests_per_connection: OptionalWhole = Field(
+        None, ge=1, description="With keep-alive, begin a new connection after so many requests."
+    )
+    receive_buffer_bytes: OptionalSize = Field(
+        None,
+        alias="receive_buffer",
+        ge=256,
+        description="Receive buffer of a connection: 4KiB; auto leaves it to the system.",
+    )
+    close_with_reset: bool = Field(
+        False, description="End connections by a TCP reset, which leaves no TIME_WAIT behind (reported)."
+    )
+    source_addresses: Words = Field(
+        (), description="Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3."
+    )
+    insecure: bool = Field(
+        False, description="Do not check TLS certificates.", json_schema_extra={"off": "verify"}
+    )
+    ca_file: OptionalPath = Field(
+        None,
+        description="PEM file of certificate authorities to trust instead of the system's.",
+        json_schema_extra={"path": True},
+    )
+    full_handshake: bool = Field(
+        False,
+        description="Make a full TLS handshake for each connection (off: resume sessions).",
+        json_schema_extra={"off": "resumption"},
+    )
+    check_every: Whole = Field(
+        100,
+        ge=0,
+        description="Check the hash of a file on its first fetch and on every n-th after it; 0 = never.",
+    )
+    headers: tuple[str, ...] = Field(
+        (),
+        description="Extra request header, such as 'Accept: text/html'; may be given more than once.",
+        json_schema_extra={"repeat": True},
+    )
+    weights: Weights = Field(
+        {}, description="Shares of request classes that replace those of the suite: 223=20,404=0."
+    )
+    dynamic_share: Share = Field(0.2, lt=1, description="web-dynamic: share of requests for computed pages.")
+    dynamic_url: str | None = Field(
+        None, description="web-dynamic: path of your own computed page; its bytes are then not checked."
+    )
+    urls: Urls = Field(
+        None,
+        description="web-url: file with lines of weight and path, added to each contender's address.",
+        json_schema_extra={"path": True},
+    )
+
+    @field_validator("headers", mode="before")
+    @classmethod
+    def _one_header(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _web_consistent(self) -> Self:
+        for header in self.headers:
+            name, colon, content = header.partition(":")
+            if not colon or not name or set(name) - _TOKEN or any(c in content for c in "\r\n\0"):
+                raise ValueError(f"headers: {header!r} is not a header: write 'Name: value'")
+            if name.lower() in ("host", "connection", "content-length", "transfer-encoding"):
+                raise ValueError(f"headers: {name} is set by the suite itself: leave it out")
+        if self.requests_per_connection is not None and not self.keep_alive:
+            raise ValueError("requests_per_connection needs keep_alive")
+        if self.ca_file is not None and not Path(self.ca_file).is_file():
+            raise ValueError(f"ca_file: {self.ca_file} does not exist: give a PEM file")
+        if self.dynamic_url is not None and not self.dynamic_url.startswith("/"):
+            raise ValueError("dynamic_url: give a path that begins with /")
+        return self
+
+
+class WebKind:
+    """The kind `web`."""
+
+    name = "web"
+    settings: type[CommonSettings] = WebSettings
+
+    def check_address(self, address: str, settings: CommonSettings) -> None:
+        """See Kind."""
+        parse_web_address(address)
+
+    def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
+        """See Kind. Weights are in percent of all requests and sum to 100."""
+        web = _web(settings)
+        _refuse_foreign(suite, web)
+        classes = list(suite.classes)
+        if web.urls is not None:
+            classes = _url_classes(web.urls)
+        weights = {c.name: c.weight for c in classes}
+        for name, weight in web.weights.items():
+            if name not in weights:
+                raise PlanError(f"weights: there is no class {name!r}: {did_you_mean(name, weights)}")
+            weights[name] = weight
+        _share_out_dynamic(classes, weights, web.dynamic_share)
+        total = sum(weights.values())
+        if min(weights.values()) < 0 or total <= 0:
+            raise PlanError("weights: give shares of 0 or more, not all of them 0")
+        return [
+            c.model_copy(update={"weight": 100 * weights[c.name] / total})
+            for c in classes
+            if weights[c.name] > 0
+        ]
+
+    def workload(
+        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
+    ) -> dict[str, Any]:
+        """See Kind."""
+        web = _web(plan.settings)
+        address = parse_web_address(contender.address)
+        return {
+            "kind": "web",
+            "scheme": address.scheme,
+            "host": address.host_header,
+            "addresses": list(addresses),
+            "unix": address.unix,
+            "http": web.http,
+            "keep_alive": web.keep_alive,
+            "receive_buffer_bytes": web.receive_buffer_bytes,
+            "close_with_reset": web.close_with_reset,
+            "source_addresses": list(web.source_addresses),
+            "requests_per_connection": web.requests_per_connection,
+            "tls": _tls(web) if address.scheme == "https" else None,
+            "check_every": web.check_every,
+            "headers": request_headers(web),
+            "classes": [
+                {
+                    "name": c.name,
+                    "weight": c.weight,
+                    "expect": list(c.expect),
+                    "requests": requests_of(c, web, address, manifest),
+                }
+                for c in plan.classes
+            ],
+        }
+
+
+def _web(settings: CommonSettings) -> WebSettings:
+    assert isinstance(settings, WebSettings)
+    return settings
+
+
+def _tls(web: WebSettings) -> dict[str, Any]:
+    return {
+        "verify": not web.insecure,
+        "ca_file": web.ca_file,
+        "resumption": not web.full_handshake,
+        "full_handshake": web.full_handshake,
+    }
+
+
+def request_headers(web: WebSettings) -> list[list[str]]:
+    """Headers of each request beside Host and Connection; the user's own User-Agent replaces ours."""
+    own = [[name.strip(), value.strip()] for name, _, value in (h.partition(":") for h in web.headers)]
+    if any(name.lower() == "user-agent" for name, _ in own):
+        return own
+    return [["User-Agent", f"bakeoff/{__version__}"], *own]
+
+
+def _refuse_foreign(suite: Suite, web: WebSettings) -> None:
+    """A setting that would silently do nothing in this suite is an error."""
+    sources = {c.source for c in suite.classes}
+    for name, source, owner in (
+        ("dynamic_share", "dynamic", "web-dynamic"),
+        ("dynamic_url", "dynamic", "web-dynamic"),
+        ("urls", "url", "web-url"),
+    ):
+        if name in web.model_fields_set and source not in sources:
+            raise PlanError(f"{name} belongs to {owner}, not to {suite.suite.name}: leave it out")
+
+
+def _share_out_dynamic(classes: Sequence[SuiteClass], weights: dict[str, float], share: float) -> None:
+    dynamic = [c.name for c in classes if c.source == "dynamic"]
+    static = sum(weight for name, weight in weights.items() if name not in dynamic)
+    for name in dynamic:
+        weights[name] = static * share / (1 - share) / len(dynamic) if static else 1.0
+
+
+def _url_classes(urls: Sequence[tuple[float, str]]) -> list[SuiteClass]:
+    """A class for each path, or, when there are many, one for each weight, so that the results stay
+    readable.
+    """
+    totals: dict[str, float] = {}
+    many = len({path for _, path in urls}) > CLASS_PER_URL_UP_TO
+    for weight, path in urls:
+        name = f"weight {weight:g}" if many else path
+        totals[name] = totals.get(name, 0.0) + weight
+    if len(totals) > CLASS_PER_URL_UP_TO:
+        raise PlanError(
+            f"urls: {len(totals)} different weights are too many to report apart: use "
+            f"{CLASS_PER_URL_UP_TO} at most"
+        )
+    return [SuiteClass(name=name, weight=weight, expect=(), source="url") for name, weight in totals.items()]
+
+
+def requests_of(
+    c: SuiteClass, web: WebSettings, address: WebAddress, manifest: Manifest | None
+) -> list[dict[str, Any]]:
+    """The requests of one class; a member of a class is picked at random, all alike."""
+    if c.source == "url":
+        return [_request(path) for path in _url_paths(c, web, address)]
+    if c.source == "missing":
+        return [_request(f"{address.prefix}/bakeoff-missing/{i:03d}.html") for i in range(MISSING_PATHS)]
+    if c.source == "dynamic" and web.dynamic_url is not None:
+        return [_request(address.prefix + web.dynamic_url)]
+    assert manifest is not None
+    found: Sequence[ManifestFile] = (
+        manifest.dynamic if c.source == "dynamic" else manifest.classes.get(c.name, ())
+    )
+    if not found:
+        raise PlanError(f"the corpus has no files of class {c.name!r}: make it anew with `bakeoff corpus`")
+    return [_request(f"{address.prefix}/{f.path}", f.size, f.sha256) for f in found]
+
+
+def _url_paths(c: SuiteClass, web: WebSettings, address: WebAddress) -> list[str]:
+    if web.urls is None:
+        return [address.target or "/"]
+    single = [path for weight, path in web.urls if c.name in (path, f"weight {weight:g}")]
+    return [address.prefix + path for path in dict.fromkeys(single)]
+
+
+def _request(path: str, length: int | None = None, sha256: str | None = None) -> dict[str, Any]:
+    return {"method": "GET", "path": path, "length": length, "sha256": sha256}
+
+
+WEB = WebKind()

@@ -1,0 +1,233 @@
+"""A plan file or the command line, to a resolved `Plan`. Nothing is sent to anybody."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from bakeoff.errors import PlanError
+from bakeoff.plan.fields import OptionalPath, OptionalWhole, Share, Strict, Whole, read_toml
+from bakeoff.plan.kinds import KINDS, setting_owners
+from bakeoff.plan.messages import did_you_mean, explain
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.suites import BLOCKS, SizeName, Suite, load_suite
+from bakeoff.units import format_duration, parse_duration
+
+MAX_SEED = 2**53 - 1
+PRIMARY = "geometric mean over the mixes of the ratio of operations per second"
+
+
+class PlanSection(Strict):
+    """The `[plan]` table of a plan file."""
+
+    name: str | None = Field(None, min_length=1, max_length=80, description="Name of the run in reports.")
+    suite: str = Field(description="Name of the suite: see `bakeoff suites`.")
+    size: SizeName = Field(
+        "quick",
+        description="quick (seconds; the default), short (28 clients at most) or full (as published).",
+    )
+    blocks: OptionalWhole = Field(
+        None,
+        ge=1,
+        le=1000,
+        description="Visits of every contender: 8, in quick 6; fewer than 6 give no verdict.",
+    )
+    seed: Whole = Field(1, ge=0, le=MAX_SEED, description="Seed of all random choices.")
+    delta: Share = Field(0.05, gt=0, lt=1, description="Smallest difference that matters: 5%.")
+    error_limit: Share = Field(
+        0.05, ge=0, le=1, description="Share of failed operations above which a trial is failed: 5%."
+    )
+    corpus: OptionalPath = Field(
+        None,
+        description="Folder made by `bakeoff corpus`; without it the contenders are asked for the manifest.",
+        json_schema_extra={"path": True},
+    )
+
+
+@dataclass(frozen=True)
+class PlanInput:
+    """What was written, before any of it is checked. `flags` maps (table, key) to the flag that gave it."""
+
+    origin: str
+    plan: dict[str, Any]
+    settings: dict[str, Any]
+    contenders: list[dict[str, Any]]
+    flags: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    def label(self, table: str) -> Callable[[str], str]:
+        """Where a key of `table` was given: `--length`, or `plan.toml [settings] length`."""
+
+        def name(key: str) -> str:
+            return self.flags.get((table, key)) or f"{self.origin} [{table}] {key}".strip()
+
+        return name
+
+
+def read_plan_file(path: Path) -> PlanInput:
+    """A plan file as written. Raises PlanError when it is missing, not TOML or has unknown tables."""
+    table = read_toml(path, "plan file")
+    for key in table:
+        if key not in ("plan", "settings", "contender"):
+            raise PlanError(
+                f"{path}: unknown table [{key}]: {did_you_mean(key, ['plan', 'settings', 'contender'])}"
+            )
+    plan, settings, contenders = table.get("plan", {}), table.get("settings", {}), table.get("contender", [])
+    if not isinstance(plan, dict) or not isinstance(settings, dict):
+        raise PlanError(f"{path}: write [plan] and [settings] as tables")
+    if not isinstance(contenders, list) or not all(isinstance(c, dict) for c in contenders):
+        raise PlanError(f"{path}: write each contender as its own [[contender]] table with name and address")
+    base = path.parent
+    _place(plan, ["corpus"], base)
+    _place(settings, [key for key, is_path in _setting_paths().items() if is_path], base)
+    return PlanInput(str(path), plan, settings, contenders)
+
+
+def _setting_paths() -> dict[str, bool]:
+    return {
+        info.alias or name: isinstance(info.json_schema_extra, dict)
+        and bool(info.json_schema_extra.get("path"))
+        for kind in KINDS.values()
+        for name, info in kind.settings.model_fields.items()
+    }
+
+
+def _place(table: dict[str, Any], keys: Sequence[str], base: Path) -> None:
+    """Paths in a plan file are relative to the file, so that a plan works from any folder."""
+    for key in keys:
+        if isinstance(table.get(key), str):
+            table[key] = str(base / Path(table[key]).expanduser())
+
+
+def with_flags(
+    given: PlanInput, plan: Mapping[str, Any], settings: Mapping[str, Any], resets: Mapping[str, str]
+) -> PlanInput:
+    """`given` with what the flags say put over it. `plan` and `settings` are keyed as in a plan file.
+
+    Raises PlanError when a reset names no contender.
+    """
+    contenders = [dict(c) for c in given.contenders]
+    for name, command in resets.items():
+        found = [c for c in contenders if c.get("name") == name]
+        if not found:
+            names = [str(c.get("name")) for c in contenders]
+            raise PlanError(f"--reset: there is no contender {name!r}: {did_you_mean(name, names)}")
+        found[0]["reset"] = command
+    flags = {("plan", key): "--" + key.replace("_", "-") for key in plan}
+    flags |= {("settings", key): "--" + key.replace("_", "-") for key in settings}
+    return PlanInput(
+        given.origin,
+        {**given.plan, **plan},
+        {**given.settings, **settings},
+        contenders,
+        {**given.flags, **flags},
+    )
+
+
+def parse_contenders(words: Sequence[str]) -> list[dict[str, Any]]:
+    """Contenders of `NAME=ADDRESS` words. Raises PlanError that shows the form."""
+    found = []
+    for word in words:
+        name, equals, address = word.partition("=")
+        if not equals or not address or not re.fullmatch(r"[A-Za-z0-9._+-]+", name):
+            raise PlanError(
+                f"{word!r} is not a contender: write NAME=ADDRESS, such as nginx=http://127.0.0.1:8080"
+            )
+        found.append({"name": name, "address": address})
+    return found
+
+
+def resolve_plan(given: PlanInput) -> Plan:
+    """All defaults filled in and everything checked that can be without the network. Raises PlanError."""
+    head = _head(given)
+    suite = load_suite(head.suite)
+    kind = KINDS[suite.suite.kind]
+    defaults = _fitting_ramps(suite.defaults(head.size), given.settings)
+    _refuse_settings_of_other_kinds(given, kind.name)
+    try:
+        settings = kind.settings.model_validate({**defaults, **given.settings})
+    except ValidationError as error:
+        raise explain(error, kind.settings, given.label("settings")) from None
+    contenders = _contenders(given)
+    for contender in contenders:
+        kind.check_address(contender.address, settings)
+    if head.corpus is not None and not suite.needs_corpus:
+        raise PlanError(f"corpus does not belong to {head.suite}, which has none: leave it out")
+    return Plan(
+        name=head.name or head.suite,
+        suite=head.suite,
+        kind=kind.name,
+        title=suite.suite.title,
+        modelled_on=suite.suite.modelled_on,
+        size=head.size,
+        blocks=head.blocks or BLOCKS[head.size],
+        seed=head.seed,
+        delta=head.delta,
+        error_limit=head.error_limit,
+        corpus=head.corpus,
+        corpus_suite=suite.suite.corpus,
+        primary=PRIMARY,
+        settings=settings,
+        changed=tuple(sorted(key for key in given.settings)),
+        classes=tuple(kind.classes(suite, settings)),
+        contenders=contenders,
+        assumed=_assumed(suite, given.settings),
+    )
+
+
+def _fitting_ramps(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """A shorter length than the suite's takes shorter ramps with it: a tenth each, as in the full suites."""
+    try:
+        length_s = parse_duration(str(given["length"])) if "length" in given else None
+    except ValueError:
+        length_s = None  # the settings model says what is wrong with it
+    if length_s is None:
+        return defaults
+    shorter = {
+        name: format_duration(length_s / 10)
+        for name in ("ramp_up", "ramp_down")
+        if name not in given and parse_duration(defaults[name]) > length_s / 10
+    }
+    return {**defaults, **shorter}
+
+
+def _assumed(suite: Suite, changed: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(a.text for a in suite.suite.assumed if a.setting is None or a.setting not in changed)
+
+
+def _head(given: PlanInput) -> PlanSection:
+    try:
+        return PlanSection.model_validate(given.plan)
+    except ValidationError as error:
+        raise explain(error, PlanSection, given.label("plan")) from None
+
+
+def _refuse_settings_of_other_kinds(given: PlanInput, kind: str) -> None:
+    for key, owners in setting_owners().items():
+        if key in given.settings and kind not in owners:
+            raise PlanError(
+                f"{given.label('settings')(key)}: belongs to suites of kind {owners[0]}: leave it out"
+            )
+
+
+def _contender_label(origin: str, name: str, key: str) -> str:
+    return f"{origin} contender {name} {key}".strip()
+
+
+def _contenders(given: PlanInput) -> tuple[Contender, ...]:
+    if not given.contenders:
+        raise PlanError(f"{given.origin}: name at least one contender, better two: NAME=ADDRESS NAME=ADDRESS")
+    found: list[Contender] = []
+    for position, table in enumerate(given.contenders, 1):
+        where = str(table.get("name", f"number {position}"))
+        try:
+            contender = Contender.model_validate(table)
+        except ValidationError as error:
+            raise explain(error, Contender, partial(_contender_label, given.origin, where)) from None
+        if any(contender.name == other.name for other in found):
+            raise PlanError(f"two contenders are named {contender.name!r}: give each a name of its own")
+        found.append(contender)
+    return tuple(found)

@@ -1,0 +1,87 @@
+"""The resolved plan: everything that a run needs to know, fixed before it starts."""
+
+import hashlib
+import json
+from typing import Any
+
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
+
+from bakeoff.plan.fields import RESOLVED, Duration, Strict
+from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.suites import SizeName, SuiteClass
+
+FORMAT = 1
+NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
+
+
+class Contender(Strict):
+    """A server under test. `reset` is a shell command that runs before each visit; then `ready_timeout_s`
+    counts.
+    """
+
+    name: str = Field(pattern=f"^{NAME}$", description="Name of the contender in all results.")
+    address: str = Field(
+        min_length=1, description="Where it is: http(s)://host[:port][/path] or unix:/path/to/socket."
+    )
+    reset: str | None = Field(
+        None, min_length=1, description="Shell command that restores it before each visit."
+    )
+    ready_timeout_s: Duration = Field(
+        30.0, alias="ready_timeout", gt=0, description="How long to wait until it answers after a reset."
+    )
+
+
+class Plan(Strict):
+    """A plan with all defaults filled in. `to_dict` is what the run file stores and what the hash is made
+    of.
+    """
+
+    format: int = FORMAT
+    name: str
+    suite: str
+    kind: str
+    title: str
+    modelled_on: str
+    size: SizeName
+    blocks: int
+    seed: int
+    delta: float
+    error_limit: float
+    corpus: str | None
+    corpus_suite: str
+    primary: str
+    settings: SerializeAsAny[CommonSettings]
+    changed: tuple[str, ...]
+    classes: tuple[SuiteClass, ...]
+    contenders: tuple[Contender, ...]
+    assumed: tuple[str, ...]
+
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _settings_of_its_kind(cls, value: Any, info: ValidationInfo) -> Any:
+        if not isinstance(value, dict):
+            return value
+        from bakeoff.plan.kinds import KINDS  # the kinds import this module
+
+        model = KINDS[info.data["kind"]].settings
+        return model.model_validate(value, by_alias=False, by_name=True, context=RESOLVED)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values, units in the names."""
+        return self.model_dump(mode="json")
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> "Plan":
+        """The plan that `to_dict` stored. Raises pydantic.ValidationError when it is not one."""
+        return cls.model_validate(stored, by_alias=False, by_name=True, context=RESOLVED)
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON of the plan, in hex."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def trials(self) -> int:
+        """Number of trials: contenders x mixes x blocks."""
+        return len(self.contenders) * len(self.settings.mixes) * self.blocks

@@ -1,0 +1,89 @@
+"""Settings that every suite has. Each field's description is its help on the command line and its
+documentation.
+"""
+
+import os
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from bakeoff.plan.fields import Duration, Numbers, OptionalNumbers, OptionalWhole, Strict, Whole
+
+
+class CommonSettings(Strict):
+    """The clock and the crowd of a suite: how many clients, for how long, on what part of the machine.
+
+    The name of a setting in a plan file is the field's alias; `off` in a field's extra is the flag that
+    turns a
+    yes/no setting off.
+    """
+
+    mixes: Numbers = Field((1, 4, 8), description="Numbers of clients, one mix each, rising: 1,4,8.")
+    threads: Whole = Field(
+        1, ge=1, le=1024, description="Threads per client; each holds one session at a time."
+    )
+    length_s: Duration = Field(
+        300.0,
+        alias="length",
+        gt=0,
+        description="Length of a trial, both ramps included; ramps not given are a tenth at most.",
+    )
+    ramp_up_s: Duration = Field(
+        30.0, alias="ramp_up", ge=0, description="Start of a trial that runs but is not counted: 30s."
+    )
+    ramp_down_s: Duration = Field(
+        30.0, alias="ramp_down", ge=0, description="End of a trial that runs but is not counted: 30s."
+    )
+    delay_s: Duration = Field(
+        0.0, alias="delay", ge=0, description="Each client waits a random time up to this before it starts."
+    )
+    think_s: Duration = Field(0.0, alias="think", ge=0, description="Pause of a client after each operation.")
+    operations: OptionalWhole = Field(
+        None,
+        ge=1,
+        description="End a trial after so many operations, not by time; the window is then the whole trial.",
+    )
+    cores: Whole = Field(1, ge=1, le=1024, description="Load threads of the generator, one core each.")
+    pin: OptionalNumbers = Field(
+        None,
+        description="Core numbers that the load threads are bound to: 0,1; auto leaves it to the system.",
+    )
+    connect_timeout_s: Duration = Field(
+        5.0, alias="connect_timeout", gt=0, description="Give up a connection that is not made in this time."
+    )
+    reply_timeout_s: Duration = Field(
+        10.0, alias="reply_timeout", gt=0, description="Give up a reply that makes no progress for this time."
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        mixes = self.mixes
+        if not mixes or min(mixes) < 1 or list(mixes) != sorted(set(mixes)):
+            raise ValueError("mixes: give different numbers of clients, all at least 1, rising: 1,4,8")
+        if max(mixes) * self.threads > 1_000_000:
+            raise ValueError("mixes: clients times threads may be 1,000,000 at most")
+        if self.operations is None and self.ramp_up_s + self.ramp_down_s >= self.length_s:
+            raise ValueError("length includes both ramps: make it longer than ramp_up and ramp_down together")
+        if self.pin is not None:
+            self._check_pin(self.pin)
+        return self
+
+    def _check_pin(self, pin: tuple[int, ...]) -> None:
+        if len(set(pin)) != len(pin) or len(pin) != self.cores:
+            raise ValueError(f"pin: name as many different cores as `cores` says ({self.cores})")
+        if any(core < 0 for core in pin):
+            raise ValueError("pin: core numbers start at 0")
+
+    @property
+    def window_s(self) -> float:
+        """Length of the measured window in seconds (when the trial is bounded by time)."""
+        return self.length_s - self.ramp_up_s - self.ramp_down_s
+
+    def stored(self) -> dict[str, Any]:
+        """The settings as plain JSON values by field name, units in the names."""
+        return self.model_dump(mode="json")
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0))

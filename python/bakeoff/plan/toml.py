@@ -1,0 +1,42 @@
+"""A plan as given on the command line, written as the plan file that says the same."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bakeoff.plan.load import PlanInput
+
+
+def plan_to_toml(given: PlanInput) -> str:
+    """The text of a plan file. Only what was given is written: defaults stay those of the suite."""
+    parts = [_table("[plan]", given.plan)]
+    if given.settings:
+        parts.append(_table("[settings]", given.settings))
+    parts += [_table("[[contender]]", contender) for contender in given.contenders]
+    return "\n".join(parts)
+
+
+def _table(head: str, table: Mapping[str, Any]) -> str:
+    plain = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
+    inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+    lines = [head, *(f"{_key(key)} = {_value(value)}" for key, value in plain.items())]
+    lines += [
+        f"{_key(key)} = {{ {', '.join(f'{_key(k)} = {_value(v)}' for k, v in value.items())} }}"
+        for key, value in inner.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _key(key: str) -> str:
+    return key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else _value(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    # JSON's escapes are TOML's, but for DEL, which TOML wants escaped.
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,67 @@
+"""From a run and its comparison to the report."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.compare.model import Comparison
+from bakeoff.report.blocks import Report, Tone
+from bakeoff.report.charts import unchecked
+from bakeoff.report.context import Context
+from bakeoff.report.sections import SECTIONS
+from bakeoff.store.records import RunRecord
+
+VERDICTS: dict[str, tuple[str, Tone]] = {
+    "better": ("A winner", "good"),
+    "equivalent": ("Equivalent", "good"),
+    "inconclusive": ("Inconclusive", "warning"),
+    "withheld": ("Verdict withheld", "bad"),
+    "too_few": ("Numbers without a verdict", "warning"),
+}
+
+
+def compose(run: RunRecord, comparison: Comparison) -> Report:
+    """All sections that have something to say about ``run``."""
+    context = Context(run, comparison)
+    with unchecked():
+        sections = tuple(section for build in SECTIONS if (section := build(context)) is not None)
+    verdict, tone = _verdict(comparison)
+    info = comparison.run
+    return Report(
+        title=_title(context.names),
+        subtitle=f"{info.suite}: {run.plan.get('title', info.name)}",
+        verdict=verdict,
+        tone=tone,
+        headline=comparison.headline,
+        sections=sections,
+        facts=_facts(context),
+        embedded={"comparison": comparison.to_dict(), "plan": run.plan},
+    )
+
+
+def _title(names: tuple[str, ...]) -> str:
+    return " against ".join(names) if len(names) == 2 else wording.names(list(names))
+
+
+def _verdict(comparison: Comparison) -> tuple[str, Tone]:
+    kinds = {
+        pair.primary.verdict.kind for pair in comparison.pairs if pair.baseline == comparison.run.baseline
+    }
+    if not kinds:
+        return "One contender", "plain"
+    if len(kinds) > 1:
+        return "Several verdicts", "plain"
+    return VERDICTS[kinds.pop()]
+
+
+def _facts(context: Context) -> tuple[tuple[str, str], ...]:
+    info = context.comparison.run
+    done = info.trials.get("ok", 0)
+    return (
+        ("Run", info.name),
+        ("File", info.file),
+        ("Started", context.moment(info.created_at)),
+        ("Blocks", f"{info.blocks_measured} of {info.blocks_planned}"),
+        ("Trials", f"{done} of {info.trials_planned} ok"),
+        ("Plan", info.plan_hash.removeprefix("sha256:")[:12]),
+        ("Bakeoff", context.run.tool.get("version", "unknown version")),
+    )

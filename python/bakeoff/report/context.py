@@ -1,0 +1,79 @@
+"""What every section gets: the run, its comparison, and small helpers over both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from bakeoff.compare import wording
+from bakeoff.compare.cube import why_unusable
+from bakeoff.compare.model import Comparison, Curve, CurvePoint
+from bakeoff.report.blocks import Column, Table
+from bakeoff.store.records import RunRecord, TrialRecord
+
+
+@dataclass(frozen=True)
+class Context:
+    """The run and its comparison. Contenders are in the comparison's order: baseline first."""
+
+    run: RunRecord
+    comparison: Comparison
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the contenders; the position decides colour and marker everywhere."""
+        return tuple(contender.name for contender in self.comparison.contenders)
+
+    @cached_property
+    def usable(self) -> tuple[TrialRecord, ...]:
+        """Trials whose numbers count, in the order they ran."""
+        found = (trial for trial in self.run.trials if why_unusable(trial) is None)
+        return tuple(sorted(found, key=lambda trial: trial.order))
+
+    def at(self, contender: str, clients: int) -> tuple[TrialRecord, ...]:
+        """Usable trials of ``contender`` at one mix."""
+        return tuple(t for t in self.usable if t.contender == contender and t.mix_clients == clients)
+
+    def peak_mix(self) -> int | None:
+        """The mix at which the fastest contender peaks."""
+        peaked = [contender for contender in self.comparison.contenders if contender.peak_clients is not None]
+        return max(peaked, key=lambda contender: contender.peak).peak_clients if peaked else None
+
+    def curves(self, metric: str) -> tuple[Curve, ...]:
+        """The curve of each contender."""
+        return tuple(self.comparison.curve(metric, name) for name in self.names)
+
+    def curve_table(self, metric: str) -> Table:
+        """Centre, interval and blocks of each contender at each mix."""
+        curves = self.curves(metric)
+        titles = [Column("Clients")]
+        for name in self.names:
+            titles += [
+                Column("value", group=name),
+                Column("95 % interval", group=name),
+                Column("blocks", group=name),
+            ]
+        rows = []
+        for index, clients in enumerate(self.comparison.run.mixes):
+            row = [f"{clients}"]
+            for curve in curves:
+                point = curve.points[index]
+                row += [wording.figures(point.centre), span(point), f"{point.blocks}"]
+            rows.append(tuple(row))
+        return Table(
+            f"{curves[0].title} ({curves[0].unit}), {curves[0].centre_is} over blocks",
+            tuple(titles),
+            tuple(rows),
+        )
+
+    @staticmethod
+    def moment(iso: str | None) -> str:
+        """An ISO moment without fractions of seconds."""
+        return "not finished" if iso is None else iso.replace("T", " ")[:19] + " UTC"
+
+
+def span(point: CurvePoint) -> str:
+    """The interval of a point; a dash when there is only one block."""
+    if point.blocks < 2:
+        return wording.MISSING
+    return f"{wording.figures(point.low)} – {wording.figures(point.high)}"

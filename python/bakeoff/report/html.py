@@ -1,0 +1,110 @@
+"""The report as one HTML file that opens offline and needs no script."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from html import escape
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, select_autoescape
+from markupsafe import Markup
+
+from bakeoff.report import blocks
+from bakeoff.report.palette import PALETTE, SHAPES
+from bakeoff.report.redact import hidden
+
+MARKERS = {
+    "circle": "●",
+    "square": "■",
+    "triangle-up": "▲",
+    "diamond": "◆",
+    "cross": "✚",
+    "triangle-down": "▼",
+    "triangle-right": "▶",
+    "triangle-left": "◀",
+}
+
+
+def render_html(report: blocks.Report) -> str:
+    """The whole page. Charts are drawn here, once each, as SVG inside the page."""
+    environment = Environment(
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["code"] = _with_code
+    template = environment.from_string(_file("report.html.j2"))
+    drawn = {chart.id: Markup(draw(chart)) for chart in report.charts()}
+    data = {**hidden(report.embedded), "charts": {chart.id: chart.spec for chart in report.charts()}}
+    return template.render(
+        report=report,
+        css=Markup(_file("report.css")),
+        drawn=drawn,
+        data={name: Markup(script_json(value)) for name, value in data.items()},
+        kind=lambda block: type(block).__name__,
+        marker=lambda series: MARKERS[SHAPES[series % len(SHAPES)]],
+        colour=lambda series: PALETTE[series % len(PALETTE)],
+        groups=column_groups,
+    )
+
+
+def warm_up() -> None:
+    """Start the drawing engine in the background: it takes a third of a second, and reading a run file
+    as long.
+    """
+
+    def start() -> None:
+        import vl_convert
+
+        vl_convert.vegalite_to_svg({"data": {"values": [{}]}, "mark": "point"})
+
+    threading.Thread(target=start, name="bakeoff-charts", daemon=True).start()
+
+
+def draw(chart: blocks.Chart) -> str:
+    """The chart as SVG with a title and description for screen readers, safe to stand beside others in
+    a page.
+    """
+    import vl_convert  # takes a moment to start: only when something is drawn
+
+    svg = str(vl_convert.vegalite_to_svg(chart.spec))
+    # Identifiers must differ between the drawings of a page, or one clips the other.
+    svg = re.sub(r'id="((?:clip|gradient)[^"]*)"', rf'id="{chart.id}-\1"', svg)
+    svg = re.sub(r"url\(#((?:clip|gradient)[^)]*)\)", rf"url(#{chart.id}-\1)", svg)
+    svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)
+    named = f'role="img" aria-labelledby="{chart.id}-title {chart.id}-desc" '
+    inner = (
+        f'<title id="{chart.id}-title">{escape(chart.title)}</title>'
+        f'<desc id="{chart.id}-desc">{escape(chart.description)}</desc>'
+    )
+    head, _, rest = svg.partition(">")
+    return head.replace("<svg ", f"<svg {named}", 1) + ">" + inner + rest
+
+
+def script_json(value: Any) -> str:
+    """JSON that can stand inside a script element: nothing in it can end the element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=str)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def column_groups(columns: tuple[blocks.Column, ...]) -> list[tuple[str, int]]:
+    """Neighbouring columns of one group as (group, how many); an empty list when no column has a group."""
+    found: list[tuple[str, int]] = []
+    for column in columns:
+        if found and found[-1][0] == column.group:
+            found[-1] = (column.group, found[-1][1] + 1)
+        else:
+            found.append((column.group, 1))
+    return found if any(group for group, _ in found) else []
+
+
+def _with_code(text: str) -> Markup:
+    """Escaped text in which `words between backticks` are set as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
+
+
+def _file(name: str) -> str:
+    return resources.files("bakeoff.report").joinpath("templates", name).read_text(encoding="utf-8")

@@ -1,0 +1,23 @@
+"""A report is made to be passed on: what looks like a secret is left out of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SECRET = ("password", "passwd", "secret", "token", "authorization")
+
+
+def hidden(value: Any) -> Any:
+    """``value`` with everything under a secret-looking name replaced: a report is made to be passed on."""
+    if isinstance(value, dict):
+        return {
+            k: "(hidden)" if any(s in str(k).lower() for s in SECRET) and v else hidden(v)
+            for k, v in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [hidden(item) for item in value]
+    if isinstance(value, str) and any(
+        value.lower().startswith(f"{secret}:") for secret in (*SECRET, "cookie")
+    ):
+        return value.split(":", 1)[0] + ": (hidden)"
+    return value

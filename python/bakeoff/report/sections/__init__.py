@@ -1,0 +1,45 @@
+"""The sections of a report in the order they are printed. To add one: a new file here and a line below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bakeoff.report.blocks import Section
+from bakeoff.report.context import Context
+from bakeoff.report.sections import (
+    audits,
+    curves,
+    errors,
+    fairness,
+    generator,
+    left_out,
+    method,
+    numbers,
+    operations,
+    ratios,
+    reading,
+    response,
+    result,
+    seconds,
+    steps,
+    trials,
+)
+
+SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
+    result.section,
+    curves.section,
+    response.section,
+    errors.section,
+    ratios.section,
+    numbers.section,
+    seconds.section,
+    steps.section,
+    fairness.section,
+    operations.section,
+    left_out.section,
+    generator.section,
+    audits.section,
+    method.section,
+    trials.section,
+    reading.section,
+)

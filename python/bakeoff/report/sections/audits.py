@@ -1,0 +1,53 @@
+"""Audits: do the numbers add up?"""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Block, Column, Section, Table
+from bakeoff.report.context import Context
+
+SHOWN = 40
+
+
+def section(context: Context) -> Section:
+    """One line for each audit, and the trials that deviate."""
+    audits = context.comparison.audits
+    columns = (
+        Column("Audit", numeric=False),
+        Column("What must hold", numeric=False),
+        Column("Trials"),
+        Column("Not applicable"),
+        Column("Worst"),
+        Column("Allowed", numeric=False),
+        Column("Result", numeric=False),
+    )
+    rows = tuple(
+        (
+            a.name,
+            a.what,
+            f"{a.checked}",
+            f"{a.not_applicable}",
+            wording.percent(a.worst),
+            a.tolerance,
+            "holds" if not a.deviating else f"{len(a.deviating)} deviate",
+        )
+        for a in audits
+    )
+    blocks: list[Block] = [Table("Audits of every usable trial", columns, rows)]
+    deviating = [(audit.name, trial) for audit in audits for trial in audit.deviating]
+    if deviating:
+        heads = (
+            Column("Audit", numeric=False),
+            Column("Trial"),
+            Column("Contender", numeric=False),
+            Column("Clients"),
+            Column("Block"),
+            Column("Deviation", numeric=False),
+        )
+        lines = tuple(
+            (name, f"{t.trial_id}", t.contender, f"{t.clients}", f"{t.block}", t.text)
+            for name, t in deviating[:SHOWN]
+        )
+        rest = f"The first {SHOWN} of {len(deviating)}." if len(deviating) > SHOWN else ""
+        blocks.append(Table("Trials that deviate", heads, lines, rest, folded=True))
+    return Section("audits", "Audits", tuple(blocks))

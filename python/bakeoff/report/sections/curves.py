@@ -1,0 +1,78 @@
+"""Rate and throughput against clients."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.compare.curves import SATURATION_SHARE
+from bakeoff.report.blocks import Chart, Column, Section, Table
+from bakeoff.report.charts import known, lines_with_intervals
+from bakeoff.report.context import Context
+
+
+def section(context: Context) -> Section:
+    """Two charts, operations and bytes per second, and where each curve peaks and flattens."""
+    charts = tuple(curve_chart(context, metric) for metric in ("rate", "throughput"))
+    return Section("rates", f"{charts[0].title} and throughput against clients", (*charts, _peaks(context)))
+
+
+def _peaks(context: Context) -> Table:
+    unit = context.comparison.run.rate_unit
+    columns = (
+        Column("Contender", numeric=False),
+        Column(f"Peak, {unit}"),
+        Column("95 % interval"),
+        Column("at clients"),
+        Column("p99 there, ms"),
+        Column("Saturated from clients"),
+        Column("Last mix ÷ peak"),
+        Column("Shape of the curve", numeric=False),
+    )
+    rows = tuple(
+        (
+            c.name,
+            wording.figures(c.peak),
+            f"{wording.figures(c.peak_low)} – {wording.figures(c.peak_high)}",
+            wording.MISSING if c.peak_clients is None else f"{c.peak_clients}",
+            wording.figures(c.peak_p99_ms),
+            "not reached" if c.saturation_clients is None else f"{c.saturation_clients}",
+            wording.ratio(c.last_share_of_peak),
+            c.shape,
+        )
+        for c in context.comparison.contenders
+    )
+    share = wording.percent(SATURATION_SHARE)
+    note = (
+        f"Peak: the mix with the highest mean. Saturated: the smallest mix within {share} of the peak. "
+        "The peak is picked from the same data that it describes."
+    )
+    return Table("Peak and saturation", columns, rows, note)
+
+
+def curve_chart(context: Context, metric: str, wide: bool = False) -> Chart:
+    """The chart of one metric with its table; also used by other sections."""
+    curves = context.curves(metric)
+    first = curves[0]
+    rows = [
+        {
+            "contender": curve.contender,
+            "clients": point.clients,
+            "value": known(point.centre),
+            "low": known(point.low),
+            "high": known(point.high),
+        }
+        for curve in curves
+        for point in curve.points
+    ]
+    blocks = max((point.blocks for curve in curves for point in curve.points), default=0)
+    interval = "bars: 95 % interval" if blocks > 1 else "one block: no interval"
+    if any(not point.blocks for curve in curves for point in curve.points):
+        interval = f"{interval}; ✕: no usable trial"
+    unit = "" if first.unit == first.title.lower() else f"{first.unit}, "
+    subtitle = f"{unit}{first.centre_is} over {blocks} block{'' if blocks == 1 else 's'}, {interval}"
+    spec = lines_with_intervals(
+        rows, context.names, context.comparison.run.mixes, first.title, subtitle, wide
+    )
+    description = (
+        f"{first.title} in {first.unit} of {', '.join(context.names)} at each number of simulated clients."
+    )
+    return Chart(f"chart-{metric}", first.title, description, spec, context.curve_table(metric), wide)

@@ -1,0 +1,78 @@
+"""Was the load generator fast enough to be believed?"""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare import wording
+from bakeoff.compare.gates import GENERATOR_LIMITED
+from bakeoff.report.blocks import Chart, Column, Section, Table, Text
+from bakeoff.report.charts import known, lines_with_intervals
+from bakeoff.report.context import Context
+from bakeoff.stats import mean_interval
+from bakeoff.store.records import TrialRecord
+
+
+def section(context: Context) -> Section:
+    """Its ceiling (null rate), its processor use at each mix, and how late it was."""
+    ceiling = context.run.null_operations_per_s
+    best = max((c.peak for c in context.comparison.contenders if math.isfinite(c.peak)), default=math.nan)
+    if ceiling is None:
+        text = Text("The ceiling of the generator (null rate) was not measured in this run.", "warning")
+    else:
+        share = wording.percent(best / ceiling)
+        text = Text(
+            f"Without any server the generator reaches {wording.count(ceiling)} operations/s "
+            "(null rate): the highest "
+            f"peak in this report is {share} of that.",
+            "plain" if best <= 0.7 * ceiling else "warning",
+        )
+    spec_rows, table_rows = [], []
+    for mix in context.comparison.run.mixes:
+        cells = [f"{mix}"]
+        for name in context.names:
+            trials = context.at(name, mix)
+            found = mean_interval([trial.generator_cpu_share * 100.0 for trial in trials])
+            spec_rows.append(
+                {
+                    "contender": name,
+                    "clients": mix,
+                    "value": known(found.centre),
+                    "low": known(found.low),
+                    "high": known(found.high),
+                }
+            )
+            cells += _cells(trials, found.centre)
+        table_rows.append(tuple(cells))
+    spec = lines_with_intervals(
+        [row for row in spec_rows if row["value"] is not None],
+        context.names,
+        context.comparison.run.mixes,
+        "Processor use of the generator",
+        "% of its load threads' time, mean over blocks, bars: 95 % interval",
+        wide=True,
+    )
+    columns = [Column("Clients")]
+    for name in context.names:
+        columns += [Column(title, group=name) for title in ("CPU %", "µs/operation", "p99 lag ms", "limited")]
+    table = Table(
+        "The generator at each mix",
+        tuple(columns),
+        tuple(table_rows),
+        "Limited: trials in which the generator, not the server, was the bottleneck.",
+    )
+    description = "Processor use of the load generator in percent at each number of simulated clients."
+    chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
+    return Section("generator", "The load generator", (text, chart))
+
+
+def _cells(trials: tuple[TrialRecord, ...], share: float) -> list[str]:
+    if not trials:
+        return [wording.MISSING] * 4
+    cost = sum(t.generator_cpu_us_per_operation * t.operations for t in trials) / sum(
+        t.operations for t in trials
+    )
+    lags = [t.generator_lag.p99_ns for t in trials if t.generator_lag.p99_ns is not None]
+    lag = wording.figures(max(lags) / 1e6, 3) if lags else wording.MISSING
+    limited = sum(GENERATOR_LIMITED in t.marks for t in trials)
+    return [wording.figures(share, 3), wording.figures(cost, 3), lag, f"{limited} of {len(trials)}"]

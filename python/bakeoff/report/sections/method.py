@@ -1,0 +1,111 @@
+"""What was run, in which order, on what machine: enough to repeat it."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from typing import Any
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Table, Text
+from bakeoff.report.context import Context
+from bakeoff.report.redact import hidden
+from bakeoff.store.records import TrialRecord
+
+
+def section(context: Context) -> Section:
+    """Contenders, settings, assumed values, order, environment, and the plan itself."""
+    run, plan = context.run, context.run.plan
+    modelled = f", modelled on {plan['modelled_on']}" if plan.get("modelled_on") else ""
+    intro = (
+        f"Suite {run.suite}{modelled}; {wording.mixes(context.comparison.run.mixes)}, "
+        f"{wording.plural(run.blocks_planned, 'block')}. In each block every contender is visited "
+        "once, in random order and "
+        f"with the same seed. Plan {run.plan_hash}. Started {context.moment(run.created_at)}, "
+        f"ended {context.moment(run.finished_at)}."
+    )
+    contenders = Table(
+        "Contenders",
+        (
+            Column("Name", numeric=False),
+            Column("Address", numeric=False),
+            Column("Reset before each visit", numeric=False),
+        ),
+        tuple((c.name, c.address, c.reset or "none") for c in run.contenders),
+    )
+    blocks: list[Block] = [Text(intro), contenders, _settings(plan)]
+    if plan.get("assumed"):
+        blocks.append(Text("Assumed values: no public source fixes these settings of the suite.", "warning"))
+        blocks.append(Bullets(tuple(str(item) for item in plan["assumed"])))
+    blocks += [
+        _order(context),
+        _flat("Environment of the load generator", run.environment),
+        _flat("Tool", dict(run.tool)),
+    ]
+    blocks.append(
+        Listing("The plan as it was run (JSON)", json.dumps(hidden(plan), indent=2, ensure_ascii=False))
+    )
+    return Section("method", "What was run", tuple(blocks))
+
+
+def _settings(plan: dict[str, Any]) -> Table:
+    settings = plan.get("settings") if isinstance(plan.get("settings"), dict) else plan
+    assert isinstance(settings, dict)
+    changed = {str(name) for name in plan.get("changed", ())}
+    rows = tuple(
+        (name, _value(value), "changed" if name in changed or _bare(name) in changed else "")
+        for name, value in sorted(hidden(settings).items())
+    )
+    columns = (
+        Column("Setting", numeric=False),
+        Column("Value", numeric=False),
+        Column("Against the suite", numeric=False),
+    )
+    return Table("Settings", columns, rows, folded=True)
+
+
+def _bare(name: str) -> str:
+    return name.removesuffix("_bytes").removesuffix("_s")
+
+
+def _order(context: Context) -> Table:
+    rows = []
+    trials = sorted(context.run.trials, key=lambda trial: trial.order)
+    for block, members in groupby(trials, key=lambda trial: trial.block):
+        visits = [
+            f"{name} ({_mixes(list(part))})"
+            for name, part in groupby(members, key=lambda trial: trial.contender)
+        ]
+        seeds = sorted({trial.seed for trial in trials if trial.block == block})
+        shown = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} … {seeds[-1]}"
+        rows.append((f"{block}", "; ".join(visits), shown))
+    columns = (Column("Block"), Column("Visits in order (clients)", numeric=False), Column("Seed"))
+    return Table("Order of the trials", columns, tuple(rows), folded=True)
+
+
+def _mixes(trials: list[TrialRecord]) -> str:
+    return ", ".join(f"{trial.mix_clients}" for trial in trials)
+
+
+def _flat(title: str, tree: dict[str, Any]) -> Table:
+    rows = tuple((name, value) for name, value in _leaves(hidden(tree), ""))
+    columns = (Column("Item", numeric=False), Column("Value", numeric=False))
+    return Table(title, columns, rows or (("nothing was recorded", "not disclosed"),), folded=True)
+
+
+def _leaves(tree: dict[str, Any], prefix: str) -> list[tuple[str, str]]:
+    found = []
+    for name, value in tree.items():
+        path = f"{prefix}{name}"
+        found += _leaves(value, f"{path} · ") if isinstance(value, dict) else [(path, _value(value))]
+    return found
+
+
+def _value(value: Any) -> str:
+    if value is None or value == "":
+        return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_value(item) for item in value) or "none"
+    return f"{value:g}" if isinstance(value, float) else f"{value}"

@@ -1,0 +1,45 @@
+"""How to read the verdicts."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Bullets, Section, Text
+from bakeoff.report.context import Context
+from bakeoff.stats import MINIMUM_BLOCKS
+
+
+def section(context: Context) -> Section:
+    """The rules behind each verdict, with the numbers of this run."""
+    delta = wording.percent(context.comparison.run.delta)
+    return Section(
+        "reading",
+        "How to read the verdicts",
+        (
+            Text(
+                "The unit is the block, never the single request: within a block both contenders "
+                "see the same seed and "
+                "nearly the same moment, and only their ratio counts. All ratios are handled as logarithms."
+            ),
+            Bullets(
+                (
+                    "better: the 95 % interval of the ratio excludes 1, the difference is at "
+                    f"least {delta}, the paired t test "
+                    "(Holm-corrected) and the exact sign-flip test both reach 0.05, and no "
+                    "validity check is red.",
+                    f"equivalent within ±{delta}: two one-sided tests show that the true ratio lies inside "
+                    f"{1 / (1 + context.comparison.run.delta):.3f} to "
+                    f"{1 + context.comparison.run.delta:.3f}.",
+                    "inconclusive: neither could be shown. The number of further blocks is what "
+                    "an 80 % chance of an answer "
+                    "needs if the ratio seen is the true one.",
+                    "withheld: the numbers would allow a verdict, but a validity check takes it "
+                    "away: the leader failed trials "
+                    "or too many operations, or the generator was the limit where it matters.",
+                    f"no verdict: fewer than {MINIMUM_BLOCKS} usable blocks; no sign-flip test "
+                    "can reach 0.05 then.",
+                    "A trial that failed, was voided or was interrupted leaves its pair out; all "
+                    "of them are listed above.",
+                )
+            ),
+        ),
+    )

@@ -1,0 +1,103 @@
+"""The key figures of each contender, the verdict on each pair, and what to beware of."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison
+from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text
+from bakeoff.report.context import Context
+
+
+def section(context: Context) -> Section:
+    """Cards, the table of verdicts, warnings, and the shape of each curve."""
+    comparison = context.comparison
+    blocks: list[Block] = [Cards(tuple(_card(context, c, i) for i, c in enumerate(comparison.contenders)))]
+    if comparison.pairs:
+        blocks.append(_verdicts(context, comparison.pairs))
+        blocks.append(_secondary(comparison.pairs))
+    blocks += [Text(w.text, "warning", w.advice) for w in comparison.warnings]
+    return Section("result", "Result", tuple(blocks))
+
+
+def _card(context: Context, c: ContenderSummary, series: int) -> Card:
+    wins = [p for p in context.comparison.pairs if p.primary.verdict.winner == c.name]
+    total = sum(c.errors.values())
+    failed = f", {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""
+    peak_at = f"peak, at {wording.plural(c.peak_clients, 'client')}" if c.peak_clients else "no usable trial"
+    return Card(
+        title=c.name,
+        figure=f"{wording.figures(c.peak)} {context.comparison.run.rate_unit}",
+        caption=f"{peak_at} (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
+        if c.peak_low == c.peak_low
+        else peak_at,
+        lines=(
+            (
+                "Saturation",
+                f"from {wording.plural(c.saturation_clients, 'client')}"
+                if c.saturation_clients
+                else "not reached",
+            ),
+            ("Shape", c.shape),
+            ("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms"),
+            ("Failed", f"{total:,} ({wording.percent(c.error_share)}){failed}" if total else f"none{failed}"),
+            ("Address", c.address),
+        ),
+        series=series,
+        tone="good" if wins else "plain",
+    )
+
+
+def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
+    """The primary endpoint of each pair, with the reasons."""
+    rows = []
+    for pair in pairs:
+        reasons = [gate.text for gate in pair.primary.gates if gate.text not in pair.primary.verdict.text]
+        note = f" (note: {'; '.join(reasons)})" if reasons else ""
+        rows.append(
+            (f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), pair.primary.verdict.text + note)
+        )
+    info = context.comparison.run
+    note = (
+        f"Primary endpoint: {pairs[0].primary.title.lower()}, geometric mean over the mixes, "
+        "weighted by the logarithm of "
+        f"the clients; above 1 is better. δ = {wording.percent(info.delta)}; Holm over "
+        f"{wording.plural(len(pairs), 'pair')}."
+    )
+    return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note)
+
+
+def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
+    rows = tuple(
+        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end), end.verdict.text)
+        for pair in pairs
+        for end in pair.secondary
+    )
+    note = (
+        "These explain the primary endpoint and do not decide. Throughput: above 1 is better; "
+        "response times: below 1 is "
+        f"better. Holm over these {len(rows)} together."
+    )
+    columns = (Column("Endpoint", numeric=False), *_COLUMNS)
+    return Table("Secondary endpoints", columns, rows, note, folded=len(pairs) > 1)
+
+
+_COLUMNS = (
+    Column("Ratio"),
+    Column("95 % interval"),
+    Column("Blocks"),
+    Column("p (t)"),
+    Column("p (Holm)"),
+    Column("p (sign flip)"),
+    Column("p (equivalence)"),
+    Column("Verdict", numeric=False),
+)
+
+
+def _cells(end: Endpoint) -> tuple[str, ...]:
+    p_values = (end.p_t, end.p_adjusted, end.p_sign_flip, end.p_equivalence_adjusted)
+    return (
+        wording.ratio(end.ratio, end.low, end.high),
+        wording.interval(end.low, end.high),
+        f"{end.blocks}",
+        *(wording.probability(p) for p in p_values),
+    )

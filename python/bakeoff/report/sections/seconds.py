@@ -1,0 +1,137 @@
+"""How the trials at the peak went, second by second."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Chart, Column, Section, Table, Text
+from bakeoff.report.charts import Row, known, over_seconds
+from bakeoff.report.context import Context
+from bakeoff.store.records import SecondRecord, TrialRecord
+
+MOST_POINTS = 90
+
+
+def section(context: Context) -> Section | None:
+    """Rate and p99 of each second at the mix where the fastest contender peaks."""
+    mix = context.peak_mix()
+    if mix is None:
+        return None
+    trials = [trial for name in context.names for trial in context.at(name, mix) if trial.per_second]
+    if not trials:
+        return None
+    longest = max(len(trial.per_second) for trial in trials)
+    step = max(1, math.ceil(longest / MOST_POINTS))
+    unit = context.comparison.run.rate_unit
+    where = f"at {wording.plural(mix, 'client')}"
+    rates = [row for trial in trials for row in _series(trial, step, _rate)]
+    tails = [row for trial in trials for row in _series(trial, step, _tail)]
+    bins = (
+        f"thin: each trial, bold: mean; {'one second' if step == 1 else f'{step} seconds'} per point; "
+        "grey: ramps"
+    )
+    window = _window(trials)
+    charts = [
+        Chart(
+            "chart-seconds-rate",
+            f"{unit} per second {where}",
+            f"{unit} in each second of the trials {where}, one thin line for each block.",
+            over_seconds(
+                rates,
+                _means(rates),
+                context.names,
+                window,
+                f"{unit[0].upper()}{unit[1:]} over time {where}",
+                bins,
+            ),
+            _table(context, trials, unit),
+        ),
+    ]
+    if tails:
+        sub = (
+            f"ms, each trial; {'one second' if step == 1 else f'worst of {step} seconds'} per point; "
+            "grey: ramps"
+        )
+        spec = over_seconds(tails, [], context.names, window, f"p99 of each second {where}", sub)
+        text = f"99th percentile of response time in each second of the trials {where}."
+        charts.append(
+            Chart(
+                "chart-seconds-p99", f"p99 of each second {where}", text, spec, _table(context, trials, unit)
+            )
+        )
+    note = Text(
+        "A flat line is a steady state. A drift, a saw-tooth or a late rise means that the "
+        "window was not steady."
+    )
+    return Section("seconds", f"Second by second {where}", (note, *charts))
+
+
+def _rate(seconds: list[SecondRecord]) -> float:
+    return sum(second.operations for second in seconds) / len(seconds)
+
+
+def _tail(seconds: list[SecondRecord]) -> float:
+    known_tails = [second.service.p99_ns for second in seconds if second.service.p99_ns is not None]
+    return max(known_tails) / 1e6 if known_tails else math.nan
+
+
+def _series(trial: TrialRecord, step: int, value: Callable[[list[SecondRecord]], float]) -> list[Row]:
+    # The last second of a trial is a fraction of one and would show as a dip that is not there.
+    seconds = trial.per_second[:-1] if len(trial.per_second) > 3 else trial.per_second
+    rows = []
+    for start in range(0, len(seconds), step):
+        chunk = list(seconds[start : start + step])
+        found = known(value(chunk))
+        if found is not None:
+            rows.append(
+                {
+                    "contender": trial.contender,
+                    "trial": trial.id,
+                    "second": chunk[0].second + 0.5 * len(chunk),
+                    "value": found,
+                }
+            )
+    return rows
+
+
+def _means(rows: list[Row]) -> list[Row]:
+    found: dict[tuple[str, float], list[float]] = defaultdict(list)
+    for row in rows:
+        found[row["contender"], row["second"]].append(row["value"])
+    return [
+        {"contender": name, "second": second, "value": known(sum(values) / len(values))}
+        for (name, second), values in found.items()
+    ]
+
+
+def _window(trials: list[TrialRecord]) -> tuple[float, float]:
+    inside = [second.second for trial in trials for second in trial.per_second if second.phase == "window"]
+    return (min(inside), max(inside) + 1.0) if inside else (0.0, 0.0)
+
+
+def _table(context: Context, trials: list[TrialRecord], unit: str) -> Table:
+    columns = (
+        Column("Contender", numeric=False),
+        Column("Block"),
+        Column(f"slowest second, {unit}"),
+        Column(f"fastest second, {unit}"),
+        Column("worst p99 of a second, ms"),
+    )
+    rows = []
+    for trial in trials:
+        inside = [second for second in trial.per_second if second.phase == "window"]
+        counts = [second.operations for second in inside[1:-1] or inside]
+        if counts:
+            rows.append(
+                (
+                    trial.contender,
+                    f"{trial.block}",
+                    f"{min(counts):,}",
+                    f"{max(counts):,}",
+                    wording.figures(_tail(inside)),
+                )
+            )
+    return Table("Seconds wholly inside the window", columns, tuple(rows))

@@ -1,0 +1,103 @@
+"""Where the time of an operation goes."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Chart, Column, Section, Table, Text
+from bakeoff.report.charts import Row, shares_by_mix
+from bakeoff.report.context import Context
+from bakeoff.store.records import TrialRecord
+
+TITLES = {"connect": "connect", "tls": "TLS handshake", "first_byte": "to first byte", "transfer": "transfer"}
+ORDER = ("connect", "tls", "first_byte", "transfer")
+OTHER = "other"
+# A remainder below this share of the mean gets no colour of its own.
+SMALL = 0.005
+
+
+def section(context: Context) -> Section | None:
+    """Mean time of each step per operation, as shares of the whole, at each mix."""
+    found = {
+        (name, mix): _means(context.at(name, mix))
+        for name in context.names
+        for mix in context.comparison.run.mixes
+    }
+    steps = sorted({step for means in found.values() for step in means}, key=_rank)
+    if not steps:
+        return None
+    rows: list[Row] = []
+    for (name, mix), means in found.items():
+        whole = sum(means.values())
+        for step, value in means.items():
+            if whole > 0.0:
+                rows.append(
+                    {
+                        "contender": name,
+                        "clients": str(mix),
+                        "step": _title(step),
+                        "share": round(value / whole, 5),
+                        "order": steps.index(step),
+                    }
+                )
+    titles = [_title(step) for step in steps]
+    spec = shares_by_mix(
+        rows,
+        context.names,
+        titles,
+        context.comparison.run.mixes,
+        "Where the time goes",
+        "share of the mean response time, mean over all blocks; milliseconds in the table",
+    )
+    description = "Share of each step in the mean response time at each mix, one panel for each contender."
+    chart = Chart(
+        "chart-steps", "Where the time goes", description, spec, _table(context, found, steps), wide=True
+    )
+    note = Text(
+        "Mean time per operation of each step. With connections kept open, connecting is shared "
+        "out over all the "
+        "operations of a connection."
+    )
+    return Section("steps", "Where the time goes", (note, chart))
+
+
+def _rank(step: str) -> tuple[int, str]:
+    return (ORDER.index(step) if step in ORDER else len(ORDER) + (step == OTHER), step)
+
+
+def _title(step: str) -> str:
+    return TITLES.get(step, step.replace("_", " "))
+
+
+def _means(trials: tuple[TrialRecord, ...]) -> dict[str, float]:
+    """Milliseconds per operation of each step over ``trials``, and the rest of the mean as "other"."""
+    operations = sum(trial.operations for trial in trials)
+    if not operations:
+        return {}
+    sums: dict[str, float] = {}
+    for trial in trials:
+        for step in trial.steps:
+            if step.summary.mean_ns is not None:
+                sums[step.name] = sums.get(step.name, 0.0) + step.summary.mean_ns * step.summary.count
+    if not sums:
+        return {}
+    means = {name: total / operations / 1e6 for name, total in sums.items()}
+    whole = sum((t.service.mean_ns or 0.0) * t.service.count for t in trials) / operations / 1e6
+    rest = whole - sum(means.values())
+    if rest > SMALL * whole:
+        means[OTHER] = rest
+    return means
+
+
+def _table(context: Context, found: dict[tuple[str, int], dict[str, float]], steps: list[str]) -> Table:
+    columns = (
+        Column("Clients"),
+        *(Column(_title(step), group=name) for name in context.names for step in steps),
+    )
+    rows = tuple(
+        (
+            f"{mix}",
+            *(wording.figures(found[name, mix].get(step, 0.0)) for name in context.names for step in steps),
+        )
+        for mix in context.comparison.run.mixes
+    )
+    return Table("Milliseconds per operation", columns, rows)

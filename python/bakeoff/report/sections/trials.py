@@ -1,0 +1,48 @@
+"""Every trial, one line each."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Column, Section, Table
+from bakeoff.report.context import Context
+
+
+def section(context: Context) -> Section:
+    """All trials in the order they ran, usable or not."""
+    unit = context.comparison.run.rate_unit
+    columns = (
+        Column("Order"),
+        Column("Block"),
+        Column("Contender", numeric=False),
+        Column("Clients"),
+        Column("State", numeric=False),
+        Column(unit),
+        Column("mean ms"),
+        Column("p99 ms"),
+        Column("failed"),
+        Column("window s"),
+        Column("Marks", numeric=False),
+    )
+    rows = tuple(
+        (
+            f"{t.order}",
+            f"{t.block}",
+            t.contender,
+            f"{t.mix_clients}",
+            t.state,
+            wording.figures(t.operations_per_s),
+            _ms(t.service.mean_ns),
+            _ms(t.service.p99_ns),
+            f"{t.errors_total:,}",
+            f"{t.window_s:.4g}",
+            ", ".join(t.marks),
+        )
+        for t in sorted(context.run.trials, key=lambda t: t.order)
+    )
+    return Section(
+        "trials", "Every trial", (Table("Trials in the order they ran", columns, rows, folded=True),)
+    )
+
+
+def _ms(nanoseconds: float | None) -> str:
+    return wording.MISSING if nanoseconds is None else wording.figures(nanoseconds / 1e6)

@@ -1,0 +1,216 @@
+"""The comparison on a terminal: the result first, then the tables.
+
+Plain text when the output is not a terminal.
+"""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bakeoff.compare import wording
+from bakeoff.compare.model import Comparison, PairComparison
+
+STYLES = {
+    "better": "bold green",
+    "equivalent": "bold green",
+    "inconclusive": "bold yellow",
+    "withheld": "bold red",
+    "too_few": "bold yellow",
+}
+SHOWN = 12
+
+
+def print_summary(comparison: Comparison, console: Console) -> None:
+    """The headline, the rates at each mix and the warnings: what one wants to see at the end of a run."""
+    _headline(comparison, console)
+    console.print()
+    console.print(_rates(comparison, console))
+    _warnings(comparison, console)
+
+
+def print_comparison(comparison: Comparison, console: Console) -> None:
+    """Everything that the comparison says, except single exploratory cells."""
+    _headline(comparison, console)
+    console.print()
+    console.print(_rates(comparison, console))
+    console.print(_responses(comparison, console))
+    console.print(_peaks(comparison, console))
+    for pair in comparison.pairs:
+        console.print(_endpoints(pair, console))
+        console.print(_ratios(pair, console))
+    _left_out(comparison, console)
+    console.print(_audits(comparison, console))
+    _warnings(comparison, console)
+    info = comparison.run
+    _line(
+        console,
+        f"Plan {info.plan_hash}; δ = {wording.percent(info.delta)}; intervals 95 %; baseline "
+        f"{info.baseline}.",
+    )
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    """One line of text as it is: names of contenders may look like markup."""
+    console.print(Text(text, style=style), soft_wrap=True)
+
+
+def _headline(comparison: Comparison, console: Console) -> None:
+    kinds = [p.primary.verdict.kind for p in comparison.pairs if p.baseline == comparison.run.baseline]
+    for index, sentence in enumerate(comparison.headline):
+        _line(console, sentence, STYLES[kinds[index]] if index < len(kinds) else "")
+
+
+def _table(title: str, console: Console) -> Table:
+    look = box.SIMPLE_HEAD if console.is_terminal else None
+    return Table(
+        title=Text(title, style="bold"), title_justify="left", box=look, pad_edge=False, show_edge=False
+    )
+
+
+def _rates(comparison: Comparison, console: Console) -> Table:
+    """Rate of each contender at each mix, and the ratio to the baseline with its simultaneous band."""
+    info = comparison.run
+    table = _table(f"{info.rate_unit} (mean over blocks ± half of the 95 % interval)", console)
+    table.add_column("clients", justify="right")
+    for contender in comparison.contenders:
+        table.add_column(Text(contender.name), justify="right")
+    against = [pair for pair in comparison.pairs if pair.baseline == info.baseline]
+    for pair in against:
+        table.add_column(Text(f"{pair.contender} ÷ {pair.baseline}"), justify="right")
+        table.add_column("verdict")
+    for index, clients in enumerate(info.mixes):
+        cells = [str(clients)]
+        for contender in comparison.contenders:
+            point = comparison.curve("rate", contender.name).points[index]
+            half = f" ± {wording.figures((point.high - point.low) / 2, 2)}" if point.blocks > 1 else ""
+            cells.append(wording.figures(point.centre) + half)
+        row = [Text(cell) for cell in cells]
+        for pair in against:
+            at = pair.curves[0].points[index]
+            row.append(
+                Text(f"{wording.ratio(at.ratio, at.low, at.high)} ({wording.interval(at.low, at.high)})")
+            )
+            row.append(Text(at.verdict.text, style=STYLES[at.verdict.kind].removeprefix("bold ")))
+        table.add_row(*row)
+    return table
+
+
+def _responses(comparison: Comparison, console: Console) -> Table:
+    table = _table("Response time, ms (mean, p50, p95, p99) and failed operations", console)
+    table.add_column("clients", justify="right")
+    for contender in comparison.contenders:
+        for name in ("mean", "p50", "p95", "p99", "failed"):
+            table.add_column(Text(f"{contender.name} {name}"), justify="right")
+    for index, clients in enumerate(comparison.run.mixes):
+        cells = [str(clients)]
+        for contender in comparison.contenders:
+            points = [
+                comparison.curve(m, contender.name).points[index] for m in ("mean", "p50", "p95", "p99")
+            ]
+            cells += [wording.figures(point.centre) for point in points]
+            cells.append(
+                wording.percent(comparison.curve("errors", contender.name).points[index].centre / 100.0)
+            )
+        table.add_row(*cells)
+    return table
+
+
+def _peaks(comparison: Comparison, console: Console) -> Table:
+    table = _table("Peak and saturation", console)
+    table.add_column("contender")
+    for name in (
+        "peak",
+        "95 % interval",
+        "at clients",
+        "saturated from",
+        "trials ok",
+        "failed",
+        "voided",
+        "interrupted",
+    ):
+        table.add_column(name, justify="right")
+    table.add_column("shape")
+    for c in comparison.contenders:
+        cells = (
+            c.name,
+            wording.figures(c.peak),
+            f"{wording.figures(c.peak_low)} – {wording.figures(c.peak_high)}",
+            str(c.peak_clients or wording.MISSING),
+            str(c.saturation_clients or "not reached"),
+            str(c.trials_ok),
+            str(c.trials_failed),
+            str(c.trials_voided),
+            str(c.trials_interrupted),
+            c.shape,
+        )
+        table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _endpoints(pair: PairComparison, console: Console) -> Table:
+    table = _table(f"{pair.contender} ÷ {pair.baseline} over all mixes", console)
+    table.add_column("endpoint")
+    for name in ("ratio", "95 % interval", "blocks", "p (Holm)", "p (sign flip)", "p (equivalence)"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    for index, end in enumerate((pair.primary, *pair.secondary)):
+        notes = [gate.text for gate in end.gates if gate.text not in end.verdict.text]
+        cells = (
+            end.title + (" (primary)" if index == 0 else ""),
+            wording.ratio(end.ratio, end.low, end.high),
+            wording.interval(end.low, end.high),
+            str(end.blocks),
+            wording.probability(end.p_adjusted),
+            wording.probability(end.p_sign_flip),
+            wording.probability(end.p_equivalence_adjusted),
+        )
+        verdict = end.verdict.text + (f" (note: {'; '.join(notes)})" if notes else "")
+        table.add_row(*(Text(cell) for cell in cells), Text(verdict, style=STYLES[end.verdict.kind]))
+    return table
+
+
+def _ratios(pair: PairComparison, console: Console) -> Table:
+    method = pair.curves[0].method
+    table = _table(
+        f"{pair.contender} ÷ {pair.baseline} at each mix (bands for all mixes together, {method})", console
+    )
+    table.add_column("clients", justify="right")
+    for curve in pair.curves:
+        table.add_column(curve.metric, justify="right")
+    for points in zip(*(curve.points for curve in pair.curves), strict=True):
+        cells = [
+            f"{wording.ratio(p.ratio, p.low, p.high)} ({wording.interval(p.low, p.high)})" for p in points
+        ]
+        table.add_row(str(points[0].clients), *cells)
+    return table
+
+
+def _left_out(comparison: Comparison, console: Console) -> None:
+    for trial in comparison.left_out:
+        text = (
+            f"Left out: block {trial.block}, {trial.contender}, {wording.plural(trial.clients, 'client')}: "
+        )
+        _line(console, f"{text}{trial.state}: {trial.reason}", "red")
+
+
+def _audits(comparison: Comparison, console: Console) -> Table:
+    table = _table("Audits", console)
+    table.add_column("audit")
+    for name in ("trials", "not applicable", "worst", "deviating"):
+        table.add_column(name, justify="right")
+    for audit in comparison.audits:
+        worst = wording.percent(audit.worst)
+        table.add_row(
+            audit.name, str(audit.checked), str(audit.not_applicable), worst, str(len(audit.deviating))
+        )
+    return table
+
+
+def _warnings(comparison: Comparison, console: Console) -> None:
+    for warning in comparison.warnings[:SHOWN]:
+        _line(console, f"! {warning.text} {warning.advice}", "yellow")
+    if len(comparison.warnings) > SHOWN:
+        _line(console, f"! {len(comparison.warnings) - SHOWN} more warnings: see the report.", "yellow")

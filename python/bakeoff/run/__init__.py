@@ -1,0 +1,1 @@
+"""Running a plan: checks, order, resets, the driver loop, progress."""

@@ -1,0 +1,8 @@
+"""What must be true of the contenders before timing, by kind of workload. A new kind adds its line to
+`CHECKS`.
+"""
+
+from bakeoff.run.checks.base import Check
+from bakeoff.run.checks.web import WebCheck
+
+CHECKS: dict[str, type[Check]] = {"web": WebCheck}

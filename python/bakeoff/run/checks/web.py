@@ -1,0 +1,234 @@
+"""Do all contenders serve the same bytes? A faster server of other content proves nothing."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, parse_manifest, read_manifest
+from bakeoff.errors import PlanError, TargetError
+from bakeoff.plan.address import parse_web_address
+from bakeoff.plan.kinds.web import WebSettings, requests_of
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.suites import SuiteClass
+from bakeoff.run.checks.base import Note
+from bakeoff.run.probe import Prober, Reply
+from bakeoff.units import format_size
+
+FILES_PER_CLASS = 3
+URLS_COMPARED = 20
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """One request of the sample; `key` names it alike for all contenders, whose paths may have prefixes."""
+
+    cls: SuiteClass
+    key: int
+    path: str
+    length: int | None
+    sha256: str | None
+
+
+class WebCheck:
+    """See bakeoff.run.checks.base.Check."""
+
+    def __init__(self, plan: Plan) -> None:
+        assert isinstance(plan.settings, WebSettings)
+        self._plan = plan
+        self._settings = plan.settings
+        self._probers: dict[str, Prober] = {}
+        self._replies: dict[str, dict[tuple[str, int], Reply]] = {}
+        self.manifest: Manifest | None = None
+        self._origin = ""
+        self._missing = {
+            c.name for c in plan.classes if c.source == "missing"
+        }  # error pages are each server's own
+        if plan.corpus is not None:
+            self._accept(read_manifest(Path(plan.corpus)), plan.corpus)
+
+    def answers(self, contender: Contender) -> None:
+        """See Check. Any reply will do, a fault of its content is found by `examine`."""
+        self._prober(contender).connect()
+
+    def examine(self, contender: Contender) -> None:
+        """See Check."""
+        prober = self._prober(contender)
+        prober.connect()
+        if self._plan.corpus_suite != "none" and self._plan.corpus is None:
+            self._accept(self._fetch_manifest(prober), contender.name)
+        replies = {}
+        for sample in self._samples(prober):
+            replies[(sample.cls.name, sample.key)] = self._right_reply(prober, sample)
+        self._replies[contender.name] = replies
+
+    def addresses(self, contender: Contender) -> Sequence[str]:
+        """See Check."""
+        return self._prober(contender).addresses
+
+    def _prober(self, contender: Contender) -> Prober:
+        if contender.name not in self._probers:
+            self._probers[contender.name] = Prober(
+                contender.name, parse_web_address(contender.address), self._settings
+            )
+        return self._probers[contender.name]
+
+    def _fetch_manifest(self, prober: Prober) -> Manifest:
+        path = f"{prober.address.prefix}/{MANIFEST_NAME}"
+        reply = prober.fetch(path)
+        suite = self._plan.corpus_suite
+        if reply.status != 200:
+            raise TargetError(
+                f"{prober.name}: {path} is answered by status {reply.status}: serve a folder made by "
+                f"`bakeoff corpus {suite} DIR`, or name that folder with --corpus DIR"
+            )
+        return parse_manifest(reply.body, f"{prober.name}: {path}")
+
+    def _accept(self, manifest: Manifest, origin: str) -> None:
+        if manifest.suite != self._plan.corpus_suite:
+            raise PlanError(
+                f"{origin} holds the corpus {manifest.suite}, but {self._plan.suite} needs "
+                f"{self._plan.corpus_suite}: "
+                f"make it with `bakeoff corpus {self._plan.corpus_suite} DIR`"
+            )
+        if self.manifest is not None and manifest != self.manifest:
+            raise TargetError(
+                f"{origin} (seed {manifest.seed}) and {self._origin} (seed {self.manifest.seed}) serve "
+                f"different corpora: "
+                "make both with the same --seed"
+            )
+        self.manifest, self._origin = manifest, origin
+
+    def _samples(self, prober: Prober) -> list[_Sample]:
+        """The smallest, the largest and others at random of each class: the same choice for every
+        contender.
+        """
+        samples = []
+        for cls in self._plan.classes:
+            requests = requests_of(cls, self._settings, prober.address, self.manifest)
+            wanted = (
+                URLS_COMPARED if cls.source == "url" else 1 if cls.source == "missing" else FILES_PER_CLASS
+            )
+            keys = sorted(range(len(requests)), key=lambda i: (requests[i]["length"] or 0, i))
+            chosen = dict.fromkeys([keys[0], keys[-1]][:wanted])
+            rest = [i for i in keys if i not in chosen]
+            more = min(len(rest), max(0, wanted - len(chosen)))
+            chosen |= dict.fromkeys(random.Random(f"{self._plan.seed} {cls.name}").sample(rest, more))
+            samples += [
+                _Sample(cls, i, requests[i]["path"], requests[i]["length"], requests[i]["sha256"])
+                for i in chosen
+            ]
+        return samples
+
+    def _right_reply(self, prober: Prober, sample: _Sample) -> Reply:
+        """A wrong reply is asked for again: a contender that fails now and then is a result, not a wrong
+        set-up.
+        """
+        for _ in range(TRIES - 1):
+            reply = prober.fetch(sample.path)
+            if _fault(sample, reply) is None:
+                return reply
+            prober.repeated += 1
+        reply = prober.fetch(sample.path)
+        fault = _fault(sample, reply)
+        if fault is None:
+            return reply
+        raise TargetError(f"{prober.name} ({prober.address.place}): {sample.path}: {fault}")
+
+    def compare(self) -> Sequence[Note]:
+        """See Check."""
+        notes = [
+            Note("warning", f"{name}: {prober.repeated} of the check's requests had to be repeated")
+            for name, prober in self._probers.items()
+            if prober.repeated
+        ]
+        names = list(self._replies)
+        if self._plan.corpus_suite == "none":
+            notes += [note for name in names for note in self._bad_statuses(name)]
+        for other in names[1:]:
+            notes += self._content_differences(names[0], other) + self._trait_differences(names[0], other)
+        return notes
+
+    def _bad_statuses(self, name: str) -> list[Note]:
+        bad = sorted({reply.status for reply in self._replies[name].values() if reply.status >= 400})
+        listed = ", ".join(map(str, bad))
+        return (
+            [Note("warning", f"{name} answers with status {listed}: is this what is to be measured?")]
+            if bad
+            else []
+        )
+
+    def _content_differences(self, one: str, other: str) -> list[Note]:
+        """Only contents that no manifest vouches for can differ: the others were refused by `examine`."""
+        notes = []
+        for sample, left in self._replies[one].items():
+            right = self._replies[other].get(sample)
+            same = right is None or (left.status, left.digest) == (right.status, right.digest)
+            if right is not None and not same and sample[0] not in self._missing:
+                notes.append(
+                    f"{one} and {other} answer {sample[0]!r} differently: {one} status {left.status}, "
+                    f"{len(left.body)} bytes; {other} status {right.status}, {len(right.body)} bytes"
+                )
+        return [Note("warning", text) for text in notes]
+
+    def _trait_differences(self, one: str, other: str) -> list[Note]:
+        notes = []
+        left, right = (next(iter(self._replies[name].values())) for name in (one, other))
+        for what, of in _TRAITS.items():
+            if of(left) != of(right):
+                notes.append(Note("info", f"{what} differ: {one} {of(left)}, {other} {of(right)}"))
+        return notes
+
+    def facts(self) -> dict[str, Any]:
+        """See Check."""
+        corpus = None
+        if self.manifest is not None:
+            m = self.manifest
+            corpus = {
+                "suite": m.suite,
+                "seed": m.seed,
+                "files": m.files,
+                "bytes": m.bytes_total,
+                "sha256": m.sha256,
+            }
+        return {"corpus": corpus, "contenders": {name: self._contender_facts(name) for name in self._replies}}
+
+    def _contender_facts(self, name: str) -> dict[str, Any]:
+        replies = list(self._replies[name].values())
+        facts: dict[str, Any] = {
+            "addresses": list(self._probers[name].addresses),
+            "server": replies[0].headers.get("server"),
+            "checked_requests": len(replies),
+        }
+        facts |= {what: of(replies[0]) for what, of in _TRAITS.items()}
+        return {key: value for key, value in facts.items() if value is not None}
+
+
+_TRAITS: dict[str, Callable[[Reply], Any]] = {
+    "bytes of reply headers": lambda reply: reply.head_bytes,
+    "HTTP versions of replies": lambda reply: reply.version,
+    "keep-alive": lambda reply: "kept" if reply.kept_alive else "closed",
+    "content types": lambda reply: reply.headers.get("content-type"),
+    "content encodings": lambda reply: reply.headers.get("content-encoding"),
+    "TLS": lambda reply: reply.tls,
+}
+
+
+def _fault(sample: _Sample, reply: Reply) -> str | None:
+    """What is wrong with a reply, or None."""
+    if sample.cls.expect and reply.status not in sample.cls.expect:
+        wanted = " or ".join(map(str, sample.cls.expect))
+        return (
+            f"status {reply.status} instead of {wanted}: does it serve the folder made by `bakeoff corpus`?"
+        )
+    if sample.length is not None and len(reply.body) != sample.length:
+        return (
+            f"{format_size(len(reply.body))} ({len(reply.body)} bytes) instead of {sample.length} bytes: "
+            f"serve the files "
+            "unchanged, without compression or filters"
+        )
+    if sample.sha256 is not None and reply.digest != sample.sha256:
+        return "other bytes than the corpus has: copy the corpus again, with one --seed for all contenders"
+    return None

@@ -1,0 +1,118 @@
+"""What the generator is: stored with each run, so that a number can be judged later. Facts only, read from
+the system; what cannot be read is absent rather than guessed."""
+
+import os
+import platform
+import socket
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from bakeoff import __version__
+
+SYSCTLS = (
+    "net.core.somaxconn",
+    "net.core.rmem_max",
+    "net.core.wmem_max",
+    "net.core.busy_poll",
+    "net.core.default_qdisc",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.tcp_tw_reuse",
+    "net.ipv4.tcp_fin_timeout",
+    "net.ipv4.tcp_max_syn_backlog",
+    "net.ipv4.tcp_syncookies",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_wmem",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_max_tw_buckets",
+    "fs.file-max",
+    "fs.nr_open",
+    "vm.swappiness",
+    "vm.overcommit_memory",
+    "kernel.randomize_va_space",
+    "kernel.numa_balancing",
+)
+PACKAGES = ("pydantic", "typer", "rich", "psutil", "numpy", "scipy", "altair", "jinja2")
+
+
+def environment() -> dict[str, Any]:
+    """The load-generating machine: processor, memory, kernel, limits, sysctls."""
+    found: dict[str, Any] = {
+        "cpu": _cpu(),
+        "memory_bytes": psutil.virtual_memory().total,
+        "swap_used_bytes": psutil.swap_memory().used,
+        "kernel": platform.release(),
+        "os": _os_name(),
+        "hostname": socket.gethostname(),
+        "hypervisor": _hypervisor(),
+        "python": platform.python_version(),
+        "load_average": [round(value, 2) for value in os.getloadavg()],
+        "clocksource": _text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "command_line": _text("/proc/cmdline"),
+        "transparent_hugepage": _text("/sys/kernel/mm/transparent_hugepage/enabled"),
+        "sysctl": {name: text for name in SYSCTLS if (text := _text("/proc/sys/" + name.replace(".", "/")))},
+    }
+    return {key: value for key, value in found.items() if value not in (None, "", {})}
+
+
+def tool(engine: dict[str, str]) -> dict[str, str]:
+    """Which Bakeoff this is, down to the build of its engine."""
+    found = {"version": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found | {f"engine_{key}": value for key, value in engine.items()}
+
+
+def _cpu() -> dict[str, Any]:
+    info = _cpuinfo()
+    found = {
+        "model": info.get("model name") or platform.processor() or platform.machine(),
+        "architecture": platform.machine(),
+        "microcode": info.get("microcode"),
+        "logical": psutil.cpu_count(logical=True),
+        "physical": psutil.cpu_count(logical=False),
+        "available": len(os.sched_getaffinity(0)),
+        "mhz": float(info["cpu MHz"]) if "cpu MHz" in info else None,
+        "governor": _text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "turbo_off": _text("/sys/devices/system/cpu/intel_pstate/no_turbo"),
+        "smt": _text("/sys/devices/system/cpu/smt/control"),
+    }
+    return {key: value for key, value in found.items() if value not in (None, "")}
+
+
+def _cpuinfo() -> dict[str, str]:
+    """The first processor of /proc/cpuinfo."""
+    first = (_text("/proc/cpuinfo") or "").split("\n\n")[0]
+    return {
+        key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())
+    }
+
+
+def _os_name() -> str | None:
+    for line in (_text("/etc/os-release") or "").splitlines():
+        if line.startswith("PRETTY_NAME="):
+            return line.partition("=")[2].strip('"')
+    return None
+
+
+def _hypervisor() -> str | None:
+    kind = _text("/sys/hypervisor/type")
+    if kind:
+        return kind
+    if "hypervisor" in _cpuinfo().get("flags", "").split():
+        vendor = _text("/sys/class/dmi/id/sys_vendor")
+        product = _text("/sys/class/dmi/id/product_name")
+        return " ".join(part for part in (vendor, product) if part) or "yes"
+    return None
+
+
+def _text(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None

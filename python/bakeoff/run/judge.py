@@ -1,0 +1,183 @@
+"""From the engine's result to the record of a trial: its state, its reason and its marks.
+
+A state is decided in this order: interrupted (the user stopped it), voided (the generator failed, so the
+trial
+says nothing about the contender), failed (the contender failed), ok. Nothing is ever left out because of it.
+"""
+
+from collections.abc import Sequence
+
+from bakeoff.agents.result import SummaryResult, TrialResult
+from bakeoff.store import records
+from bakeoff.store.records import (
+    EMPTY_SUMMARY,
+    ClientRecord,
+    OperationRecord,
+    PlannedTrial,
+    SecondRecord,
+    StepRecord,
+    Summary,
+    TrialRecord,
+)
+from bakeoff.units import format_share
+
+GENERATOR_BUSY_SHARE = 0.9
+NEAR_CEILING_SHARE = 0.7
+P99_NEEDS_OPERATIONS = 368  # distribution-free upper 95 % bound of a 99th percentile
+LATE_START_P99_NS = 50_000_000
+VOIDING = {
+    "ports_exhausted": "the generator ran out of local ports: use keep_alive or more source_addresses",
+    "too_many_files": "the generator ran out of open files: raise `ulimit -n`",
+}
+
+
+def judge(result: TrialResult, error_limit: float) -> tuple[str, str]:
+    """State and reason of a trial; the reason is empty when the state is ok."""
+    if result.cancelled:
+        return records.INTERRUPTED, f"stopped after {result.elapsed_s:.1f} s"
+    for error, advice in VOIDING.items():
+        if result.errors.get(error, 0) > 0:
+            return records.VOIDED, f"{advice} ({result.errors[error]} times)"
+    if result.fatal:
+        return records.FAILED, result.fatal
+    if result.operations == 0:
+        return records.FAILED, f"no operation succeeded ({list_errors(result.errors)})"
+    share = result.errors_total / (result.operations + result.errors_total)
+    if share > error_limit:
+        limit = format_share(error_limit)
+        return (
+            records.FAILED,
+            f"{share:.1%} of operations failed, more than {limit} ({list_errors(result.errors)})",
+        )
+    return records.OK, ""
+
+
+def list_errors(errors: dict[str, int]) -> str:
+    """`refused 12, reply timeout 3`, the most frequent first."""
+    found = sorted(((n, name) for name, n in errors.items() if n), key=lambda pair: (-pair[0], pair[1]))
+    return (
+        ", ".join(f"{name.replace('_', ' ')} {n:,}" for n, name in found) or "none was finished in the window"
+    )
+
+
+def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[str, ...]:
+    """Warnings that do not change the state."""
+    found = []
+    rate = result.operations / result.window_s if result.window_s > 0 else 0.0
+    if result.generator.cpu_share > GENERATOR_BUSY_SHARE:
+        found.append("generator-limited")
+    if null_operations_per_s and rate > NEAR_CEILING_SHARE * null_operations_per_s:
+        found.append("near-ceiling")
+    if 0 < result.operations < P99_NEEDS_OPERATIONS:
+        found.append("few-operations")
+    counts = [c.operations for c in result.per_client]
+    if result.operations >= 10 * len(counts) > 0 and min(counts) == 0:
+        found.append("starved-client")
+    late = result.generator.late_start.p99_ns
+    if late is not None and late > LATE_START_P99_NS:
+        found.append("late-start")
+    return tuple(found)
+
+
+def jain(counts: Sequence[int]) -> float:
+    """Jain's fairness index of the clients' counts: 1 when all are equal, 1/n when one client got
+    everything.
+    """
+    squares = sum(n * n for n in counts)
+    return sum(counts) ** 2 / (len(counts) * squares) if squares else 1.0
+
+
+def to_record(
+    planned: PlannedTrial,
+    started_at: str,
+    result: TrialResult,
+    error_limit: float,
+    null_operations_per_s: float | None,
+) -> TrialRecord:
+    """The record of a trial that ran."""
+    state, reason = judge(result, error_limit)
+    window_s = result.window_s
+    per_s = 1 / window_s if window_s > 0 else 0.0
+    generator = result.generator
+    return TrialRecord(
+        id=0,
+        contender=planned.contender,
+        mix_clients=planned.mix_clients,
+        block=planned.block,
+        order=planned.order,
+        seed=planned.seed,
+        state=state,
+        reason=reason,
+        marks=marks(result, null_operations_per_s),
+        started_at=started_at,
+        window_s=window_s,
+        operations=result.operations,
+        operations_per_s=result.operations * per_s,
+        bytes_in=result.bytes_in,
+        bytes_out=result.bytes_out,
+        bytes_per_s=result.bytes_in * per_s,
+        errors={name: n for name, n in result.errors.items() if n},
+        statuses=dict(result.statuses),
+        service=_summary(result.service),
+        per_operation=tuple(
+            OperationRecord(o.name, o.operations, o.errors, o.bytes_in, o.bytes_out, _summary(o.service))
+            for o in result.per_operation
+        ),
+        steps=tuple(StepRecord(s.name, _summary(s.summary)) for s in result.steps),
+        per_second=tuple(
+            SecondRecord(s.second, s.phase, s.operations, s.errors, s.bytes_in, _summary(s.service))
+            for s in result.per_second
+        ),
+        per_client=tuple(
+            ClientRecord(c.client, c.operations, c.errors, c.bytes_in, c.busy_s) for c in result.per_client
+        ),
+        connections_opened=result.connections.opened,
+        generator_cpu_share=generator.cpu_share,
+        generator_cpu_us_per_operation=generator.cpu_us_per_operation or 0.0,
+        generator_late_start=_summary(generator.late_start),
+        generator_lag=_summary(generator.lag),
+        generator_rss_bytes=generator.rss_bytes,
+        fairness_jain=jain([c.operations for c in result.per_client]),
+        workload=result.workload or {},
+    )
+
+
+def without_result(planned: PlannedTrial, started_at: str, state: str, reason: str) -> TrialRecord:
+    """The record of a trial that could not run: it is stored like any other, never left out."""
+    return TrialRecord(
+        id=0,
+        contender=planned.contender,
+        mix_clients=planned.mix_clients,
+        block=planned.block,
+        order=planned.order,
+        seed=planned.seed,
+        state=state,
+        reason=reason,
+        marks=(),
+        started_at=started_at,
+        window_s=0.0,
+        operations=0,
+        operations_per_s=0.0,
+        bytes_in=0,
+        bytes_out=0,
+        bytes_per_s=0.0,
+        errors={},
+        statuses={},
+        service=EMPTY_SUMMARY,
+        per_operation=(),
+        steps=(),
+        per_second=(),
+        per_client=(),
+        connections_opened=0,
+        generator_cpu_share=0.0,
+        generator_cpu_us_per_operation=0.0,
+        generator_late_start=EMPTY_SUMMARY,
+        generator_lag=EMPTY_SUMMARY,
+        generator_rss_bytes=0,
+        fairness_jain=1.0,
+        workload={},
+    )
+
+
+def _summary(s: SummaryResult) -> Summary:
+    return Summary(s.count, s.mean_ns, s.p50_ns, s.p95_ns, s.p99_ns, s.p999_ns, s.max_ns, s.min_ns)

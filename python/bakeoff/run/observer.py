@@ -1,0 +1,114 @@
+"""What a run tells while it goes on, and the observer for anything that is not a terminal: plain lines."""
+
+import time
+from typing import Protocol, TextIO
+
+from bakeoff.agents.result import Snapshot
+from bakeoff.plan.model import Plan
+from bakeoff.store.records import OK, EventRecord, PlannedTrial, TrialRecord
+from bakeoff.units import format_duration, format_rate
+
+OVERHEAD_S = 0.1  # between two trials, until the first ones have shown it
+
+
+class Observer(Protocol):
+    """Told by the driver, in this order; must return quickly because the engine runs meanwhile."""
+
+    def on_run_start(self, plan: Plan, trials: int) -> None:
+        """`trials` are about to run."""
+
+    def on_trial_start(self, trial: PlannedTrial) -> None:
+        """A trial begins."""
+
+    def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
+        """About five times a second while a trial runs."""
+
+    def on_trial_end(self, record: TrialRecord) -> None:
+        """A trial was stored."""
+
+    def on_event(self, event: EventRecord) -> None:
+        """Something worth knowing."""
+
+    def on_run_end(self) -> None:
+        """No more trials come, whether all ran or not."""
+
+
+class Clock:
+    """How many trials are done and how long the rest will take."""
+
+    def __init__(self, plan: Plan, trials: int) -> None:
+        self.trials = trials
+        self.done = 0
+        self._planned_s = plan.settings.length_s + OVERHEAD_S
+        self._began = time.monotonic()
+
+    def trial_ended(self) -> None:
+        """Count one more."""
+        self.done += 1
+
+    @property
+    def left_s(self) -> float:
+        """Seconds to go: by the pace so far, at first by the plan."""
+        elapsed = time.monotonic() - self._began
+        pace = elapsed / self.done if self.done else self._planned_s
+        within = elapsed - self.done * pace if self.done == 0 else 0.0
+        return max(0.0, (self.trials - self.done) * pace - within)
+
+
+def trial_line(record: TrialRecord) -> str:
+    """One trial in one line."""
+    where = f"block {record.block}, {record.contender}, {clients(record.mix_clients)}"
+    if record.state != OK:
+        return f"{where}: {record.state}: {record.reason}"
+    p99 = record.service.p99_ns
+    figures = format_rate(record.operations_per_s, "operations")
+    figures += f", p99 {p99 / 1e6:.3g} ms" if p99 is not None else ""
+    figures += f", {record.errors_total:,} errors"
+    return f"{where}: {figures}" + (f" ({', '.join(record.marks)})" if record.marks else "")
+
+
+def clients(count: int) -> str:
+    """`1 client`, `8 clients`."""
+    return f"{count} client" if count == 1 else f"{count} clients"
+
+
+def short_duration(seconds: float) -> str:
+    """Whole seconds, for times that are estimates."""
+    return format_duration(float(round(seconds)))
+
+
+class PlainObserver:
+    """One line per trial and per event: for pipes, files and CI logs."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._clock: Clock | None = None
+
+    def on_run_start(self, plan: Plan, trials: int) -> None:
+        """See Observer."""
+        self._clock = Clock(plan, trials)
+        self._line(f"{plan.name}: {trials} trials, about {short_duration(self._clock.left_s)}")
+
+    def on_trial_start(self, trial: PlannedTrial) -> None:
+        """See Observer."""
+
+    def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
+        """See Observer."""
+
+    def on_trial_end(self, record: TrialRecord) -> None:
+        """See Observer."""
+        assert self._clock is not None
+        self._clock.trial_ended()
+        place = f"[{self._clock.done}/{self._clock.trials}]"
+        self._line(f"{place} {trial_line(record)}; {short_duration(self._clock.left_s)} left")
+
+    def on_event(self, event: EventRecord) -> None:
+        """See Observer."""
+        self._line(f"{event.level}: {event.text}")
+
+    def on_run_end(self) -> None:
+        """See Observer."""
+
+    def _line(self, text: str) -> None:
+        self._stream.write(text + "\n")
+        self._stream.flush()

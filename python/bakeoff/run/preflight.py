@@ -1,0 +1,78 @@
+"""Can this machine run the plan at all? Asked before anything is written or sent."""
+
+import os
+import resource
+import shutil
+from pathlib import Path
+
+from bakeoff.errors import LabError, PlanError
+from bakeoff.plan.model import Plan
+
+SPARE_FILES = 128
+BASE_BYTES = 4_000_000
+TRIAL_BYTES = 24_000
+CLASS_BYTES = 6_000
+ROW_BYTES = 120
+
+
+def preflight(plan: Plan, run_file: Path) -> list[str]:
+    """Raise the limit of open files, look at disk and cores; returns warnings.
+
+    Raises LabError or PlanError with advice when the run could not end well.
+    """
+    warnings = []
+    raise_open_files(max(plan.settings.mixes) * plan.settings.threads + SPARE_FILES)
+    check_disk(run_file, estimate_bytes(plan))
+    available = os.sched_getaffinity(0)
+    if plan.settings.pin is not None and not set(plan.settings.pin) <= available:
+        raise PlanError(
+            f"pin names cores {list(plan.settings.pin)}, but this process may use {sorted(available)}: "
+            f"choose among these"
+        )
+    if plan.settings.cores > len(available):
+        warnings.append(
+            f"{plan.settings.cores} load threads share {len(available)} cores of this machine: set cores "
+            f"to {len(available)}"
+        )
+    return warnings
+
+
+def raise_open_files(needed: int) -> int:
+    """Raise the soft limit of open files to the hard one; returns it. Raises LabError when it is under
+    `needed`.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise LabError(
+            f"the largest mix needs {needed} open files, but the limit is {hard}: raise it (`ulimit -Hn "
+            f"{needed}` as root) "
+            "or use smaller mixes"
+        )
+    return hard
+
+
+def estimate_bytes(plan: Plan) -> int:
+    """Upper estimate of the size of the run file."""
+    seconds = plan.settings.length_s + 1
+    sessions = max(plan.settings.mixes) * plan.settings.threads
+    trial = TRIAL_BYTES + CLASS_BYTES * len(plan.classes) + ROW_BYTES * (seconds + sessions)
+    return int(BASE_BYTES + plan.trials * trial)
+
+
+def check_disk(run_file: Path, needed: int) -> None:
+    """Raises LabError when the disk of the run file has less than `needed` bytes free."""
+    folder = run_file.absolute().parent
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise LabError(
+            f"{folder} cannot be used for the run file: {error.strerror}; choose another place with -o"
+        ) from None
+    if free < needed:
+        raise LabError(
+            f"the disk of {folder} has {free / 1e6:.1f} MB free, the run file may need {needed / 1e6:.1f} "
+            f"MB: free some "
+            "space or choose another place with -o"
+        )

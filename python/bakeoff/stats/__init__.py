@@ -1,0 +1,52 @@
+"""Statistics of a bake-off: pure functions on arrays. Only NumPy and SciPy are imported here.
+
+The unit of every inference is the block. Ratios are handled as natural logarithms, so that
+``a / b`` and ``b / a`` are judged alike.
+"""
+
+from bakeoff.stats.audit import jain_index, littles_law_clients
+from bakeoff.stats.bands import Bands, simultaneous_bands
+from bakeoff.stats.curve import Collapse, Saturation, collapse_after_peak, saturation, trapezoid_weights
+from bakeoff.stats.equivalence import equivalence_p
+from bakeoff.stats.intervals import (
+    MeanInterval,
+    PairedRatio,
+    geometric_interval,
+    mean_interval,
+    paired_log_ratio,
+    ratio_from_logs,
+)
+from bakeoff.stats.multiplicity import benjamini_hochberg, fcr_level, holm
+from bakeoff.stats.permutation import sign_flip_p, smallest_sign_flip_p
+from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence, blocks_for_sign_flip
+from bakeoff.stats.verdict import MINIMUM_BLOCKS, Decision, decide
+
+__all__ = [
+    "MINIMUM_BLOCKS",
+    "Bands",
+    "Collapse",
+    "Decision",
+    "MeanInterval",
+    "PairedRatio",
+    "Saturation",
+    "benjamini_hochberg",
+    "blocks_for_difference",
+    "blocks_for_equivalence",
+    "blocks_for_sign_flip",
+    "collapse_after_peak",
+    "decide",
+    "equivalence_p",
+    "fcr_level",
+    "geometric_interval",
+    "holm",
+    "jain_index",
+    "littles_law_clients",
+    "mean_interval",
+    "paired_log_ratio",
+    "ratio_from_logs",
+    "saturation",
+    "sign_flip_p",
+    "simultaneous_bands",
+    "smallest_sign_flip_p",
+    "trapezoid_weights",
+]

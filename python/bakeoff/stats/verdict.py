@@ -1,0 +1,62 @@
+"""The four verdicts, from numbers alone.
+
+Validity (failed trials, a generator at its limit …) is judged by the caller.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from bakeoff.stats.intervals import PairedRatio
+from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence
+
+MINIMUM_BLOCKS = 6
+
+Outcome = Literal["higher", "lower", "equivalent", "inconclusive", "too_few"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """``higher``/``lower``: the ratio is shown to be above or below 1, and matters.
+
+    ``more_blocks`` is None when no reasonable number of blocks would settle it.
+    """
+
+    outcome: Outcome
+    more_blocks: int | None
+
+
+def decide(
+    estimate: PairedRatio,
+    delta: float,
+    p_difference: float,
+    p_equivalence: float,
+    alpha: float = 0.05,
+    comparisons: int = 1,
+) -> Decision:
+    """One of four verdicts for ``estimate``, or ``too_few`` under six blocks.
+
+    ``p_difference`` (t test) and ``p_equivalence`` (TOST) are already corrected for the other comparisons
+    of their family, ``comparisons`` in number (Holm). A difference must be seen by the interval, the
+    corrected t test and the sign-flip test alike, and reach ``delta`` (0.05 = 5 %).
+    """
+    if estimate.blocks < MINIMUM_BLOCKS:
+        return Decision("too_few", MINIMUM_BLOCKS - estimate.blocks)
+    excludes_one = estimate.low > 1.0 or estimate.high < 1.0
+    matters = abs(estimate.log_mean) >= math.log1p(delta) - 1e-12
+    if excludes_one and matters and estimate.p_flip <= alpha and p_difference <= alpha:
+        return Decision("higher" if estimate.log_mean > 0.0 else "lower", 0)
+    if p_equivalence <= alpha:
+        return Decision("equivalent", 0)
+    return Decision("inconclusive", _more_blocks(estimate, delta, alpha / max(1, comparisons), matters))
+
+
+def _more_blocks(estimate: PairedRatio, delta: float, alpha: float, matters: bool) -> int | None:
+    """Blocks still needed if the true ratio is the one seen; None when no reasonable number settles it."""
+    if matters:
+        needed = blocks_for_difference(estimate.log_sd, estimate.log_mean, alpha)
+    else:
+        needed = blocks_for_equivalence(estimate.log_sd, delta, estimate.log_mean, alpha)
+    return None if needed is None else max(1, needed - estimate.blocks)

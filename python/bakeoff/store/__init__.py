@@ -1,0 +1,1 @@
+"""The run file (`*.bakeoff`): one SQLite database per run, written trial by trial."""

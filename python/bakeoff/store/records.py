@@ -1,0 +1,177 @@
+"""The values that a run file holds, as immutable records.
+
+Times are in nanoseconds where the name ends in `_ns`, seconds where it ends in `_s`; byte counts are of
+bodies and headers together, as received. Nothing here is computed from several trials: that is the work of
+`bakeoff.compare`.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+OK = "ok"
+FAILED = "failed"
+VOIDED = "voided"
+INTERRUPTED = "interrupted"
+STATES = (OK, FAILED, VOIDED, INTERRUPTED)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One histogram in figures. All times are None when `count` is 0."""
+
+    count: int
+    mean_ns: float | None
+    p50_ns: int | None
+    p95_ns: int | None
+    p99_ns: int | None
+    p999_ns: int | None
+    max_ns: int | None
+    min_ns: int | None
+
+
+EMPTY_SUMMARY = Summary(0, None, None, None, None, None, None, None)
+
+
+@dataclass(frozen=True)
+class OperationRecord:
+    """One operation class inside the measured window, such as `static/223`."""
+
+    name: str
+    operations: int
+    errors: dict[str, int]
+    bytes_in: int
+    bytes_out: int
+    service: Summary
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """One step of the operations, such as `connect` or `first_byte`."""
+
+    name: str
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class SecondRecord:
+    """One second of the trial; `phase` is `ramp_up`, `window` or `ramp_down`."""
+
+    second: int
+    phase: str
+    operations: int
+    errors: int
+    bytes_in: int
+    service: Summary
+
+
+@dataclass(frozen=True)
+class ClientRecord:
+    """What one simulated client did inside the measured window."""
+
+    client: int
+    operations: int
+    errors: int
+    bytes_in: int
+    busy_s: float
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """One contender at one mix in one block.
+
+    `id` is the row in the run file, `order` the position in the run from 0. `state` is one of `STATES`,
+    `reason` is empty when `state` is `ok`; `marks` are warnings that do not change the state.
+    """
+
+    id: int
+    contender: str
+    mix_clients: int
+    block: int
+    order: int
+    seed: int
+    state: str
+    reason: str
+    marks: tuple[str, ...]
+    started_at: str
+    window_s: float
+    operations: int
+    operations_per_s: float
+    bytes_in: int
+    bytes_out: int
+    bytes_per_s: float
+    errors: dict[str, int]
+    statuses: dict[str, int]
+    service: Summary
+    per_operation: tuple[OperationRecord, ...]
+    steps: tuple[StepRecord, ...]
+    per_second: tuple[SecondRecord, ...]
+    per_client: tuple[ClientRecord, ...]
+    connections_opened: int
+    generator_cpu_share: float
+    generator_cpu_us_per_operation: float
+    generator_late_start: Summary
+    generator_lag: Summary
+    generator_rss_bytes: int
+    fairness_jain: float
+    workload: dict[str, Any]
+
+    @property
+    def errors_total(self) -> int:
+        """Failed operations inside the window, all classes together."""
+        return sum(self.errors.values())
+
+
+@dataclass(frozen=True)
+class ContenderRecord:
+    """A server under test as the plan names it."""
+
+    name: str
+    address: str
+    reset: str | None
+
+
+@dataclass(frozen=True)
+class EventRecord:
+    """Something worth knowing that happened at `at` (ISO, UTC); `level` is `info` or `warning`."""
+
+    at: str
+    level: str
+    text: str
+    trial_id: int | None
+
+
+@dataclass(frozen=True)
+class PlannedTrial:
+    """A trial as the plan orders it, before it runs. `order` counts from 0, `block` from 1."""
+
+    order: int
+    contender: str
+    mix_clients: int
+    block: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`."""
+
+    path: Path
+    schema_version: int
+    name: str
+    suite: str
+    kind: str
+    plan: dict[str, Any]
+    plan_hash: str
+    created_at: str
+    finished_at: str | None
+    tool: dict[str, str]
+    environment: dict[str, Any]
+    contenders: tuple[ContenderRecord, ...]
+    mixes: tuple[int, ...]
+    blocks_planned: int
+    delta: float
+    null_operations_per_s: float | None
+    trials_planned: int
+    trials: tuple[TrialRecord, ...]
+    events: tuple[EventRecord, ...]

@@ -1,0 +1,164 @@
+"""Tables of the run file, and how a connection to one is opened.
+
+`application_id` says that an SQLite file is a run file, `user_version` is the schema version. A version
+number rises with every change of a table; a reader refuses files that are newer than itself.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bakeoff.errors import RunFileError
+
+APPLICATION_ID = 0x62616B65  # "bake"
+SCHEMA_VERSION = 1
+BUSY_TIMEOUT_S = 10.0
+SUMMARY_COLUMNS = ("count", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")
+_SUMMARY = (
+    "count INTEGER NOT NULL, mean_ns REAL, p50_ns INTEGER, p95_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER, "
+    "max_ns INTEGER, min_ns INTEGER"
+)
+
+TABLES = f"""
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  name TEXT NOT NULL, suite TEXT NOT NULL, kind TEXT NOT NULL,
+  plan TEXT NOT NULL, plan_hash TEXT NOT NULL,
+  created_at TEXT NOT NULL, finished_at TEXT,
+  tool TEXT NOT NULL, environment TEXT NOT NULL,
+  mixes TEXT NOT NULL, blocks_planned INTEGER NOT NULL, delta REAL NOT NULL,
+  null_operations_per_s REAL,
+  writer TEXT
+);
+CREATE TABLE contenders (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL,
+reset TEXT);
+CREATE TABLE planned (
+  position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name),
+  mix_clients INTEGER NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL
+);
+CREATE TABLE trials (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  position INTEGER NOT NULL REFERENCES planned(position),
+  state TEXT NOT NULL CHECK (state IN ('ok', 'failed', 'voided', 'interrupted')),
+  reason TEXT NOT NULL, marks TEXT NOT NULL, started_at TEXT NOT NULL, window_s REAL NOT NULL,
+  operations INTEGER NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
+  operations_per_s REAL NOT NULL, bytes_per_s REAL NOT NULL,
+  errors TEXT NOT NULL, statuses TEXT NOT NULL, connections_opened INTEGER NOT NULL,
+  generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
+  generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL
+);
+CREATE TABLE summaries (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), series TEXT NOT NULL, {_SUMMARY},
+  PRIMARY KEY (trial_id, series)
+) WITHOUT ROWID;
+CREATE TABLE operations (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL,
+  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
+  {_SUMMARY},
+  PRIMARY KEY (trial_id, position)
+) WITHOUT ROWID;
+CREATE TABLE steps (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL, {_SUMMARY},
+  PRIMARY KEY (trial_id, position)
+) WITHOUT ROWID;
+CREATE TABLE seconds (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), second INTEGER NOT NULL, phase TEXT NOT NULL,
+  operations INTEGER NOT NULL, errors INTEGER NOT NULL, bytes_in INTEGER NOT NULL, {_SUMMARY},
+  PRIMARY KEY (trial_id, second)
+) WITHOUT ROWID;
+CREATE TABLE clients (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), client INTEGER NOT NULL,
+  operations INTEGER NOT NULL, errors INTEGER NOT NULL, bytes_in INTEGER NOT NULL, busy_s REAL NOT NULL,
+  PRIMARY KEY (trial_id, client)
+) WITHOUT ROWID;
+CREATE TABLE histograms (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, hdr BLOB NOT NULL,
+  PRIMARY KEY (trial_id, name)
+);
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL,
+  trial_id INTEGER REFERENCES trials(id)
+);
+CREATE INDEX trials_by_position ON trials(position, id);
+"""
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors on `path` into one sentence that says what to do; mistakes of ours stay."""
+    try:
+        yield
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        raise
+    except sqlite3.Error as error:
+        raise RunFileError(_explain(path, error)) from error
+
+
+def _explain(path: Path, error: sqlite3.Error) -> str:
+    text = str(error)
+    if "disk is full" in text:
+        return (
+            f"{path}: the disk is full, what was measured so far is kept: free some space, then "
+            f"`bakeoff resume {path}`"
+        )
+    if "disk I/O error" in text:
+        return f"{path}: the disk reports an input/output error: check its space and health, then try again"
+    if "locked" in text:
+        return f"{path} is in use by another process: wait until it ends"
+    if "not a database" in text:
+        return f"{path} is not a run file: give the `*.bakeoff` file that `bakeoff run` wrote"
+    if "malformed" in text or "no such table" in text or "no such column" in text:
+        return f"{path} is damaged ({text}): restore it from a copy, or run the plan again"
+    if "unable to open" in text or "readonly" in text:
+        return f"{path} cannot be opened: check the folder and its permissions ({text})"
+    return f"{path}: {text}"
+
+
+def wal_of(path: Path) -> Path:
+    """The write-ahead log of a run file: there while it is written, and after its writer was killed."""
+    return path.with_name(path.name + "-wal")
+
+
+def connect(path: Path, *, write: bool, quiet: bool = False) -> sqlite3.Connection:
+    """Open an existing run file and check that it is one that this version understands.
+
+    `quiet` is for reading a file that nobody writes: no lock is taken and no file appears beside it, so it
+    works in a folder that is not writable too. Raises RunFileError when the file is missing, not a run file,
+    damaged or newer.
+    """
+    if not path.is_file():
+        raise RunFileError(f"{path} does not exist: give the path of a run file (`*.bakeoff`)")
+    mode = "mode=rw" if write else "mode=ro&immutable=1" if quiet else "mode=ro"
+    connection: sqlite3.Connection | None = None
+    try:
+        with explained(path):
+            uri = f"{path.resolve().as_uri()}?{mode}"
+            connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+            _check_identity(path, connection)
+            if write:
+                configure(connection)
+    except RunFileError:
+        if connection is not None:
+            connection.close()
+        raise
+    return connection
+
+
+def configure(connection: sqlite3.Connection) -> None:
+    """Durability first: a committed trial survives `kill -9` and a power cut."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _check_identity(path: Path, connection: sqlite3.Connection) -> None:
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if application != APPLICATION_ID:
+        raise RunFileError(f"{path} is not a run file: give the `*.bakeoff` file that `bakeoff run` wrote")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > SCHEMA_VERSION:
+        raise RunFileError(
+            f"{path} was written by a newer Bakeoff (run file version {version}, this one reads up to "
+            f"{SCHEMA_VERSION}): install the newer Bakeoff to open it"
+        )

@@ -1,0 +1,315 @@
+"""Write a run file: create, add one trial per transaction, finish. Never overwrites a file."""
+
+import json
+import os
+import socket
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import psutil
+
+from bakeoff.errors import RunFileError
+from bakeoff.store.records import ContenderRecord, EventRecord, PlannedTrial, Summary, TrialRecord
+from bakeoff.store.schema import (
+    APPLICATION_ID,
+    SCHEMA_VERSION,
+    SUMMARY_COLUMNS,
+    TABLES,
+    configure,
+    connect,
+    explained,
+)
+
+
+def utc_now() -> str:
+    """The present moment as ISO text in UTC with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@dataclass(frozen=True)
+class RunHeader:
+    """What is known about a run before its first trial."""
+
+    name: str
+    suite: str
+    kind: str
+    plan: Mapping[str, Any]
+    plan_hash: str
+    tool: Mapping[str, str]
+    environment: Mapping[str, Any]
+    contenders: Sequence[ContenderRecord]
+    mixes: Sequence[int]
+    blocks_planned: int
+    delta: float
+
+
+class RunWriter:
+    """The only writer of a run file. Use as a context manager: leaving it closes the file properly.
+
+    Every method raises RunFileError with advice when the file cannot be written.
+    """
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+
+    @classmethod
+    def create(cls, path: Path, header: RunHeader, planned: Sequence[PlannedTrial]) -> Self:
+        """Make a new run file. Raises RunFileError when `path` exists already or its folder does not."""
+        _reserve(path)
+        try:
+            with explained(path):
+                uri = f"{path.resolve().as_uri()}?mode=rw"
+                connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+                configure(connection)
+                connection.executescript(
+                    f"BEGIN IMMEDIATE;PRAGMA application_id = {APPLICATION_ID};"
+                    f"PRAGMA user_version = {SCHEMA_VERSION};{TABLES}COMMIT;"
+                )
+                writer = cls(path, connection)
+                with writer._transaction():
+                    writer._insert_header(header, planned)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return writer
+
+    @classmethod
+    def reopen(cls, path: Path) -> Self:
+        """Open a run file to go on with it. Raises RunFileError when another process is writing it."""
+        writer = cls(path, connect(path, write=True))
+        try:
+            writer._take_over()
+        except BaseException:
+            writer._connection.close()
+            raise
+        return writer
+
+    def add_trial(
+        self, trial: TrialRecord, histograms: Mapping[str, bytes], events: Iterable[EventRecord] = ()
+    ) -> int:
+        """Store one trial with its histograms (HdrHistogram V2) and events in one transaction; returns its
+        id.
+
+        `trial.id` and the `trial_id` of the events are ignored: the file gives the number.
+        """
+        with self._transaction():
+            trial_id = self._insert_trial(trial)
+            self._insert_parts(trial_id, trial)
+            self._many(
+                "INSERT INTO histograms VALUES (?, ?, ?)",
+                [(trial_id, name, blob) for name, blob in histograms.items()],
+            )
+            self._insert_events(events, trial_id)
+        return trial_id
+
+    def add_events(self, events: Iterable[EventRecord]) -> None:
+        """Store events that belong to no trial (their `trial_id` is kept as it is)."""
+        with self._transaction():
+            self._insert_events(events, None)
+
+    def set_null_rate(self, operations_per_s: float) -> None:
+        """Store the rate of the `null` workload: the ceiling of the generator itself."""
+        with self._transaction():
+            self._connection.execute("UPDATE run SET null_operations_per_s = ?", (operations_per_s,))
+
+    def finish(self) -> None:
+        """Mark the run as complete."""
+        with self._transaction():
+            self._connection.execute("UPDATE run SET finished_at = ?", (utc_now(),))
+
+    def close(self) -> None:
+        """Give up the file; its write-ahead log is folded in, so one file remains."""
+        with explained(self.path):
+            try:
+                self._connection.execute("UPDATE run SET writer = NULL")
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.close()
+        except RunFileError:
+            if error is None:
+                raise
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with explained(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _many(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        self._connection.executemany(statement, rows)
+
+    def _insert_header(self, header: RunHeader, planned: Sequence[PlannedTrial]) -> None:
+        self._connection.execute(
+            "INSERT INTO run (id, name, suite, kind, plan, plan_hash, created_at, tool, environment, mixes,"
+            " blocks_planned, delta, writer) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                header.name,
+                header.suite,
+                header.kind,
+                to_json(header.plan),
+                header.plan_hash,
+                utc_now(),
+                to_json(header.tool),
+                to_json(header.environment),
+                to_json(list(header.mixes)),
+                header.blocks_planned,
+                header.delta,
+                to_json(_this_process()),
+            ),
+        )
+        self._many(
+            "INSERT INTO contenders VALUES (?, ?, ?, ?)",
+            [(i, c.name, c.address, c.reset) for i, c in enumerate(header.contenders)],
+        )
+        self._many(
+            "INSERT INTO planned VALUES (?, ?, ?, ?, ?)",
+            [(p.order, p.contender, p.mix_clients, p.block, p.seed) for p in planned],
+        )
+
+    def _insert_trial(self, t: TrialRecord) -> int:
+        cursor = self._connection.execute(
+            "INSERT INTO trials (position, state, reason, marks, started_at, window_s, operations, "
+            "bytes_in, bytes_out,"
+            " operations_per_s, bytes_per_s, errors, statuses, connections_opened, generator_cpu_share,"
+            " generator_cpu_us_per_operation, generator_rss_bytes, fairness_jain, workload)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                t.order,
+                t.state,
+                t.reason,
+                to_json(list(t.marks)),
+                t.started_at,
+                t.window_s,
+                t.operations,
+                t.bytes_in,
+                t.bytes_out,
+                t.operations_per_s,
+                t.bytes_per_s,
+                to_json(t.errors),
+                to_json(t.statuses),
+                t.connections_opened,
+                t.generator_cpu_share,
+                t.generator_cpu_us_per_operation,
+                t.generator_rss_bytes,
+                t.fairness_jain,
+                to_json(t.workload),
+            ),
+        )
+        trial_id = cursor.lastrowid
+        assert trial_id is not None
+        return trial_id
+
+    def _insert_parts(self, trial_id: int, t: TrialRecord) -> None:
+        marks = ", ".join("?" for _ in SUMMARY_COLUMNS)
+        series = {"service": t.service, "late_start": t.generator_late_start, "lag": t.generator_lag}
+        self._many(
+            f"INSERT INTO summaries VALUES (?, ?, {marks})",
+            [(trial_id, name, *_figures(summary)) for name, summary in series.items()],
+        )
+        self._many(
+            f"INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, {marks})",
+            [
+                (
+                    trial_id,
+                    i,
+                    o.name,
+                    o.operations,
+                    to_json(o.errors),
+                    o.bytes_in,
+                    o.bytes_out,
+                    *_figures(o.service),
+                )
+                for i, o in enumerate(t.per_operation)
+            ],
+        )
+        self._many(
+            f"INSERT INTO steps VALUES (?, ?, ?, {marks})",
+            [(trial_id, i, s.name, *_figures(s.summary)) for i, s in enumerate(t.steps)],
+        )
+        self._many(
+            f"INSERT INTO seconds VALUES (?, ?, ?, ?, ?, ?, {marks})",
+            [
+                (trial_id, s.second, s.phase, s.operations, s.errors, s.bytes_in, *_figures(s.service))
+                for s in t.per_second
+            ],
+        )
+        self._many(
+            "INSERT INTO clients VALUES (?, ?, ?, ?, ?, ?)",
+            [(trial_id, c.client, c.operations, c.errors, c.bytes_in, c.busy_s) for c in t.per_client],
+        )
+
+    def _insert_events(self, events: Iterable[EventRecord], trial_id: int | None) -> None:
+        self._many(
+            "INSERT INTO events (at, level, text, trial_id) VALUES (?, ?, ?, ?)",
+            [(e.at, e.level, e.text, e.trial_id if trial_id is None else trial_id) for e in events],
+        )
+
+    def _take_over(self) -> None:
+        with self._transaction():
+            owner = self._connection.execute("SELECT writer FROM run").fetchone()[0]
+            if owner is not None and _is_running(json.loads(owner)):
+                pid = json.loads(owner)["pid"]
+                raise RunFileError(f"{self.path} is being written by process {pid}: wait until that run ends")
+            self._connection.execute("UPDATE run SET writer = ?", (to_json(_this_process()),))
+
+
+def to_json(value: Any) -> str:
+    """Canonical JSON: sorted keys, no spaces, no NaN."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def _figures(summary: Summary) -> tuple[Any, ...]:
+    return tuple(getattr(summary, column) for column in SUMMARY_COLUMNS)
+
+
+def _reserve(path: Path) -> None:
+    """Create the empty file, and fail if somebody has it already: nothing is ever overwritten."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+    except FileExistsError:
+        raise RunFileError(
+            f"{path} exists already: choose another name with -o, or go on with it by `bakeoff resume {path}`"
+        ) from None
+    except OSError as error:
+        raise RunFileError(
+            f"{path} cannot be written: {error.strerror}; choose another place with -o"
+        ) from None
+
+
+def _this_process() -> dict[str, Any]:
+    process = psutil.Process()
+    return {"host": socket.gethostname(), "pid": process.pid, "started": process.create_time()}
+
+
+def _is_running(owner: dict[str, Any]) -> bool:
+    if owner["host"] != socket.gethostname():
+        return False
+    try:
+        process = psutil.Process(owner["pid"])
+        return (
+            abs(process.create_time() - owner["started"]) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
+        )
+    except psutil.Error:
+        return False

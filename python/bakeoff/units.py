@@ -1,0 +1,104 @@
+"""Text of quantities to numbers and back: durations, sizes, shares, rates.
+
+Parsers raise ValueError with one sentence that shows the right form; a number without its unit is refused
+rather than guessed (0 needs none).
+"""
+
+import re
+
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_DURATIONS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_SIZES = {
+    "B": 1, "kB": 1000, "KB": 1000, "MB": 1000**2, "GB": 1000**3,
+    "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30,
+}  # fmt: skip
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of `10s`, `500ms`, `5m`, `1h30m`, `0`."""
+    compact = text.strip().replace(" ", "")
+    if re.fullmatch(r"0+(\.0+)?", compact):
+        return 0.0
+    parts = re.findall(_NUMBER + r"(us|µs|ms|min|s|m|h)", compact)
+    if not parts or "".join(number + unit for number, unit in parts) != compact:
+        raise ValueError(f"{text!r} is not a duration: write it with its unit, such as 10s, 500ms or 5m")
+    return sum(float(number) * _DURATIONS[unit] for number, unit in parts)
+
+
+def format_duration(seconds: float) -> str:
+    """Short text that `parse_duration` reads back: `250ms`, `10s`, `1.5s`, `5m`, `1h30m`."""
+    if seconds == 0:
+        return "0s"
+    if seconds < 0.001:
+        return f"{seconds * 1e6:g}us"
+    if seconds < 1:
+        return f"{seconds * 1e3:g}ms"
+    if seconds < 60:
+        return f"{seconds:.10g}s"
+    hours, rest = divmod(seconds, 3600)
+    minutes, left = divmod(rest, 60)
+    text = f"{hours:g}h" if hours else ""
+    text += f"{minutes:g}m" if minutes else ""
+    return text + (f"{left:.10g}s" if left else "")
+
+
+def parse_size(text: str) -> int:
+    """Bytes of `4096`, `4096B`, `4KiB`, `550kB`, `1.5MiB`."""
+    match = re.fullmatch(_NUMBER + r"\s*([A-Za-z]*)", text.strip())
+    unit = match[2] if match else ""
+    if match is None or (unit and unit not in _SIZES):
+        raise ValueError(
+            f"{text!r} is not a size: write it in bytes or with a unit, such as 4096, 4KiB or 64kB"
+        )
+    size = float(match[1]) * _SIZES.get(unit, 1)
+    if size != int(size):
+        raise ValueError(f"{text!r} is not a whole number of bytes")
+    return int(size)
+
+
+def format_size(count: float) -> str:
+    """Bytes for people, decimal units: `223 B`, `5.1 kB`, `59.2 MB`."""
+    if abs(count) < 1000:
+        return f"{count:.0f} B"
+    for unit in ("kB", "MB", "GB"):
+        count /= 1000
+        if abs(count) < 999.5:
+            return f"{count:.3g} {unit}"
+    return f"{count / 1000:.4g} TB"
+
+
+def parse_share(text: str) -> float:
+    """Fraction of `5%` (0.05); a plain fraction below 1, such as `0.05`, is taken as it is."""
+    compact = text.strip().replace(" ", "")
+    match = re.fullmatch(_NUMBER + r"(%?)", compact)
+    value = float(match[1]) / (100 if match[2] else 1) if match else -1.0
+    if match is None or value > 1 or (value == 1 and not match[2]):
+        raise ValueError(f"{text!r} is not a share: write a percentage such as 5% (0% to 100%)")
+    return value
+
+
+def format_share(value: float) -> str:
+    """`5%`, `0.5%`."""
+    return f"{value * 100:.6g}%"
+
+
+def parse_rate(text: str) -> float:
+    """Per second of `1000/s`, `30/m`; a plain number is per second."""
+    match = re.fullmatch(_NUMBER + r"\s*(?:/\s*(s|m|min|h))?", text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a rate: write it per unit of time, such as 1000/s")
+    return float(match[1]) / _DURATIONS[match[2] or "s"]
+
+
+def format_rate(per_second: float, unit: str = "") -> str:
+    """`12,345/s`, `0.52/s`, with `unit` between: `88.0 requests/s`."""
+    number = f"{per_second:,.0f}" if per_second >= 1000 else f"{per_second:.3g}"
+    return f"{number} {unit}/s" if unit else f"{number}/s"
+
+
+def parse_whole_numbers(text: str) -> tuple[int, ...]:
+    """Numbers of `1,4,8`."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(f"{text!r} is not a list of whole numbers: write it like 1,4,8") from None

@@ -1,0 +1,89 @@
+"""Small but complete records, so that each test names only what it is about."""
+
+from dataclasses import replace
+from typing import Any
+
+from bakeoff.store.records import (
+    ClientRecord,
+    ContenderRecord,
+    OperationRecord,
+    PlannedTrial,
+    SecondRecord,
+    StepRecord,
+    Summary,
+    TrialRecord,
+)
+from bakeoff.store.write import RunHeader
+
+SUMMARY = Summary(100, 1500.5, 1400, 2000, 2500, 2600, 3000, 900)
+EMPTY = Summary(0, None, None, None, None, None, None, None)
+
+
+def trial(**changes: Any) -> TrialRecord:
+    """A good trial of contender `a` with 4 clients; `changes` replace single fields."""
+    base = TrialRecord(
+        id=0,
+        contender="a",
+        mix_clients=4,
+        block=1,
+        order=0,
+        seed=42,
+        state="ok",
+        reason="",
+        marks=("noisy",),
+        started_at="2026-11-20T10:00:00.000+00:00",
+        window_s=2.0,
+        operations=100,
+        operations_per_s=50.0,
+        bytes_in=5000,
+        bytes_out=700,
+        bytes_per_s=2500.0,
+        errors={"refused": 2},
+        statuses={"2xx": 98, "4xx": 2},
+        service=SUMMARY,
+        per_operation=(
+            OperationRecord("static/223", 90, {"refused": 2}, 4000, 600, SUMMARY),
+            OperationRecord("dynamic", 10, {}, 1000, 100, EMPTY),
+        ),
+        steps=(StepRecord("connect", SUMMARY), StepRecord("first_byte", EMPTY)),
+        per_second=(
+            SecondRecord(0, "ramp_up", 5, 0, 100, SUMMARY),
+            SecondRecord(1, "window", 95, 2, 4900, SUMMARY),
+        ),
+        per_client=(ClientRecord(0, 60, 1, 3000, 1.9), ClientRecord(1, 40, 1, 2000, 1.8)),
+        connections_opened=102,
+        generator_cpu_share=0.5,
+        generator_cpu_us_per_operation=20.25,
+        generator_late_start=EMPTY,
+        generator_lag=SUMMARY,
+        generator_rss_bytes=1 << 20,
+        fairness_jain=0.96,
+        workload={"extra": [1, 2]},
+    )
+    return replace(base, **changes)
+
+
+def planned(count: int = 4) -> list[PlannedTrial]:
+    """`count` planned trials that alternate between contenders `a` and `b`."""
+    return [PlannedTrial(i, "ab"[i % 2], 4, i // 2 + 1, 42) for i in range(count)]
+
+
+def header(**changes: Any) -> RunHeader:
+    """A header for two contenders; `changes` replace single fields."""
+    base = RunHeader(
+        name="demo",
+        suite="web-static",
+        kind="web",
+        plan={"suite": "web-static", "seed": 1},
+        plan_hash="ab" * 32,
+        tool={"version": "0.1.0"},
+        environment={"cpu": {"model": "test"}},
+        contenders=[
+            ContenderRecord("a", "http://127.0.0.1:1", None),
+            ContenderRecord("b", "http://127.0.0.1:2", "true"),
+        ],
+        mixes=[4],
+        blocks_planned=2,
+        delta=0.05,
+    )
+    return replace(base, **changes)

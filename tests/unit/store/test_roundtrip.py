@@ -1,0 +1,98 @@
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bakeoff.errors import RunFileError
+from bakeoff.store.read import histogram, pending, read_run
+from bakeoff.store.records import EventRecord
+from bakeoff.store.write import RunWriter
+from tests.unit.store.builders import header, planned, trial
+
+EVENT = EventRecord("2026-11-20T10:00:01.000+00:00", "warning", "something", None)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "x.bakeoff"
+
+
+def test_everything_written_is_read_back(path: Path) -> None:
+    first = trial()
+    second = trial(order=1, contender="b", state="failed", reason="no operation succeeded", operations=0)
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.set_null_rate(1_000_000.0)
+        writer.add_events([EVENT])
+        assert writer.add_trial(first, {"service": b"\x00\x01", "op/static/223": b"\x02"}, [EVENT]) == 1
+        assert writer.add_trial(second, {}) == 2
+        writer.finish()
+    run = read_run(path)
+    assert run.trials == (replace(first, id=1), replace(second, id=2))
+    assert run.events == (EVENT, replace(EVENT, trial_id=1))
+    assert (run.name, run.suite, run.kind, run.plan_hash) == ("demo", "web-static", "web", "ab" * 32)
+    assert run.plan == {"suite": "web-static", "seed": 1}
+    assert run.tool == {"version": "0.1.0"} and run.environment == {"cpu": {"model": "test"}}
+    assert run.contenders == tuple(header().contenders)
+    assert (run.mixes, run.blocks_planned, run.delta, run.trials_planned) == ((4,), 2, 0.05, 4)
+    assert run.null_operations_per_s == 1_000_000.0
+    assert run.finished_at is not None and run.finished_at >= run.created_at
+    assert histogram(path, 1, "service") == b"\x00\x01"
+    with pytest.raises(RunFileError, match="no histogram 'nope'"):
+        histogram(path, 1, "nope")
+
+
+def test_is_a_marked_wal_database_and_one_file_remains(path: Path) -> None:
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_trial(trial(), {})
+        assert writer._connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert writer._connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+    assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
+    connection = sqlite3.connect(path)
+    assert connection.execute("PRAGMA application_id").fetchone()[0] == 0x62616B65
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == 1
+
+
+def test_a_run_in_progress_can_be_read(path: Path) -> None:
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_trial(trial(), {})
+        assert len(read_run(path).trials) == 1
+        writer.add_trial(trial(order=1, contender="b"), {})
+        assert len(read_run(path).trials) == 2
+
+
+def test_reading_leaves_the_bytes_alone(path: Path) -> None:
+    RunWriter.create(path, header(), planned()).close()
+    before = path.read_bytes()
+    read_run(path)
+    assert path.read_bytes() == before
+
+
+def test_repeated_interrupted_trial_is_dropped_but_its_event_stays(path: Path) -> None:
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_trial(trial(state="interrupted", reason="stopped by the user", operations=7), {}, [EVENT])
+        writer.add_trial(trial(order=1, contender="b"), {})
+    assert [p.order for p in pending(path)] == [0, 2, 3]
+    assert read_run(path).trials[0].state == "interrupted"
+    with RunWriter.reopen(path) as writer:
+        writer.add_trial(trial(), {})
+    run = read_run(path)
+    assert [(t.order, t.state, t.operations) for t in run.trials] == [(0, "ok", 100), (1, "ok", 100)]
+    assert [e.trial_id for e in run.events] == [1]
+    assert [p.order for p in pending(path)] == [2, 3]
+
+
+def test_a_trial_that_cannot_be_stored_whole_is_not_stored_at_all(path: Path) -> None:
+    with RunWriter.create(path, header(), planned()) as writer:
+        doubled = trial(per_client=trial().per_client[:1] * 2)
+        with pytest.raises(sqlite3.IntegrityError):
+            writer.add_trial(doubled, {})
+        writer.add_trial(trial(order=1, contender="b"), {})
+    assert [t.order for t in read_run(path).trials] == [1]
+
+
+def test_reading_leaves_no_files_behind(path: Path) -> None:
+    RunWriter.create(path, header(), planned()).close()
+    read_run(path)
+    pending(path)
+    assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
