@@ -313,6 +313,7 @@ def _is_running(owner: dict[str, Any]) -> bool:
         return False
     try:
         process = psutil.Process(owner["pid"])
-        return abs(process.create_time() - owner["started"]) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
+        same = abs(process.create_time() - float(owner["started"])) < 1.0
+        return same and bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
