@@ -4,6 +4,7 @@ import statistics
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +62,19 @@ def test_requests_counted_by_the_target_equal_those_reported(target: MakeTarget,
     assert sum(row["operations"] for row in result["per_second"]) == 5003
 
 
+@pytest.mark.parametrize("where", ["IPv6", "unix socket", "HEAD", "HTTP/1.0 keep-alive", "chunked", "two cores"])
+def test_every_way_to_connect_and_to_frame_counts_alike(target: MakeTarget, tmp_path: Path, where: str) -> None:
+    place = {"IPv6": {"host": "::1"}, "unix socket": {"unix": str(tmp_path / "sock")}, "chunked": {"chunked": True}}
+    server = target(**place.get(where, {}))
+    workload = web_workload(server.address, http="1.0" if where == "HTTP/1.0 keep-alive" else "1.1")
+    if where == "HEAD":
+        workload["classes"][0]["requests"][0]["method"] = "HEAD"
+    result = run_trial(workload, clients=5, threads=2, max_operations=777, cores=2 if where == "two cores" else 1)
+    assert (result["operations"], result["errors"]) == (777, {})
+    assert server.counts()["requests"] == 777
+    assert result["connections"]["opened"] == 10
+
+
 def test_a_limit_of_1000_requests_a_second_is_reported_within_1_percent(target: MakeTarget) -> None:
     server = target(limit_per_s=1000)
     result = run_trial(web_workload(server.address), clients=8, length_s=5, ramp_up_s=0.5, ramp_down_s=0.5)
@@ -87,7 +101,7 @@ def test_damaged_and_cut_bodies_are_counted_exactly(target: MakeTarget) -> None:
     assert result["statuses"] == {"2xx": 300, "5xx": 100}
 
 
-def test_a_changed_byte_is_caught_by_the_hash(target: MakeTarget, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_changed_byte_is_caught_by_the_hash(target: MakeTarget, tmp_path: Path) -> None:
     import hashlib
 
     body = bytes(range(256)) * 8
