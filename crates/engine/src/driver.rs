@@ -92,7 +92,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 .with_steps(workload.steps()),
             live,
             thread,
-            pause: Pause::new(spec, thread),
+            pause: Pause::new(spec, thread, 0),
             connect_timeout_ns: nanos(spec.connect_timeout_s),
             reply_timeout_ns: nanos(spec.reply_timeout_s),
             end_ns: timeline.end_ns,
@@ -107,7 +107,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         let delay_ns = nanos(spec.delay_s);
         let start_ns = self.recorder.timeline().start_ns;
         let mut rng = Rng::for_thread(spec.seed ^ 0xDE1A, self.thread as u32, 0);
-        let mut pause = Pause::new(spec, self.thread);
+        let mut pause = Pause::new(spec, self.thread, 1);
         let mut first_ns = || rng.below(delay_ns + 1) + if pause.is_random() { pause.next_ns() } else { 0 };
         (0..self.lanes.len()).map(|lane| (lane, start_ns + first_ns())).collect()
     }

@@ -12,10 +12,11 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    pub fn new(spec: &TrialSpec, thread: usize) -> Self {
+    /// `stream` tells apart the uses within a thread.
+    pub fn new(spec: &TrialSpec, thread: usize, stream: u32) -> Self {
         let mean_ns = nanos(spec.think_s);
         let is_random = spec.think_distribution == ThinkDistribution::Exponential && mean_ns > 0;
-        Self { mean_ns, random: is_random.then(|| Rng::for_thread(spec.seed ^ 0x7417, thread as u32, 0)) }
+        Self { mean_ns, random: is_random.then(|| Rng::for_thread(spec.seed ^ 0x7417, thread as u32, stream)) }
     }
 
     pub fn is_random(&self) -> bool {
@@ -38,7 +39,7 @@ mod tests {
 
     fn pauses(text: &str) -> Vec<Nanos> {
         let spec = format!(r#"{{"workload":{{}},"clients":1,"length_s":1,"think_s":0.002{text}}}"#);
-        let mut pause = Pause::new(&TrialSpec::from_json(&spec).unwrap(), 0);
+        let mut pause = Pause::new(&TrialSpec::from_json(&spec).unwrap(), 0, 0);
         (0..100_000).map(|_| pause.next_ns()).collect()
     }
 
