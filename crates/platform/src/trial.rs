@@ -112,8 +112,7 @@ fn run<W: Workload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Live>, 
             .name(format!("bakeoff-load-{thread}"))
             .spawn(move || generate(&*workload, &spec, &live, remotes, thread, start_ns))
     };
-    let threads: Vec<JoinHandle<Part<W::Session>>> =
-        (0..spec.cores as usize).map(spawn).collect::<Result<_, _>>()?;
+    let threads: Vec<JoinHandle<Part<W::Session>>> = (0..spec.cores as usize).map(spawn).collect::<Result<_, _>>()?;
     let mut recorders = Vec::new();
     let mut sessions = Vec::new();
     let mut figures = Vec::new();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::app::AppSpec;
 use crate::ServeError;
+use crate::app::AppSpec;
 
 /// Which server to run, by its `kind`.
 #[derive(Debug, Clone, Deserialize)]

@@ -15,7 +15,10 @@ pub(crate) fn deck(weights: &[f64]) -> Result<Vec<u16>, SpecError> {
         close.then(|| counts.iter().map(|count| count.round() as usize).collect::<Vec<_>>())
     };
     let counts = (1..=1_000).find_map(exact).unwrap_or_else(|| {
-        weights.iter().map(|weight| (weight / total * 1_000.0).round().max(f64::from(u8::from(*weight > 0.0))) as usize).collect()
+        weights
+            .iter()
+            .map(|weight| (weight / total * 1_000.0).round().max(f64::from(u8::from(*weight > 0.0))) as usize)
+            .collect()
     });
     let cards = counts.iter().enumerate().flat_map(|(class, &count)| std::iter::repeat_n(class as u16, count));
     Ok(cards.collect())

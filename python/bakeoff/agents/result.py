@@ -52,6 +52,7 @@ class SecondResult(_Result):
     errors: int
     bytes_in: int
     service: SummaryResult
+    width_s: float = 1.0
 
 
 class ClientResult(_Result):

@@ -1,8 +1,7 @@
 """Flags made from the settings models: every setting of every kind is a flag of the same name.
 
 A flag hands its text to the plan unchanged, so that units are parsed and refused in one place, with one
-wording,
-for plan files and flags alike.
+wording, for plan files and flags alike.
 """
 
 import inspect
@@ -39,9 +38,7 @@ def complete_words(incomplete: str) -> list[str]:
 
 
 def with_plan_options(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give `verb(given: PlanInput, **own)` the arguments and flags of a plan; its own parameters come
-    first.
-    """
+    """Give `verb(given: PlanInput, **own)` the arguments and flags of a plan after its own ones."""
     own = [p for p in inspect.signature(verb, eval_str=True).parameters.values() if p.name != "given"]
 
     def command(**values: Any) -> None:
@@ -162,6 +159,8 @@ def _plan_input(values: dict[str, Any]) -> PlanInput:
 
 def _base(words: list[str]) -> PlanInput:
     first, contenders = words[0], parse_contenders(words[1:])
+    if "=" in first and not Path(first).is_file():
+        raise PlanError(f"name the suite first: bakeoff run SUITE {first} …; `bakeoff suites` lists them")
     if first not in suite_names() and (first.endswith(".toml") or "/" in first or Path(first).is_file()):
         given = read_plan_file(Path(first))
         if not contenders:
@@ -169,8 +168,6 @@ def _base(words: list[str]) -> PlanInput:
         known = {c.get("name"): c for c in given.contenders}
         merged = [{**known.get(c["name"], {}), **c} for c in contenders]
         return PlanInput(given.origin, given.plan, given.settings, merged)
-    if "=" in first:
-        raise PlanError(f"name the suite first: bakeoff run SUITE {first} …; `bakeoff suites` lists them")
     return PlanInput("command line", {"suite": first}, {}, contenders)
 
 

@@ -54,9 +54,7 @@ def plan(
 
 
 def smallest_p(blocks: int) -> float:
-    """The smallest p value that a two-sided sign-flip test of so many pairs can give: 2 / 2^blocks, at most
-    1.
-    """
+    """The smallest p value of a two-sided sign-flip test of so many pairs: 2 / 2^blocks, at most 1."""
     return min(1.0, 0.5 ** (blocks - 1))
 
 

@@ -33,6 +33,9 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
         f"95 % interval {wording.interval(low, high)}, {wording.plural(end.blocks, 'block')}, "
         f"{'geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
     )
+    if end.mixes_left_out:
+        left_out = wording.names([str(mix) for mix in end.mixes_left_out])
+        basis += f", without the mix at {left_out} clients, which has too few usable pairs"
     kind = end.verdict.kind
     if kind == "better":
         floor = "at least " if any(gate.name == "generator" for gate in end.gates) else ""

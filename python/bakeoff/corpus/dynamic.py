@@ -44,8 +44,8 @@ export LC_ALL
 
 bad() {
     text='bad query: use ?n=0..999999999&size=64..131072'
-    printf 'Status: 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\n'
-    $((${#text} + 1)) "$text"
+    printf 'Status: 400 Bad Request\r\nContent-Type: text/plain\r\n'
+    printf 'Content-Length: %d\r\n\r\n%s\n' $((${#text} + 1)) "$text"
     exit 0
 }
 

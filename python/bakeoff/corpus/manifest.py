@@ -21,9 +21,7 @@ class ManifestFile(BaseModel):
 
 
 class Manifest(BaseModel):
-    """`classes` maps a class name to its files; `dynamic` lists computed pages with the bytes they must
-    give.
-    """
+    """`classes` maps a class name to its files; `dynamic` lists computed pages with their right bytes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     format: int = Field(FORMAT, le=FORMAT)
@@ -45,9 +43,7 @@ class Manifest(BaseModel):
 
 
 def parse_manifest(data: bytes, origin: str) -> Manifest:
-    """Raises PlanError, with `origin` in the message, when `data` is not a manifest that this version
-    reads.
-    """
+    """Raises PlanError that names `origin` when `data` is not a manifest that this version reads."""
     try:
         return Manifest.model_validate_json(data)
     except ValidationError as error:

@@ -22,10 +22,8 @@ def write_corpus(
     """Make the corpus of `suite` in `folder`; `progress` gets (bytes done, bytes in all).
 
     An empty or missing folder is filled; an unfinished corpus of the same suite and seed is finished; a
-    finished
-    one is checked and repaired. Raises PlanError for a folder with other content unless `force`, which adds
-    the
-    corpus to what is there; LabError when the disk is full or the folder is not writable.
+    finished one is checked and repaired. Raises PlanError for a folder with other content unless `force`,
+    which adds the corpus to what is there; LabError when the disk is full or the folder is not writable.
     """
     layout = LAYOUTS[suite](seed)
     _claim(folder, suite, seed, force)

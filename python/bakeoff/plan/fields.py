@@ -95,17 +95,13 @@ OptionalPath = Annotated[str | None, BeforeValidator(absolute_path)]
 
 
 class Strict(BaseModel):
-    """Base of all plan models: immutable, unknown keys are errors, names in messages are those of the plan
-    file.
-    """
+    """Base of all plan models: immutable, and unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """A TOML file as a table. Raises PlanError when it is missing or not TOML; `what` names it in the
-    message.
-    """
+    """A TOML file as a table; `what` names it in messages. Raises PlanError when it is missing or wrong."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -15,9 +15,7 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
 
 
 class Contender(Strict):
-    """A server under test. `reset` is a shell command that runs before each visit; then `ready_timeout_s`
-    counts.
-    """
+    """A server under test. `ready_timeout_s` counts from the end of its reset command."""
 
     name: str = Field(pattern=f"^{NAME}$", description="Name of the contender in all results.")
     address: str = Field(
@@ -32,9 +30,7 @@ class Contender(Strict):
 
 
 class Plan(Strict):
-    """A plan with all defaults filled in. `to_dict` is what the run file stores and what the hash is made
-    of.
-    """
+    """A plan with all defaults filled in. `to_dict` is what is stored and what the hash is made of."""
 
     format: int = FORMAT
     name: str

@@ -128,9 +128,7 @@ def _refuse_other_content(path: Path, stored: dict[str, object], check: Check) -
 
 
 def _specs(plan: Plan, check: Check) -> dict[str, TrialSpec]:
-    """The trial spec of each contender, but for clients and seed. Built once: a corpus has thousands of
-    requests.
-    """
+    """The trial spec of each contender but for clients and seed: built once, a corpus has many requests."""
     s = plan.settings
     return {
         c.name: TrialSpec.model_validate(
@@ -233,9 +231,7 @@ class _Loop:
             self._observer.on_run_end()
 
     def _reset(self, contender: Contender) -> str | None:
-        """Why the contender is not ready, or None. A contender that does not come back fails its visit, not
-        the run.
-        """
+        """Why the contender is not ready, or None. Not coming back fails its visit, not the run."""
         try:
             reset(contender, partial(self._check.answers, contender))
         except TargetError as error:

@@ -80,9 +80,7 @@ def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[str
 
 
 def jain(counts: Sequence[int]) -> float:
-    """Jain's fairness index of the clients' counts: 1 when all are equal, 1/n when one client got
-    everything.
-    """
+    """Jain's fairness index: 1 when all counts are equal, 1/n when one client got everything."""
     squares = sum(n * n for n in counts)
     return sum(counts) ** 2 / (len(counts) * squares) if squares else 1.0
 
@@ -125,7 +123,9 @@ def to_record(
         ),
         steps=tuple(StepRecord(s.name, _summary(s.summary)) for s in result.steps),
         per_second=tuple(
-            SecondRecord(s.second, s.phase, s.operations, s.errors, s.bytes_in, _summary(s.service))
+            SecondRecord(
+                s.second, s.phase, s.operations, s.errors, s.bytes_in, _summary(s.service), s.width_s
+            )
             for s in result.per_second
         ),
         per_client=tuple(

@@ -175,7 +175,13 @@ def _operation(row: sqlite3.Row) -> OperationRecord:
 
 def _second(row: sqlite3.Row) -> SecondRecord:
     return SecondRecord(
-        row["second"], row["phase"], row["operations"], row["errors"], row["bytes_in"], _summary(row)
+        row["second"],
+        row["phase"],
+        row["operations"],
+        row["errors"],
+        row["bytes_in"],
+        _summary(row),
+        row["width_s"],
     )
 
 

@@ -65,6 +65,7 @@ CREATE TABLE steps (
 CREATE TABLE seconds (
   trial_id INTEGER NOT NULL REFERENCES trials(id), second INTEGER NOT NULL, phase TEXT NOT NULL,
   operations INTEGER NOT NULL, errors INTEGER NOT NULL, bytes_in INTEGER NOT NULL, {_SUMMARY},
+  width_s REAL NOT NULL,
   PRIMARY KEY (trial_id, second)
 ) WITHOUT ROWID;
 CREATE TABLE clients (

@@ -249,9 +249,18 @@ class RunWriter:
             [(trial_id, i, s.name, *_figures(s.summary)) for i, s in enumerate(t.steps)],
         )
         self._many(
-            f"INSERT INTO seconds VALUES (?, ?, ?, ?, ?, ?, {marks})",
+            f"INSERT INTO seconds VALUES (?, ?, ?, ?, ?, ?, {marks}, ?)",
             [
-                (trial_id, s.second, s.phase, s.operations, s.errors, s.bytes_in, *_figures(s.service))
+                (
+                    trial_id,
+                    s.second,
+                    s.phase,
+                    s.operations,
+                    s.errors,
+                    s.bytes_in,
+                    *_figures(s.service),
+                    s.width_s,
+                )
                 for s in t.per_second
             ],
         )

@@ -37,8 +37,7 @@ pub(crate) fn start(spec: &AppSpec) -> Result<impl Running + use<>, ServeError> 
     let listener = Listener::bind(&spec.place())?;
     let (stop, stopped) = UnixStream::pair().map_err(failed)?;
     let pool = Arc::new(Pool::new(spec, listener, stopped, service).map_err(failed)?);
-    let mut server =
-        AppServer { pool: Arc::clone(&pool), spec: spec.clone(), threads: Vec::new(), stop: Some(stop) };
+    let mut server = AppServer { pool: Arc::clone(&pool), spec: spec.clone(), threads: Vec::new(), stop: Some(stop) };
     let (report, reports) = std::sync::mpsc::channel();
     let threads = spec.service_threads() + 1;
     for number in 0..threads {

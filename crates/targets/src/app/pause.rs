@@ -34,12 +34,7 @@ impl Pause {
         };
         // SAFETY: a live timespec; the rest of an interrupted sleep is not asked for.
         while unsafe {
-            libc::clock_nanosleep(
-                libc::CLOCK_MONOTONIC,
-                libc::TIMER_ABSTIME,
-                &raw const until,
-                std::ptr::null_mut(),
-            )
+            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const until, std::ptr::null_mut())
         } == libc::EINTR
         {}
         let error_ns = now_ns() as i64 - deadline_ns as i64;

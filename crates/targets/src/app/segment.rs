@@ -136,7 +136,8 @@ impl Store {
         if reserved.is_err() {
             return Err(NoSegment::Space);
         }
-        let made = self.nameless_file().map_err(|e| fault(&e)).and_then(|file| self.format(file, record_bytes, scratch));
+        let made =
+            self.nameless_file().map_err(|e| fault(&e)).and_then(|file| self.format(file, record_bytes, scratch));
         if made.is_err() {
             self.made.fetch_sub(1, Relaxed);
         }

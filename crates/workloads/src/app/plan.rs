@@ -58,11 +58,7 @@ impl AppWorkload {
         let deck = deck(&spec.classes.iter().map(|class| class.weight).collect::<Vec<_>>())?;
         let asked = |kind: Kind| kinds.contains(&kind);
         let stores = asked(Kind::Read) || asked(Kind::Write);
-        let results = if asked(Kind::Processor) {
-            (ROUNDS_BEFOREHAND / spec.rounds).clamp(1, RESULTS_MAX)
-        } else {
-            0
-        };
+        let results = if asked(Kind::Processor) { (ROUNDS_BEFOREHAND / spec.rounds).clamp(1, RESULTS_MAX) } else { 0 };
         let pattern = pattern(spec.upload_bytes.max(spec.download_bytes) as usize);
         let plan = AppPlan {
             upload_checksum: u64::from(checksum(&pattern[..spec.upload_bytes as usize])),

@@ -3,8 +3,8 @@
 use super::plan::{AppPlan, STEPS};
 use super::shadow::{Shadow, Verdict};
 use bakeoff_app_protocol::{
-    Figures, HELLO_REPLY_BYTES, Hello, Kind, READ_ENTRY_BYTES, RECORDS_MAX, REPLY_BYTES, REQUEST_BYTES, ReadEntry, Reply,
-    Request, Status, VERSION, record_at,
+    Figures, HELLO_REPLY_BYTES, Hello, Kind, READ_ENTRY_BYTES, RECORDS_MAX, REPLY_BYTES, REQUEST_BYTES, ReadEntry,
+    Reply, Request, Status, VERSION, record_at,
 };
 use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session};
 use std::collections::BTreeMap;

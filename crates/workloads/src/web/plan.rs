@@ -124,7 +124,9 @@ impl WebPlan {
             other => return Err(format!("method `{other}` is not supported: use GET or HEAD").into()),
         };
         if !request.path.starts_with('/') || request.path.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
-            return Err(format!("path `{}` must start with / and be percent-encoded", request.path.escape_debug()).into());
+            return Err(
+                format!("path `{}` must start with / and be percent-encoded", request.path.escape_debug()).into()
+            );
         }
         let start = self.wire.len();
         let version = if http11 { "1.1" } else { "1.0" };
@@ -201,7 +203,7 @@ fn header_tail(spec: &WebSpec, http11: bool) -> Result<String, SpecError> {
         if !clean(name) || !clean(value) || name.contains([':', ' ']) {
             return Err(format!("header `{}` is not valid", name.escape_debug()).into());
         }
-        tail.push_str(&format!("{name}: {value}\r\n"));
+        tail.extend([name, ": ", value, "\r\n"]);
     }
     tail.push_str("\r\n");
     Ok(tail)

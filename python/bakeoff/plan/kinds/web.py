@@ -228,7 +228,6 @@ def _tls(web: WebSettings) -> dict[str, Any]:
         "verify": not web.insecure,
         "ca_file": web.ca_file,
         "resumption": not web.full_handshake,
-        "full_handshake": web.full_handshake,
     }
 
 
@@ -260,9 +259,7 @@ def _share_out_dynamic(classes: Sequence[SuiteClass], weights: dict[str, float],
 
 
 def _url_classes(urls: Sequence[tuple[float, str]]) -> list[SuiteClass]:
-    """A class for each path, or, when there are many, one for each weight, so that the results stay
-    readable.
-    """
+    """A class for each path or, when there are many, for each weight, so that results stay readable."""
     totals: dict[str, float] = {}
     many = len({path for _, path in urls}) > CLASS_PER_URL_UP_TO
     for weight, path in urls:

@@ -57,11 +57,11 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
             (f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), pair.primary.verdict.text + note)
         )
     info = context.comparison.run
+    holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     note = (
         f"Primary endpoint: {pairs[0].primary.title.lower()}, geometric mean over the mixes, "
-        "weighted by the logarithm of "
-        f"the clients; above 1 is better. δ = {wording.percent(info.delta)}; Holm over "
-        f"{wording.plural(len(pairs), 'pair')}."
+        "weighted by the logarithm of the clients; above 1 is better. "
+        f"δ = {wording.percent(info.delta)}{holm}."
     )
     return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note)
 
@@ -78,7 +78,7 @@ def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
         f"better. Holm over these {len(rows)} together."
     )
     columns = (Column("Endpoint", numeric=False), *_COLUMNS)
-    return Table("Secondary endpoints", columns, rows, note, folded=len(pairs) > 1)
+    return Table("Secondary endpoints", columns, rows, note, folded=True)
 
 
 _COLUMNS = (

@@ -50,8 +50,9 @@ class WebCheck:
             self._accept(read_manifest(Path(plan.corpus)), plan.corpus)
 
     def answers(self, contender: Contender) -> None:
-        """See Check. Any reply will do, a fault of its content is found by `examine`."""
-        self._prober(contender).connect()
+        """See Check. A whole reply of any status will do: a server may accept before it can answer."""
+        prober = self._prober(contender)
+        prober.fetch(prober.address.target or "/", tries=1)
 
     def examine(self, contender: Contender) -> None:
         """See Check."""
@@ -102,9 +103,7 @@ class WebCheck:
         self.manifest, self._origin = manifest, origin
 
     def _samples(self, prober: Prober) -> list[_Sample]:
-        """The smallest, the largest and others at random of each class: the same choice for every
-        contender.
-        """
+        """The smallest, the largest and a random one of each class: the same for every contender."""
         samples = []
         for cls in self._plan.classes:
             requests = requests_of(cls, self._settings, prober.address, self.manifest)
