@@ -23,9 +23,7 @@ def trials(bakeoff: Bakeoff, path: str) -> list[dict[str, object]]:
 
 
 def test_two_contenders_from_start_to_verdict(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
-    done = bakeoff(
-        "run", "web-dynamic", f"fast={serve()}", f"slow={serve('--delay', '5ms')}", *FAST, "-o", "r.bakeoff"
-    )
+    done = bakeoff("run", "web-dynamic", f"fast={serve()}", f"slow={serve('--delay', '5ms')}", *FAST, "-o", "r.bakeoff")
     assert done.returncode == 0, done.stderr
     assert "fast" in done.stdout and "no verdict" in done.stdout, "2 blocks are too few for one"
     assert "bakeoff report r.bakeoff" in done.stdout
@@ -43,9 +41,7 @@ def test_two_contenders_from_start_to_verdict(bakeoff: Bakeoff, serve: Serve, tm
     assert len(trials(bakeoff, "r.bakeoff")) == 8
 
 
-def test_a_plan_file_and_the_default_name_of_the_run_file(
-    bakeoff: Bakeoff, serve: Serve, tmp_path: Path
-) -> None:
+def test_a_plan_file_and_the_default_name_of_the_run_file(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(
         '[plan]\nsuite = "web-url"\nname = "my plan"\nblocks = 1\n[settings]\nmixes = [2]\noperations = 300\n'
         f'[[contender]]\nname = "a"\naddress = "{serve()}/page-256-0.html"\n'

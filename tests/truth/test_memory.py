@@ -24,13 +24,12 @@ for _ in range(warm_ups):
     run_trial(workload, length_s=length, **spec)
 after_short = rss()
 run_trial(workload, length_s=length * 4, **spec)
-print(json.dumps([short["generator"]["rss_bytes"] - before, rss() - after_short, short["connections"], short["errors"]]))
+used = short["generator"]["rss_bytes"] - before
+print(json.dumps([used, rss() - after_short, short["connections"], short["errors"]]))
 """
 
 
-def measure(
-    address: str, clients: int, length_s: float, think_s: float, classes: int, warm_ups: int
-) -> list[object]:
+def measure(address: str, clients: int, length_s: float, think_s: float, classes: int, warm_ups: int) -> list[object]:
     arguments = json.dumps([address, clients, length_s, think_s, classes, warm_ups])
     command = [sys.executable, "-c", CODE, arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)

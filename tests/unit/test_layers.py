@@ -16,7 +16,16 @@ FORBIDDEN = {
     "compare": ["bakeoff.run", "bakeoff.agents", "bakeoff.report", "bakeoff.cli"],
     "report": ["bakeoff.run", "bakeoff.agents", "bakeoff.cli"],
     "store": ["bakeoff.run", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
-    "plan": ["bakeoff.run", "bakeoff.store.read", "bakeoff.store.write", "bakeoff.store.schema", "bakeoff.report", "bakeoff.compare", "bakeoff.cli", "bakeoff.agents"],
+    "plan": [
+        "bakeoff.run",
+        "bakeoff.store.read",
+        "bakeoff.store.write",
+        "bakeoff.store.schema",
+        "bakeoff.report",
+        "bakeoff.compare",
+        "bakeoff.cli",
+        "bakeoff.agents",
+    ],
     "corpus": ["bakeoff.run", "bakeoff.store", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
 }
 STATS_MAY = {"numpy", "scipy"}

@@ -9,8 +9,8 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use bakeoff_app_protocol::{
-    Hello, Kind, REPLY_BYTES, REQUEST_BYTES, ReadEntry, Reply, Request, Status, VERSION, checksum, fill_record, pattern,
-    process, record_at,
+    Hello, Kind, REPLY_BYTES, REQUEST_BYTES, ReadEntry, Reply, Request, Status, VERSION, checksum, fill_record,
+    pattern, process, record_at,
 };
 use bakeoff_targets::{ServerHandle, serve};
 use common::{counts, counts_when, tcp};

@@ -70,6 +70,8 @@ class ConnectionsResult(_Result):
 
     opened: int
     failed: int
+    tls_full: int = 0
+    tls_resumed: int = 0
 
 
 class GeneratorResult(_Result):
@@ -82,6 +84,13 @@ class GeneratorResult(_Result):
     late_start: SummaryResult
     lag: SummaryResult
     rss_bytes: int
+
+
+class UnfinishedResult(_Result):
+    """Operations that still ran when the trial ended, and the age of the oldest, s."""
+
+    operations: int = 0
+    oldest_s: float = 0.0
 
 
 class TrialResult(_Result):
@@ -104,6 +113,7 @@ class TrialResult(_Result):
     per_client: tuple[ClientResult, ...]
     connections: ConnectionsResult
     generator: GeneratorResult
+    unfinished: UnfinishedResult = UnfinishedResult()
     workload: dict[str, Any] | None = None
 
 

@@ -151,9 +151,7 @@ def _plan_input(values: dict[str, Any]) -> PlanInput:
     words, resets = values.pop("words"), values.pop("plan_reset") or []
     given = {key: value for key, value in values.items() if value is not None and value != []}
     plan = {key.removeprefix("plan_"): value for key, value in given.items() if key.startswith("plan_")}
-    settings = {
-        key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")
-    }
+    settings = {key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")}
     return with_flags(_base(words), plan, settings, dict(_reset(word) for word in resets))
 
 
@@ -174,9 +172,7 @@ def _base(words: list[str]) -> PlanInput:
 def _reset(word: str) -> tuple[str, str]:
     name, equals, command = word.partition("=")
     if not equals or not command:
-        raise PlanError(
-            f"--reset {word!r}: write NAME=COMMAND, such as --reset 'nginx=systemctl restart nginx'"
-        )
+        raise PlanError(f"--reset {word!r}: write NAME=COMMAND, such as --reset 'nginx=systemctl restart nginx'")
     return name, command
 
 

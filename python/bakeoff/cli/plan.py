@@ -26,9 +26,7 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     given: PlanInput,
-    as_toml: Annotated[
-        bool, typer.Option("--toml", help="Print the plan as a plan file and nothing else.")
-    ] = False,
+    as_toml: Annotated[bool, typer.Option("--toml", help="Print the plan as a plan file and nothing else.")] = False,
     order: Annotated[bool, typer.Option("--order", help="List every trial in its order.")] = False,
 ) -> None:
     """Show the trials, their order and the duration of a plan without running it. Nothing is sent to anybody.
@@ -68,12 +66,9 @@ def _lines(plan: Plan, known: bool) -> list[str]:
     lines = [
         f"{plan.name}: suite {plan.suite} ({plan.title}), size {plan.size}, modelled on {plan.modelled_on}",
         f"plan {plan.hash[:12]}, seed {plan.seed}, smallest difference that matters {plan.delta:.1%}",
-        "contenders: "
-        + ", ".join(f"{c.name} {c.address}" for c in plan.contenders)
-        + ("" if known else " (assumed)"),
+        "contenders: " + ", ".join(f"{c.name} {c.address}" for c in plan.contenders) + ("" if known else " (assumed)"),
         "mixes (clients): " + ", ".join(map(str, s.mixes)),
-        f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(s.mixes)} mixes x {plan.blocks} "
-        f"blocks",
+        f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(s.mixes)} mixes x {plan.blocks} blocks",
     ]
     if s.operations is None:
         lines.append(

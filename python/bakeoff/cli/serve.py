@@ -39,9 +39,7 @@ Counts = Annotated[
 ]
 Root = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR", help="Folder to serve, such as a corpus; without it every path gives one page."
-    ),
+    typer.Option(metavar="DIR", help="Folder to serve, such as a corpus; without it every path gives one page."),
 ]
 PageSize = Annotated[str, typer.Option(metavar="SIZE", help="Size of the one page (without --root).")]
 KeepAlive = Annotated[
@@ -56,16 +54,12 @@ TlsCertificate = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write that certificate there, for --ca-file of clients."),
 ]
-Delay = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Hold every reply back for exactly so long: 5ms.")
-]
+Delay = Annotated[str | None, typer.Option(metavar="TIME", help="Hold every reply back for exactly so long: 5ms.")]
 Stall = Annotated[
     str | None,
     typer.Option(metavar="TIME/TIME", help="Stand still for so long at the end of each period: 200ms/1s."),
 ]
-Refuse = Annotated[
-    str | None, typer.Option(metavar="N/M", help="Reset exactly N of each M connections: 1/10.")
-]
+Refuse = Annotated[str | None, typer.Option(metavar="N/M", help="Reset exactly N of each M connections: 1/10.")]
 Limit = Annotated[str | None, typer.Option(metavar="RATE", help="Answer at most so many requests: 1000/s.")]
 Status = Annotated[
     str | None,
@@ -75,9 +69,7 @@ Truncate = Annotated[int | None, typer.Option(min=1, metavar="N", help="Cut ever
 Corrupt = Annotated[int | None, typer.Option(min=1, metavar="N", help="Damage one byte of every Nth body.")]
 CloseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Cut every body after so many bytes.")]
 CutWithReset = Annotated[bool, typer.Option("--cut-with-reset", help="Make these cuts by a TCP reset.")]
-IdleTimeout = Annotated[
-    str, typer.Option(metavar="TIME", help="Close connections that are silent for so long.")
-]
+IdleTimeout = Annotated[str, typer.Option(metavar="TIME", help="Close connections that are silent for so long.")]
 
 
 @serve_app.command("web")
@@ -129,11 +121,7 @@ def web(
         "cut_with_reset": cut_with_reset,
         "idle_timeout_s": _quantity("--idle-timeout", parse_duration, idle_timeout),
     }
-    what = (
-        f"{root} " + ("(a corpus)" if (root / MANIFEST_NAME).is_file() else "(no corpus)")
-        if root
-        else "one page"
-    )
+    what = f"{root} " + ("(a corpus)" if (root / MANIFEST_NAME).is_file() else "(no corpus)") if root else "one page"
     _serve(spec, "https" if spec["tls"] else "http", what, counts_file)
 
 
@@ -154,9 +142,7 @@ def null(
     _serve(spec, "http", "one prebuilt reply", counts_file)
 
 
-def _common(
-    kind: str, host: str, port: int, unix: Path | None, threads: int, pin: str | None
-) -> dict[str, Any]:
+def _common(kind: str, host: str, port: int, unix: Path | None, threads: int, pin: str | None) -> dict[str, Any]:
     cores = _quantity("--pin", parse_whole_numbers, pin)
     return {
         "kind": kind,
@@ -227,8 +213,7 @@ def _serve(spec: dict[str, Any], scheme: str, what: str, counts_file: Path | Non
     try:
         address = server.address()
         typer.echo(
-            f"serving {what} at {address if address.startswith('unix:') else f'{scheme}://{address}'} "
-            f"(Ctrl-C ends)"
+            f"serving {what} at {address if address.startswith('unix:') else f'{scheme}://{address}'} (Ctrl-C ends)"
         )
         while not stopped.wait(COUNTS_EVERY_S):
             _write_counts(counts_file, server.counts())
@@ -237,9 +222,7 @@ def _serve(spec: dict[str, Any], scheme: str, what: str, counts_file: Path | Non
         server.stop()
     _write_counts(counts_file, counts)
     served = json.loads(counts)
-    typer.echo(
-        f"served {served.get('requests', 0):,} requests on {served.get('connections', 0):,} connections"
-    )
+    typer.echo(f"served {served.get('requests', 0):,} requests on {served.get('connections', 0):,} connections")
 
 
 def _write_counts(path: Path | None, counts: str) -> None:

@@ -30,8 +30,7 @@ def body(n: int, size: int) -> bytes:
     middle = size - len(_HEAD) - len(_TAIL)
     dots = b"." * 41
     lines = b"".join(
-        b"%d %d %s\n" % (_BASE + n, _BASE + (n * 7919 + k * 104729) % 1_000_003, dots)
-        for k in range(middle // 64 + 1)
+        b"%d %d %s\n" % (_BASE + n, _BASE + (n * 7919 + k * 104729) % 1_000_003, dots) for k in range(middle // 64 + 1)
     )
     return _HEAD + lines[:middle] + _TAIL
 

@@ -62,6 +62,5 @@ def read_manifest(folder: Path) -> Manifest:
         return parse_manifest(path.read_bytes(), str(path))
     except OSError as error:
         raise PlanError(
-            f"no corpus in {folder} ({path.name}: {error.strerror}): make one with `bakeoff corpus "
-            f"web-static {folder}`"
+            f"no corpus in {folder} ({path.name}: {error.strerror}): make one with `bakeoff corpus web-static {folder}`"
         ) from None

@@ -61,9 +61,7 @@ def _claim(folder: Path, suite: str, seed: int, force: bool) -> None:
                 f"{folder} holds the corpus {found[0]} of seed {found[1]}: give an empty folder, or "
                 f"--force to write over it"
             )
-    raise PlanError(
-        f"{folder} is not empty: give an empty folder, or --force to add the corpus to what is there"
-    )
+    raise PlanError(f"{folder} is not empty: give an empty folder, or --force to add the corpus to what is there")
 
 
 def _identity(path: Path) -> tuple[str, int] | None:

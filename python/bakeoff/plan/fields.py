@@ -48,9 +48,7 @@ def _numbers(value: Any, info: ValidationInfo) -> Any:
 
 
 def _words(value: Any) -> Any:
-    return (
-        tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
-    )
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
 def _whole(value: Any) -> Any:
@@ -74,11 +72,7 @@ def _weights(value: Any) -> Any:
 
 def absolute_path(value: Any, info: ValidationInfo) -> Any:
     """A path as given is relative to the working folder; a stored plan must not be."""
-    return (
-        str(Path(value).expanduser().absolute())
-        if isinstance(value, str) and not is_resolved(info)
-        else value
-    )
+    return str(Path(value).expanduser().absolute()) if isinstance(value, str) and not is_resolved(info) else value
 
 
 Duration = Annotated[float, BeforeValidator(_reader(parse_duration, bare_number_is_fine=False))]

@@ -15,9 +15,7 @@ class CommonSettings(Strict):
     """
 
     mixes: Numbers = Field((1, 4, 8), description="Numbers of clients, one mix each, rising: 1,4,8.")
-    threads: Whole = Field(
-        1, ge=1, le=1024, description="Threads per client; each holds one session at a time."
-    )
+    threads: Whole = Field(1, ge=1, le=1024, description="Threads per client; each holds one session at a time.")
     length_s: Duration = Field(
         300.0,
         alias="length",
@@ -48,7 +46,7 @@ class CommonSettings(Strict):
         5.0, alias="connect_timeout", gt=0, description="Give up a connection that is not made in this time."
     )
     reply_timeout_s: Duration = Field(
-        10.0, alias="reply_timeout", gt=0, description="Give up a reply that makes no progress for this time."
+        10.0, alias="reply_timeout", gt=0, description="Give up a reply that is not complete in this time."
     )
 
     @model_validator(mode="after")
@@ -60,9 +58,7 @@ class CommonSettings(Strict):
             raise ValueError("mixes: clients times threads may be 1,000,000 at most")
         if self.operations is None and self.ramp_up_s + self.ramp_down_s >= self.length_s:
             raise ValueError("length includes both ramps: make it longer than ramp_up and ramp_down together")
-        if self.pin is not None and (
-            not self.pin or min(self.pin) < 0 or len(set(self.pin)) != len(self.pin)
-        ):
+        if self.pin is not None and (not self.pin or min(self.pin) < 0 or len(set(self.pin)) != len(self.pin)):
             raise ValueError("pin: give different core numbers, from 0: 0,1")
         return self
 

@@ -88,9 +88,7 @@ def _cpu() -> dict[str, Any]:
 def _cpuinfo() -> dict[str, str]:
     """The first processor of /proc/cpuinfo."""
     first = (_text("/proc/cpuinfo") or "").split("\n\n")[0]
-    return {
-        key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())
-    }
+    return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())}
 
 
 def _os_name() -> str | None:

@@ -77,9 +77,7 @@ class LiveObserver:
 
     def on_event(self, event: EventRecord) -> None:
         """See Observer."""
-        self._console.print(
-            Text(f"{event.level}: {event.text}", style="yellow" if event.level == "warning" else "dim")
-        )
+        self._console.print(Text(f"{event.level}: {event.text}", style="yellow" if event.level == "warning" else "dim"))
 
     def on_run_end(self) -> None:
         """See Observer."""

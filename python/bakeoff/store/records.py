@@ -111,7 +111,7 @@ class TrialRecord:
     steps: tuple[StepRecord, ...]
     per_second: tuple[SecondRecord, ...]
     per_client: tuple[ClientRecord, ...]
-    connections_opened: int
+    connections: dict[str, int]
     generator_cpu_share: float
     generator_cpu_us_per_operation: float
     generator_late_start: Summary

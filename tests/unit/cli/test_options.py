@@ -99,9 +99,7 @@ def test_flags_of_the_plan() -> None:
 
 def test_contenders_on_the_command_line_replace_those_of_the_file(tmp_path: Any) -> None:
     path = tmp_path / "p.toml"
-    path.write_text(
-        '[plan]\nsuite = "web-static"\n[[contender]]\nname = "a"\naddress = "http://one"\nreset = "true"\n'
-    )
+    path.write_text('[plan]\nsuite = "web-static"\n[[contender]]\nname = "a"\naddress = "http://one"\nreset = "true"\n')
     assert resolve_plan(given(str(path))).contenders[0].address == "http://one"
     a, b = resolve_plan(given(str(path), "a=http://two", "b=http://three")).contenders
     assert (a.address, a.reset, b.address, b.reset) == ("http://two", "true", "http://three", None)

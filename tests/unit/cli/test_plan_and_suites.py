@@ -25,9 +25,7 @@ def test_a_plan_shows_trials_order_duration_and_blocks() -> None:
 def test_few_blocks_are_called_what_they_are() -> None:
     assert "5 blocks give numbers but no verdict" in output("plan", "web-static", "--blocks", "5")
     assert "One contender: figures only" in output("plan", "web-static", "a=http://h")
-    assert "enough for the verdict of the suite and for single mixes" in output(
-        "plan", "web-static", "--blocks", "13"
-    )
+    assert "enough for the verdict of the suite and for single mixes" in output("plan", "web-static", "--blocks", "13")
 
 
 def test_the_order_can_be_listed() -> None:
@@ -46,9 +44,7 @@ def test_the_plan_as_a_file(tmp_path: Path) -> None:
     assert (plan.settings.length_s, [c.name for c in plan.contenders]) == (3.0, ["a", "b"])
 
 
-@pytest.mark.parametrize(
-    ("blocks", "p"), [(1, 1.0), (3, 0.25), (4, 0.125), (5, 0.0625), (6, 0.03125), (8, 0.0078125)]
-)
+@pytest.mark.parametrize(("blocks", "p"), [(1, 1.0), (3, 0.25), (4, 0.125), (5, 0.0625), (6, 0.03125), (8, 0.0078125)])
 def test_smallest_p(blocks: int, p: float) -> None:
     assert smallest_p(blocks) == p
 

@@ -99,8 +99,7 @@ def test_by_default_it_behaves(specs: list[tuple[dict[str, Any], str]]) -> None:
     spec, scheme = specs[0]
     assert scheme == "http" and spec["root"] is None and spec["tls"] is None and spec["keep_alive"]
     assert not any(
-        spec[key]
-        for key in ("delay_s", "stall", "refuse", "limit_per_s", "status", "truncate_every", "corrupt_every")
+        spec[key] for key in ("delay_s", "stall", "refuse", "limit_per_s", "status", "truncate_every", "corrupt_every")
     )
     invoke("null", "--close", "--page", "64")
     assert specs[1][0]["kind"] == "null" and specs[1][0]["close"] and specs[1][0]["page_bytes"] == 64

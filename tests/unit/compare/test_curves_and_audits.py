@@ -27,9 +27,7 @@ def test_a_curve_still_rising_has_no_saturation() -> None:
 
 
 def test_errors_of_failed_trials_stay_visible() -> None:
-    record = change(
-        run(), "apache", 8, None, state="failed", reason="too many errors", errors={"refused": 30_000}
-    )
+    record = change(run(), "apache", 8, None, state="failed", reason="too many errors", errors={"refused": 30_000})
     found = compare_run(record)
     point = found.curve("errors", "apache").points[2]
     assert point.blocks == 6

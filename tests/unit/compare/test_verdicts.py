@@ -25,12 +25,8 @@ def test_a_real_difference_is_found_and_worded() -> None:
     assert end.verdict.kind == "better"
     assert end.verdict.winner == "nginx"
     assert end.low < end.ratio < end.high < 1.0
-    assert found.headline[0].startswith(
-        f"nginx serves {1 / end.ratio:.2f}× the requests/s of apache (95 % interval"
-    )
-    assert found.headline[0].endswith(
-        "6 blocks, geometric mean over 3 mixes from 1 to 8 clients): nginx is better."
-    )
+    assert found.headline[0].startswith(f"nginx serves {1 / end.ratio:.2f}× the requests/s of apache (95 % interval")
+    assert found.headline[0].endswith("6 blocks, geometric mean over 3 mixes from 1 to 8 clients): nginx is better.")
 
 
 def test_swapping_the_baseline_mirrors_the_ratio() -> None:
@@ -94,9 +90,7 @@ def test_failed_trials_of_the_leader_withhold_the_verdict() -> None:
     assert end.blocks_left_out == (2,)
     assert end.verdict.kind == "withheld"
     assert "nginx failed 1 of 24 trials" in end.verdict.text
-    assert [(t.contender, t.clients, t.block, t.reason) for t in found.left_out] == [
-        ("nginx", 8, 2, "crashed")
-    ]
+    assert [(t.contender, t.clients, t.block, t.reason) for t in found.left_out] == [("nginx", 8, 2, "crashed")]
 
 
 def test_failed_trials_of_the_loser_are_only_noted() -> None:

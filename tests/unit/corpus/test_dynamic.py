@@ -66,8 +66,7 @@ def test_head_has_no_body(tmp_path: Path) -> None:
 
 def test_the_formula_is_fixed() -> None:
     assert (
-        hashlib.sha256(body(7, 300)).hexdigest()
-        == "83fbc678662989d296ca14f654ca47ef6cb95ec4b4fa2990d9c2131e4a2c5278"
+        hashlib.sha256(body(7, 300)).hexdigest() == "83fbc678662989d296ca14f654ca47ef6cb95ec4b4fa2990d9c2131e4a2c5278"
     )
     page = body(7, 300)
     assert page.startswith(b"<!DOCTYPE html><title>bakeoff</title><pre>\n1000000007 1000055433 ....")

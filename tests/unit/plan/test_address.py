@@ -18,9 +18,7 @@ from bakeoff.plan.address import parse_web_address, resolve
         ("http+unix://%2Frun%2Fs.sock/p", "http", "localhost", 80, "/run/s.sock", "/p", "localhost"),
     ],
 )
-def test_forms(
-    text: str, scheme: str, host: str, port: int, unix: str | None, prefix: str, header: str
-) -> None:
+def test_forms(text: str, scheme: str, host: str, port: int, unix: str | None, prefix: str, header: str) -> None:
     a = parse_web_address(text)
     assert (a.scheme, a.host, a.port, a.unix, a.prefix, a.host_header) == (
         scheme,

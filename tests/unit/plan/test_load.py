@@ -76,9 +76,7 @@ def test_a_whole_plan_file(tmp_path: Path) -> None:
 
 
 def test_flags_win_over_the_file(tmp_path: Path) -> None:
-    given = with_flags(
-        read_plan_file(write(tmp_path, PLAN)), {"blocks": "6"}, {"length": "5s"}, {"apache": "true"}
-    )
+    given = with_flags(read_plan_file(write(tmp_path, PLAN)), {"blocks": "6"}, {"length": "5s"}, {"apache": "true"})
     plan = resolve_plan(given)
     assert (plan.blocks, plan.settings.length_s, plan.contenders[1].reset) == (6, 5.0, "true")
     with pytest.raises(PlanError, match=r"^--length: 'x' is not a duration"):
@@ -242,6 +240,5 @@ def test_the_plan_as_a_file_says_the_same(tmp_path: Path) -> None:
 def test_assumed_values_are_named_until_the_plan_sets_them() -> None:
     assert any("20 %" in text for text in resolve_plan(flags("web-dynamic")).assumed)
     assert not any(
-        text.startswith("Share of dynamic")
-        for text in resolve_plan(flags("web-dynamic", dynamic_share="30%")).assumed
+        text.startswith("Share of dynamic") for text in resolve_plan(flags("web-dynamic", dynamic_share="30%")).assumed
     )

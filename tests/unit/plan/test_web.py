@@ -21,9 +21,7 @@ def manifest(suite: str) -> Manifest:
         if c.source == "files"
     }
     dynamic = (
-        (ManifestFile(path="cgi-bin/bakeoff.cgi?n=1&size=64", size=64, sha256=SHA),)
-        if suite == "web-dynamic"
-        else ()
+        (ManifestFile(path="cgi-bin/bakeoff.cgi?n=1&size=64", size=64, sha256=SHA),) if suite == "web-dynamic" else ()
     )
     return Manifest(suite=suite, seed=1, files=len(classes), bytes_total=1, classes=classes, dynamic=dynamic)
 
@@ -67,9 +65,9 @@ def test_twenty_percent_of_web_dynamic_are_computed() -> None:
     assert classes["dynamic"] == pytest.approx(20)
     assert sum(classes.values()) == pytest.approx(100)
     assert {name.partition("/")[0] for name in classes} == {"static", "dynamic"}
-    assert {c.name: c.weight for c in workload("web-dynamic", dynamic_share="50%").classes}[
-        "dynamic"
-    ] == pytest.approx(50)
+    assert {c.name: c.weight for c in workload("web-dynamic", dynamic_share="50%").classes}["dynamic"] == pytest.approx(
+        50
+    )
     assert "dynamic" not in {c.name for c in workload("web-dynamic", dynamic_share="0%").classes}
 
 
@@ -106,9 +104,7 @@ def test_a_long_list_is_grouped_by_weight(tmp_path: Path) -> None:
     assert len(classes["weight 1"].requests) == 50
 
 
-@pytest.mark.parametrize(
-    "text", ["", "# only\n", "3 a\n", "x /a\n", "-1 /a\n", "1 2 /a\n", "0 /a\n", "inf /a\n"]
-)
+@pytest.mark.parametrize("text", ["", "# only\n", "3 a\n", "x /a\n", "-1 /a\n", "1 2 /a\n", "0 /a\n", "inf /a\n"])
 def test_a_wrong_list_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "urls"
     path.write_text(text)

@@ -38,9 +38,7 @@ class Outline(HTMLParser):
         if given.get("id"):
             self.ids.append(str(given["id"]))
         self.outside += [
-            str(given[k])
-            for k in ("src", "href", "xlink:href")
-            if given.get(k) and not str(given[k]).startswith("#")
+            str(given[k]) for k in ("src", "href", "xlink:href") if given.get(k) and not str(given[k]).startswith("#")
         ]
         if tag == "script":
             self.script_types.append(given.get("type"))

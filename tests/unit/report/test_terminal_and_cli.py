@@ -76,9 +76,7 @@ def test_markup_in_names_is_printed_as_it_is() -> None:
 
 
 def test_json_is_the_comparison(run_file: Path) -> None:
-    result = CliRunner().invoke(
-        app, ["compare", str(run_file), "--json", "--baseline", "apache", "--delta", "3%"]
-    )
+    result = CliRunner().invoke(app, ["compare", str(run_file), "--json", "--baseline", "apache", "--delta", "3%"])
     assert result.exit_code == 0
     read = json.loads(result.stdout)
     assert read["run"]["baseline"] == "apache"
@@ -108,9 +106,7 @@ def test_the_report_lands_next_to_the_run_file_and_is_not_overwritten(run_file: 
     assert target.read_text(encoding="utf-8") == "mine"
     assert CliRunner().invoke(app, ["report", str(run_file), "--force"]).exit_code == 0
     assert "<svg" in target.read_text(encoding="utf-8")
-    assert sorted(p.suffix for p in run_file.parent.iterdir() if p.suffix not in ("", ".bakeoff")) == [
-        ".html"
-    ]
+    assert sorted(p.suffix for p in run_file.parent.iterdir() if p.suffix not in ("", ".bakeoff")) == [".html"]
 
 
 @pytest.mark.parametrize("name", ["report.pdf", "missing/report.html", "."])

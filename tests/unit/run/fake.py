@@ -113,9 +113,7 @@ class FakeSession:
     def wait(self, timeout_s: float) -> Outcome | None:
         self._waits += 1
         if self._cancelled:
-            return Outcome(
-                self._result.model_copy(update={"cancelled": True, "elapsed_s": 0.5}), {"service": b"part"}
-            )
+            return Outcome(self._result.model_copy(update={"cancelled": True, "elapsed_s": 0.5}), {"service": b"part"})
         if self._act is not None:
             self._act()
         return Outcome(self._result, {"service": b"hdr"}) if self._waits >= self._ends_at else None
@@ -184,8 +182,7 @@ def small_manifest(seed: int = 1) -> tuple[Manifest, dict[str, bytes]]:
                 pages[f"{cls.name}/{i}.bin"] = f"{seed} {cls.name} {i} ".encode() * 20
             names = [name for name in pages if name.startswith(f"{cls.name}/")]
             classes[cls.name] = tuple(
-                ManifestFile(path=name, size=len(pages[name]), sha256=sha256(pages[name]).hexdigest())
-                for name in names
+                ManifestFile(path=name, size=len(pages[name]), sha256=sha256(pages[name]).hexdigest()) for name in names
             )
     total = sum(map(len, pages.values()))
     manifest = Manifest(suite="web-static", seed=seed, files=len(pages), bytes_total=total, classes=classes)
@@ -261,9 +258,7 @@ def plan_for(
 ) -> Plan:
     """A plan of 2 blocks and mixes 1, 2 for contenders a, b, …"""
     words = [f"{name}={address}" for name, address in zip("abcdef", addresses, strict=False)]
-    given = PlanInput(
-        "test", {"suite": suite, "blocks": 2}, {"mixes": "1,2", "length": "1s"}, parse_contenders(words)
-    )
+    given = PlanInput("test", {"suite": suite, "blocks": 2}, {"mixes": "1,2", "length": "1s"}, parse_contenders(words))
     return resolve_plan(with_flags(given, plan or {}, settings, resets or {}))
 
 

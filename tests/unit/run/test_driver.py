@@ -60,9 +60,7 @@ def test_a_trial_is_stored_before_the_next_one_starts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_stop_keeps_what_was_measured_and_resume_finishes_it(
-    tmp_path: Path, number: signal.Signals
-) -> None:
+def test_a_stop_keeps_what_was_measured_and_resume_finishes_it(tmp_path: Path, number: signal.Signals) -> None:
     path = tmp_path / "x.bakeoff"
 
     def stop(_: TrialSpec, trial: int) -> None:

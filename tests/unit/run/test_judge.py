@@ -67,6 +67,7 @@ def test_states(changes: dict[str, Any], state: str, reason: str) -> None:
             1e6,
             ("starved-client",),
         ),
+        ({"unfinished": {"operations": 1, "oldest_s": 30.0}}, 1e6, ("stuck-operations",)),
     ],
 )
 def test_marks(changes: dict[str, Any], null_rate: float | None, expected: tuple[str, ...]) -> None:
@@ -85,7 +86,7 @@ def test_rates_are_of_the_window() -> None:
     assert (record.operations_per_s, record.bytes_per_s, record.window_s) == (250.0, 2500.0, 2.0)
     assert (record.order, record.contender, record.seed, record.fairness_jain) == (3, "a", 99, 1.0)
     assert record.service.p99_ns == 4_000_000 and record.per_operation[0].name == "223"
-    assert record.workload == {} and record.connections_opened == 500
+    assert record.workload == {} and record.connections["opened"] == 500
 
 
 def test_a_window_of_no_length_has_no_rate() -> None:

@@ -26,8 +26,7 @@ EVENT = EventRecord("now", "warning", "look here", None)
 def test_trial_lines() -> None:
     assert trial_line(trial(marks=())) == "block 1, a, 4 clients: 50 operations/s, p99 0.0025 ms, 2 errors"
     assert (
-        trial_line(trial(state="voided", reason="no ports", mix_clients=1))
-        == "block 1, a, 1 client: voided: no ports"
+        trial_line(trial(state="voided", reason="no ports", mix_clients=1)) == "block 1, a, 1 client: voided: no ports"
     )
     assert trial_line(trial()).endswith("(noisy)")
 
@@ -53,9 +52,7 @@ def test_the_live_display_shows_mix_rate_errors_and_time_left() -> None:
     observer.on_run_start(plan_for(A, B), 8)
     planned = PlannedTrial(0, "a[b]", 4, 1, 1)
     observer.on_trial_start(planned)
-    observer.on_snapshot(
-        planned, Snapshot(elapsed_s=1.0, phase="window", operations=1000, errors=3, bytes_in=5000)
-    )
+    observer.on_snapshot(planned, Snapshot(elapsed_s=1.0, phase="window", operations=1000, errors=3, bytes_in=5000))
     console.print(observer._render())
     observer.on_trial_end(trial(state="failed", reason="it broke"))
     observer.on_event(EVENT)
@@ -93,9 +90,7 @@ def test_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: limits[-1])
     monkeypatch.setattr(resource, "setrlimit", lambda _, pair: limits.append(pair))
     assert pre.raise_open_files(4096) == 4096 and limits[-1] == (4096, 4096)
-    with pytest.raises(
-        LabError, match=r"needs 4097 open files, but the limit is 4096: raise it \(`ulimit -Hn 4097`"
-    ):
+    with pytest.raises(LabError, match=r"needs 4097 open files, but the limit is 4096: raise it \(`ulimit -Hn 4097`"):
         pre.raise_open_files(4097)
 
 
@@ -143,9 +138,7 @@ def test_a_contender_that_does_not_come_back() -> None:
     def never() -> None:
         raise TargetError("a: connection refused")
 
-    with pytest.raises(
-        TargetError, match=r"a: connection refused \(300ms after its reset; ready_timeout sets"
-    ):
+    with pytest.raises(TargetError, match=r"a: connection refused \(300ms after its reset; ready_timeout sets"):
         reset(contender("true"), never)
 
 

@@ -234,10 +234,12 @@ impl AppSession {
     fn complete(&mut self, reply: &Reply, actions: &mut Actions) -> Progress {
         if reply.status != Status::Ok {
             *self.tally.refusals.entry(reply.status.name()).or_default() += 1;
-            if reply.status == Status::Busy && self.request.kind != Kind::Hello {
-                return Progress::Done(self.outcome(Some(ErrorClass::WrongStatus)));
-            }
-            return self.broken(ErrorClass::WrongStatus, actions);
+            return match (self.request.kind, reply.status) {
+                // A client that is not let in must not come back at once.
+                (Kind::Hello, _) => self.broken(ErrorClass::Refused, actions),
+                (_, Status::Busy) => Progress::Done(self.outcome(Some(ErrorClass::WrongStatus))),
+                _ => self.broken(ErrorClass::WrongStatus, actions),
+            };
         }
         if self.request.kind == Kind::Hello {
             return self.welcome(reply, actions);

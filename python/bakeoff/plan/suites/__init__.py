@@ -66,9 +66,7 @@ class Suite(Strict):
 def suite_names() -> tuple[str, ...]:
     """Names of all shipped suites, sorted."""
     here = files(__name__)
-    return tuple(
-        sorted(entry.name[: -len(".toml")] for entry in here.iterdir() if entry.name.endswith(".toml"))
-    )
+    return tuple(sorted(entry.name[: -len(".toml")] for entry in here.iterdir() if entry.name.endswith(".toml")))
 
 
 @cache

@@ -33,9 +33,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         lines=(
             (
                 "Saturation",
-                f"from {wording.plural(c.saturation_clients, 'client')}"
-                if c.saturation_clients
-                else "not reached",
+                f"from {wording.plural(c.saturation_clients, 'client')}" if c.saturation_clients else "not reached",
             ),
             ("Shape", c.shape),
             ("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms"),
@@ -53,9 +51,7 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     for pair in pairs:
         reasons = [gate.text for gate in pair.primary.gates if gate.text not in pair.primary.verdict.text]
         note = f" (note: {'; '.join(reasons)})" if reasons else ""
-        rows.append(
-            (f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), pair.primary.verdict.text + note)
-        )
+        rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), pair.primary.verdict.text + note))
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     note = (

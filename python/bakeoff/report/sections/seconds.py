@@ -30,10 +30,7 @@ def section(context: Context) -> Section | None:
     where = f"at {wording.plural(mix, 'client')}"
     rates = [row for trial in trials for row in _series(trial, step, _rate)]
     tails = [row for trial in trials for row in _series(trial, step, _tail)]
-    bins = (
-        f"thin: each trial, bold: mean; {'one second' if step == 1 else f'{step} seconds'} per point; "
-        "grey: ramps"
-    )
+    bins = f"thin: each trial, bold: mean; {'one second' if step == 1 else f'{step} seconds'} per point; grey: ramps"
     window = _window(context, trials)
     charts = [
         Chart(
@@ -52,20 +49,14 @@ def section(context: Context) -> Section | None:
         ),
     ]
     if tails:
-        sub = (
-            f"ms, each trial; {'one second' if step == 1 else f'worst of {step} seconds'} per point; "
-            "grey: ramps"
-        )
+        sub = f"ms, each trial; {'one second' if step == 1 else f'worst of {step} seconds'} per point; grey: ramps"
         spec = over_seconds(tails, [], context.names, window, f"p99 of each second {where}", sub)
         text = f"99th percentile of response time in each second of the trials {where}."
         charts.append(
-            Chart(
-                "chart-seconds-p99", f"p99 of each second {where}", text, spec, _table(context, trials, unit)
-            )
+            Chart("chart-seconds-p99", f"p99 of each second {where}", text, spec, _table(context, trials, unit))
         )
     note = Text(
-        "A flat line is a steady state. A drift, a saw-tooth or a late rise means that the "
-        "window was not steady."
+        "A flat line is a steady state. A drift, a saw-tooth or a late rise means that the window was not steady."
     )
     return Section("seconds", f"Second by second {where}", (note, *charts))
 
