@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -94,7 +95,7 @@ def test_queue_time_is_that_of_m_d_2_within_5_percent(target: MakeTarget, prompt
     theory = waiting_time_m_d_c(ARRIVALS_PER_S, SERVICE_S, SERVERS)
     for round_number in range(ROUNDS_MAX):
         means = measure(target, round_number)
-        print(f"{means}, theory: {theory}")
+        sys.stdout.write(f"{means}, theory: {theory}\n")
         if means["service"] == pytest.approx(SERVICE_S, rel=0.004):
             assert means["rate"] == pytest.approx(ARRIVALS_PER_S, rel=0.01)
             assert means["queue"] == pytest.approx(theory, rel=0.05)
