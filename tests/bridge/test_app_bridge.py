@@ -76,7 +76,7 @@ def test_a_full_queue_is_told_and_keeps_the_connection(target: MakeTarget) -> No
     result = run_trial(app_workload(server.address, {"upload": 1}), clients=4, length_s=1)
     # A hello that finds the queue full is refused; whoever is in stays in.
     assert set(result["errors"]) <= {"wrong_status", "refused"} and result["operations"] > 20
-    assert result["connections"]["opened"] == 4 + result["errors"].get("refused", 0)
+    assert result["connections"]["opened"] <= 4 + result["errors"].get("refused", 0)
     assert result["workload"]["refusals"] == {"busy": result["errors_total"]}
 
 

@@ -78,9 +78,13 @@ fn client(address: &str, clients: usize, length: Duration) {
         stream
     };
     let streams: Vec<_> = (0..clients).map(|_| connect()).collect();
-    streams.iter().for_each(|stream| watch(epoll, stream.as_raw_fd()));
+    for stream in &streams {
+        watch(epoll, stream.as_raw_fd());
+    }
     let start = Instant::now();
-    streams.iter().for_each(|stream| assert!(send(stream.as_raw_fd(), &request)));
+    for stream in &streams {
+        assert!(send(stream.as_raw_fd(), &request));
+    }
     let mut transactions = 0_u64;
     while start.elapsed() < length {
         let count = wait(epoll, &mut events, 50);

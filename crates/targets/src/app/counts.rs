@@ -67,7 +67,7 @@ fn kind_json(tallies: &[Tally], kind: Kind) -> Value {
         tallies.iter().map(|tally| pick(&tally.kinds[kind as usize]).load(Relaxed)).max().unwrap_or(0)
     };
     let requests = of(|tally| &tally.requests);
-    let mean = |total: u64| if requests == 0 { 0 } else { total / requests };
+    let mean = |total: u64| total.checked_div(requests).unwrap_or(0);
     json!({
         "requests": requests,
         "queue_mean_ns": mean(of(|tally| &tally.queue_ns)), "queue_max_ns": max(|tally| &tally.queue_max_ns),

@@ -18,12 +18,14 @@ use crate::clock::{now_ns, to_ns};
 /// Processor work beyond so many rounds, or a payload beyond so many bytes, is worth another thread's attention.
 const SHORT_ROUNDS: u32 = 4096;
 const SHORT_BYTES: u32 = 256 * 1024;
+/// Records of segments that are made before it is known what clients want.
+const PREPARED_RECORD_BYTES: u32 = 4096;
 
 /// All that requests are served with.
 pub(super) struct Service {
     store: Store,
     pattern: Vec<u8>,
-    service_ns: u64,
+    programmed_ns: u64,
     rounds_max: u32,
     hello: Hello,
     epochs: AtomicU64,
@@ -53,7 +55,7 @@ impl Service {
         let service = Self {
             store,
             pattern: pattern(spec.payload_max_bytes as usize),
-            service_ns,
+            programmed_ns: service_ns,
             rounds_max: spec.rounds_max,
             hello: Hello {
                 segment_bytes: spec.segment_bytes,
@@ -72,7 +74,6 @@ impl Service {
             started_ns: now_ns(),
             used: Used::default(),
         };
-        const PREPARED_RECORD_BYTES: u32 = 4096;
         service.store.prepare(spec.prepare, PREPARED_RECORD_BYTES, &mut Scratch::new()).map_err(|_| {
             ServeError::Start("the prepared data segments do not fit: choose another data folder or fewer".to_owned())
         })?;
@@ -91,7 +92,7 @@ impl Service {
     /// Whether a request may keep its thread for long, so that another must look after the sockets meanwhile.
     pub fn is_long(&self, job: &Job) -> bool {
         let request = &job.request;
-        self.service_ns > 0
+        self.programmed_ns > 0
             || match request.kind {
                 Kind::Hello | Kind::Read | Kind::Write => true,
                 Kind::Processor => request.b > SHORT_ROUNDS,
@@ -107,8 +108,8 @@ impl Service {
         output.clear();
         output.resize(REPLY_BYTES, 0);
         let served = self.work(job, &mut output, hands, tally);
-        if self.service_ns > 0 && job.request.kind != Kind::Hello {
-            hands.pause.until(started_ns + self.service_ns);
+        if self.programmed_ns > 0 && job.request.kind != Kind::Hello {
+            hands.pause.until(started_ns + self.programmed_ns);
         }
         let done_ns = now_ns();
         let (status, value) = match served {
