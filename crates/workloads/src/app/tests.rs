@@ -170,7 +170,8 @@ fn a_damaged_record_is_found() {
 
 #[test]
 fn replies_that_do_not_fit_the_request_break_the_connection() {
-    let changes: [(&str, fn(&mut Vec<u8>)); 5] = [
+    type Change = fn(&mut Vec<u8>);
+    let changes: [(&str, Change); 5] = [
         ("magic", |reply| reply[4] = 0),
         ("kind", |reply| reply[5] = 4),
         ("sequence", |reply| reply[8] ^= 1),
