@@ -77,7 +77,8 @@ def test_a_full_queue_is_told_and_keeps_the_connection(target: MakeTarget) -> No
     # A hello that finds the queue full is refused; whoever is in stays in.
     assert set(result["errors"]) <= {"wrong_status", "refused"} and result["operations"] > 20
     assert result["connections"]["opened"] <= 4 + result["errors"].get("refused", 0)
-    assert result["workload"]["refusals"] == {"busy": result["errors_total"]}
+    # The reply to a client may come after the end of the trial, where nothing counts any more.
+    assert result["workload"]["refusals"] == {"busy": pytest.approx(result["errors_total"], abs=4)}
 
 
 def test_a_server_without_room_refuses_and_is_not_hammered(target: MakeTarget) -> None:
