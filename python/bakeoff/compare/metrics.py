@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from bakeoff.compare.scores import scores
 from bakeoff.store.records import TrialRecord
 
 # What the operations of a kind of suite are called in sentences.
@@ -44,7 +45,7 @@ def metrics(kind: str) -> tuple[Metric, ...]:
     """The metrics of a run of ``kind``; the first is the primary one."""
     rate = f"{work_word(kind)}/s"
     return (
-        Metric("rate", rate[0].upper() + rate[1:], rate, True, "linear", lambda t: t.operations_per_s, rate),
+        *_rates(kind, rate),
         Metric("throughput", "Throughput", "MB/s", True, "linear", lambda t: t.bytes_per_s / 1e6, "throughput"),
         Metric(
             "mean",
@@ -81,6 +82,34 @@ def metrics(kind: str) -> tuple[Metric, ...]:
             "log",
             lambda t: _milliseconds(t.service.p99_ns),
             "p99 response time",
+        ),
+    )
+
+
+def _rates(kind: str, rate: str) -> tuple[Metric, ...]:
+    """The rate of a run, in the sense that its kind of suite gives it, the primary one first."""
+    title = rate[0].upper() + rate[1:]
+    if kind != "app":
+        return (Metric("rate", title, rate, True, "linear", lambda t: t.operations_per_s, rate),)
+    return (
+        Metric(
+            "rate",
+            f"{title} (weighted harmonic mean over clients)",
+            rate,
+            True,
+            "linear",
+            lambda t: scores(t).weighted,
+            rate,
+        ),
+        Metric("plain", f"{title} (plain)", rate, True, "linear", lambda t: scores(t).plain, f"plain {rate}"),
+        Metric(
+            "unweighted",
+            f"{title} (unweighted harmonic mean over clients)",
+            rate,
+            True,
+            "linear",
+            lambda t: scores(t).unweighted,
+            f"unweighted {rate}",
         ),
     )
 
