@@ -2,7 +2,7 @@
 
 The bare pair (`crates/targets/examples/bare.rs`) moves frames of the same sizes and does nothing else: no queue, no
 clock, no histogram. Server and client are bound to a core each. Each repeat visits every number of clients and both
-pairs, in an order that turns by one. `--write` puts the table into docs/performance-app.md.
+pairs, in an order that turns by one. `--write` puts the table into docs/performance.md.
 
     cargo build --release -p bakeoff-targets --bins --examples
     python benchmarks/app.py [--repeats 7] [--seconds 1.5] [--write]
@@ -105,7 +105,7 @@ def main() -> None:
     text = f"{machine_line()}; medians of {arguments.repeats} × {arguments.seconds:g} s\n\n" + "\n".join(lines)
     print(text)
     if arguments.write:
-        put_table(ROOT / "docs/performance-app.md", "app", text)
+        put_table(ROOT / "docs/performance.md", "app", text)
     if slow:
         raise SystemExit(f"more than 10 % below the bare pair with {slow} clients")
 
