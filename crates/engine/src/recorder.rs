@@ -62,12 +62,45 @@ pub(crate) struct ClientFigures {
 }
 
 /// Times of the parts of an operation that the driver itself can see.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Steps {
     pub connect: LatencyHistogram,
     pub tls: LatencyHistogram,
     pub first_byte: LatencyHistogram,
     pub transfer: LatencyHistogram,
+}
+
+impl Steps {
+    #[inline]
+    fn record(&mut self, stamps: &Stamps) {
+        if let Some(connect_ns) = stamps.connect_ns {
+            self.connect.record(connect_ns);
+        }
+        if let Some(tls_ns) = stamps.tls_ns {
+            self.tls.record(tls_ns);
+        }
+        if let Some(first_byte_ns) = stamps.first_byte_ns {
+            self.first_byte.record(first_byte_ns.saturating_sub(stamps.sent_ns));
+            self.transfer.record(stamps.end_ns.saturating_sub(first_byte_ns));
+        }
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.connect.add(&other.connect);
+        self.tls.add(&other.tls);
+        self.first_byte.add(&other.first_byte);
+        self.transfer.add(&other.transfer);
+    }
+
+    /// The histograms with their names in results.
+    pub fn named(&self) -> [(&'static str, &LatencyHistogram); 4] {
+        [
+            ("connect", &self.connect),
+            ("tls", &self.tls),
+            ("first_byte", &self.first_byte),
+            ("transfer", &self.transfer),
+        ]
+    }
 }
 
 /// Counts of one thread; merged with the others' after the trial.
@@ -77,6 +110,8 @@ pub struct Recorder {
     pub(crate) operations: Vec<OperationFigures>,
     pub(crate) clients: Vec<ClientFigures>,
     pub(crate) steps: Steps,
+    /// Steps of single operations, for those that were asked for.
+    pub(crate) split: Vec<Option<Box<Steps>>>,
     pub(crate) statuses: [u64; 6],
     pub(crate) outside_operations: u64,
     pub(crate) outside_errors: u64,
@@ -98,12 +133,8 @@ impl Recorder {
             timeline,
             operations: vec![OperationFigures::new(); operations],
             clients: vec![ClientFigures::default(); clients],
-            steps: Steps {
-                connect: LatencyHistogram::new(),
-                tls: LatencyHistogram::new(),
-                first_byte: LatencyHistogram::new(),
-                transfer: LatencyHistogram::new(),
-            },
+            steps: Steps::default(),
+            split: Vec::new(),
             statuses: [0; 6],
             outside_operations: 0,
             outside_errors: 0,
@@ -114,6 +145,16 @@ impl Recorder {
             series: Series::new(&timeline),
             live: (0, 0, 0),
         }
+    }
+
+    /// Keeps the steps of these operations apart, too.
+    #[must_use]
+    pub fn split(mut self, operations: &[u16]) -> Self {
+        if !operations.is_empty() {
+            let chosen = |operation| operations.contains(&(operation as u16)).then(Box::default);
+            self.split = (0..self.operations.len()).map(chosen).collect();
+        }
+        self
     }
 
     /// The phases this recorder counts by.
@@ -146,20 +187,9 @@ impl Recorder {
         client.bytes_in += outcome.bytes_in;
         client.busy_ns += service_ns;
         self.statuses[usize::from(outcome.status / 100).min(5)] += 1;
-        self.record_steps(stamps);
-    }
-
-    #[inline]
-    fn record_steps(&mut self, stamps: &Stamps) {
-        if let Some(connect_ns) = stamps.connect_ns {
-            self.steps.connect.record(connect_ns);
-        }
-        if let Some(tls_ns) = stamps.tls_ns {
-            self.steps.tls.record(tls_ns);
-        }
-        if let Some(first_byte_ns) = stamps.first_byte_ns {
-            self.steps.first_byte.record(first_byte_ns.saturating_sub(stamps.sent_ns));
-            self.steps.transfer.record(stamps.end_ns.saturating_sub(first_byte_ns));
+        self.steps.record(stamps);
+        if let Some(Some(steps)) = self.split.get_mut(usize::from(outcome.operation)) {
+            steps.record(stamps);
         }
     }
 

@@ -1,6 +1,6 @@
 //! From the threads' counts to the result of a trial.
 
-use crate::recorder::{ClientFigures, OperationFigures};
+use crate::recorder::{ClientFigures, OperationFigures, Steps};
 use crate::{ErrorClass, LatencyHistogram, Recorder, deserialize, serialize, summarize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -47,7 +47,8 @@ pub struct TrialResult {
 struct Merged {
     operations: Vec<OperationFigures>,
     clients: Vec<ClientFigures>,
-    steps: [LatencyHistogram; 4],
+    steps: Steps,
+    split: Vec<(usize, Steps)>,
     statuses: [u64; 6],
     outside: (u64, u64),
     late_start: LatencyHistogram,
@@ -55,7 +56,6 @@ struct Merged {
     connections: (u64, u64),
 }
 
-const STEP_NAMES: [&str; 4] = ["connect", "tls", "first_byte", "transfer"];
 const STATUS_NAMES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
 fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
@@ -63,7 +63,8 @@ fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
     let mut merged = Merged {
         operations: vec![OperationFigures::new(); operations],
         clients: vec![ClientFigures::default(); clients],
-        steps: std::array::from_fn(|_| LatencyHistogram::new()),
+        steps: Steps::default(),
+        split: Vec::new(),
         statuses: [0; 6],
         outside: (0, 0),
         late_start: LatencyHistogram::new(),
@@ -80,11 +81,17 @@ fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
             total.bytes_in += part.bytes_in;
             total.busy_ns += part.busy_ns;
         }
-        let steps = &recorder.steps;
-        for (total, part) in
-            merged.steps.iter_mut().zip([&steps.connect, &steps.tls, &steps.first_byte, &steps.transfer])
-        {
-            total.add(part);
+        merged.steps.add(&recorder.steps);
+        for (operation, part) in recorder.split.iter().enumerate() {
+            let Some(part) = part else { continue };
+            match merged.split.iter_mut().find(|(other, _)| *other == operation) {
+                Some((_, total)) => total.add(part),
+                None => {
+                    let mut total = Steps::default();
+                    total.add(part);
+                    merged.split.push((operation, total));
+                }
+            }
         }
         for (total, part) in merged.statuses.iter_mut().zip(recorder.statuses) {
             *total += part;
@@ -134,6 +141,22 @@ fn series_json(recorders: &mut [Recorder]) -> Value {
     rows.collect::<Vec<_>>().into()
 }
 
+/// The steps of all operations together, then those of the operations whose steps are kept apart.
+fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<String, Vec<u8>>) -> Vec<Value> {
+    let all = merged.steps.named().map(|(name, step)| (name.to_owned(), step));
+    let split = merged.split.iter().flat_map(|(operation, steps)| {
+        steps.named().map(|(name, step)| (format!("{}/{name}", operations[*operation]), step))
+    });
+    let recorded = all.into_iter().chain(split).filter(|(_, step)| step.count() > 0);
+    recorded
+        .map(|(name, step)| {
+            let key = format!("step/{name}");
+            histograms.insert(key.clone(), serialize(step));
+            json!({"name": name, "summary": summarize(step.inner()), "histogram": key})
+        })
+        .collect()
+}
+
 fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &GeneratorFigures, operations: u64) -> Value {
     let cpu_ns: u64 = threads.iter().map(|thread| thread.cpu_ns).sum();
     let lived_ns: u64 = threads.iter().map(|thread| thread.window_ns).sum();
@@ -179,12 +202,7 @@ pub fn collect(
             histograms.insert(key, serialize(&part.service));
         }
     }
-    let mut steps = Vec::new();
-    for (name, step) in STEP_NAMES.iter().zip(&merged.steps).filter(|(_, step)| step.count() > 0) {
-        let key = format!("step/{name}");
-        steps.push(json!({"name": name, "summary": summarize(step.inner()), "histogram": key}));
-        histograms.insert(key, serialize(step));
-    }
+    let steps = steps_json(&merged, operations, &mut histograms);
     histograms.insert("service".to_owned(), serialize(&service));
 
     let window_ns = threads.iter().map(|thread| thread.window_ns).max().unwrap_or(0);

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "this is the crate that may")]
 
 pub mod clock;
+mod gate;
 mod net;
 pub mod process;
 mod trial;

@@ -7,7 +7,7 @@ use super::timers::{Due, Timers};
 use super::tls;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use bakeoff_engine::{
-    Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Phase, Recorder, Session, ThreadFigures, Timeline,
+    Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Recorder, Session, ThreadFigures, Timeline,
 };
 use std::io;
 use std::os::fd::RawFd;
@@ -84,6 +84,8 @@ pub(crate) struct EventLoop<'a, S: Session> {
     ready: Vec<(usize, u32)>,
     buffer: Vec<u8>,
     timeline: Timeline,
+    /// The last moment: operations that run at the timeline's end may linger until then.
+    over_ns: Nanos,
     figures: LoopFigures,
 }
 
@@ -105,12 +107,19 @@ impl<'a, S: Session> EventLoop<'a, S> {
             ready: Vec::new(),
             buffer: vec![0; read_bytes],
             timeline,
+            over_ns: timeline.end_ns,
             figures: LoopFigures::default(),
         })
     }
 
+    /// Lets operations that run at the end go on for so long.
+    pub fn lingering(mut self, linger_ns: Nanos) -> Self {
+        self.over_ns = self.timeline.end_ns.saturating_add(linger_ns);
+        self
+    }
+
     /// Runs until the trial's end, its bound, or a cancel. `starts` are the lanes' first moments.
-    pub fn run(mut self, starts: Vec<(usize, Nanos)>, bounded: bool) -> (Recorder, Vec<S>, LoopFigures) {
+    pub fn run(mut self, starts: Vec<(usize, Nanos)>, bounded: bool) -> (Recorder, Vec<(u32, S)>, LoopFigures) {
         for (lane, at_ns) in starts {
             self.timers.push(at_ns, lane, Due::Begin);
         }
@@ -142,13 +151,13 @@ impl<'a, S: Session> EventLoop<'a, S> {
     }
 
     fn is_over(&self, now_ns: Nanos) -> bool {
-        self.timeline.phase(now_ns) == Phase::Done || self.driver.is_finished() || self.live.is_cancelled()
+        now_ns >= self.over_ns || self.driver.is_finished() || self.live.is_cancelled()
     }
 
     /// One turn: wait, then sockets, timers, and operations without I/O.
     fn turn(&mut self, now_ns: Nanos) {
         let timeout_ns = if self.ready.is_empty() {
-            let next_ns = self.timers.next_ns().unwrap_or(Nanos::MAX).min(self.timeline.end_ns);
+            let next_ns = self.timers.next_ns().unwrap_or(Nanos::MAX).min(self.over_ns);
             next_ns.saturating_sub(now_ns).min(TICK_NS)
         } else {
             0
@@ -476,7 +485,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
             };
             self.connections[lane].discard_bytes = actions.discard_bytes;
             self.act(lane, next, actions);
-            if self.connections[lane].generation != generation || moved == Moved::Bytes(0) {
+            let connection = &self.connections[lane];
+            if connection.generation != generation || moved == Moved::Bytes(0) || connection.tls.is_some() {
+                // What follows a switch to TLS is cipher text, and not for here.
                 return;
             }
             if let Moved::Bytes(count) = moved
