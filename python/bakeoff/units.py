@@ -47,9 +47,7 @@ def parse_size(text: str) -> int:
     match = re.fullmatch(_NUMBER + r"\s*([A-Za-z]*)", text.strip())
     unit = match[2] if match else ""
     if match is None or (unit and unit not in _SIZES):
-        raise ValueError(
-            f"{text!r} is not a size: write it in bytes or with a unit, such as 4096, 4KiB or 64kB"
-        )
+        raise ValueError(f"{text!r} is not a size: write it in bytes or with a unit, such as 4096, 4KiB or 64kB")
     size = float(match[1]) * _SIZES.get(unit, 1)
     if size != int(size):
         raise ValueError(f"{text!r} is not a whole number of bytes")

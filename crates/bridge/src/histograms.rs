@@ -1,4 +1,5 @@
 //! Histogram blobs: the one place where percentiles are computed.
+#![expect(clippy::needless_pass_by_value, reason = "PyO3 hands owned values over")]
 
 use crate::EngineError;
 use bakeoff_engine as engine;
@@ -17,7 +18,7 @@ pub(crate) fn quantiles(blob: &[u8], qs: Vec<f64>) -> PyResult<Vec<u64>> {
 
 /// One blob with the counts of all.
 #[pyfunction]
-pub(crate) fn merge<'py>(py: Python<'py>, blobs: Vec<Vec<u8>>) -> PyResult<Bound<'py, PyBytes>> {
+pub(crate) fn merge(py: Python<'_>, blobs: Vec<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
     let merged = engine::merge(blobs.iter().map(Vec::as_slice)).map_err(raise)?;
     Ok(PyBytes::new(py, &merged))
 }

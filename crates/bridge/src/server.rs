@@ -22,7 +22,11 @@ pub(crate) fn serve(py: Python<'_>, spec_json: &str) -> PyResult<ServerHandle> {
 }
 
 impl ServerHandle {
-    fn with<T: Send>(&self, py: Python<'_>, run: impl FnOnce(&mut bakeoff_targets::ServerHandle) -> T + Send) -> PyResult<T> {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        run: impl FnOnce(&mut bakeoff_targets::ServerHandle) -> T + Send,
+    ) -> PyResult<T> {
         py.detach(|| {
             let mut inner = self.inner.lock().map_err(|_| EngineError::new_err("the server broke"))?;
             Ok(run(&mut inner))

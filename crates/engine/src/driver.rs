@@ -198,8 +198,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
             return Next::Stopped;
         }
         lane.connecting = actions.connect.is_some();
-        lane.deadline_ns =
-            now_ns + if lane.connecting { self.connect_timeout_ns } else { self.reply_timeout_ns };
+        lane.deadline_ns = now_ns + if lane.connecting { self.connect_timeout_ns } else { self.reply_timeout_ns };
         Next::Begun
     }
 
@@ -273,9 +272,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
             self.recorder.connections_failed += 1;
         }
         let error = match error {
-            ErrorClass::ResetBeforeFirstByte if state.stamps.first_byte_ns.is_some() => {
-                ErrorClass::ResetAfterFirstByte
-            }
+            ErrorClass::ResetBeforeFirstByte if state.stamps.first_byte_ns.is_some() => ErrorClass::ResetAfterFirstByte,
             other => other,
         };
         let outcome = state.session.fail(error);
@@ -324,9 +321,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
     /// Operations that were running when the trial ended, and the age of the oldest, ns.
     pub fn unfinished(&self, now_ns: Nanos) -> (u64, u64) {
         let running = self.lanes.iter().filter(|lane| lane.busy);
-        running.fold((0, 0), |(count, oldest), lane| {
-            (count + 1, oldest.max(now_ns.saturating_sub(lane.stamps.start_ns)))
-        })
+        running
+            .fold((0, 0), |(count, oldest), lane| (count + 1, oldest.max(now_ns.saturating_sub(lane.stamps.start_ns))))
     }
 
     /// Ends the trial: the counts, and the sessions for a workload's own figures.

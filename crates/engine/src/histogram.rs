@@ -35,9 +35,7 @@ pub fn deserialize(bytes: &[u8]) -> Result<Histogram<u64>, HistogramError> {
 pub fn merge<'a>(blobs: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, HistogramError> {
     let mut total = LatencyHistogram::new().inner().clone();
     for blob in blobs {
-        total
-            .add(deserialize(blob)?)
-            .map_err(|error| HistogramError::Incompatible(error.to_string()))?;
+        total.add(deserialize(blob)?).map_err(|error| HistogramError::Incompatible(error.to_string()))?;
     }
     let mut bytes = Vec::new();
     V2Serializer::new()

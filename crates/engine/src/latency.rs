@@ -27,8 +27,8 @@ impl LatencyHistogram {
     /// # Panics
     /// Never: the bounds are constants that the library accepts.
     pub fn new() -> Self {
-        let inner = Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
-            .expect("constant bounds are valid");
+        let inner =
+            Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS).expect("constant bounds are valid");
         Self { inner }
     }
 

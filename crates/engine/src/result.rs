@@ -127,10 +127,13 @@ fn series_json(recorders: &mut [Recorder]) -> Value {
     }
     let Some(first) = recorders.first() else { return json!([]) };
     let step_s = first.series.step_s();
+    let length_s = (first.timeline().end_ns - first.timeline().start_ns) as f64 / 1e9;
     let rows = rows.iter().map(|(&index, (operations, errors, bytes_in, histogram))| {
+        let second = index * step_s;
         json!({
-            "second": index * step_s,
-            "width_s": step_s,
+            "second": second,
+            // The last row is as narrow as the trial's end makes it.
+            "width_s": (length_s - second as f64).clamp(0.0, step_s as f64),
             "phase": first.series.phase(first.timeline(), index).name(),
             "operations": operations,
             "errors": errors,
@@ -210,10 +213,15 @@ pub fn collect(
     let mut connections = figures.transport.clone();
     connections.insert("opened".to_owned(), json!(merged.connections.0));
     connections.insert("failed".to_owned(), json!(merged.connections.1));
-    let per_client: Vec<_> = merged.clients.iter().enumerate().map(|(client, part)| {
-        json!({"client": client, "operations": part.operations, "errors": part.errors,
+    let per_client: Vec<_> = merged
+        .clients
+        .iter()
+        .enumerate()
+        .map(|(client, part)| {
+            json!({"client": client, "operations": part.operations, "errors": part.errors,
                "bytes_in": part.bytes_in, "busy_s": part.busy_ns as f64 / 1e9})
-    }).collect();
+        })
+        .collect();
     let json = json!({
         "window_s": window_ns as f64 / 1e9,
         "elapsed_s": figures.elapsed_ns as f64 / 1e9,

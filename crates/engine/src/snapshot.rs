@@ -126,9 +126,8 @@ impl Live {
 
     /// The totals of all threads.
     pub fn snapshot(&self) -> Snapshot {
-        let sum = |pick: fn(&Slot) -> &AtomicU64| {
-            self.slots.iter().map(|slot| pick(slot).load(Ordering::Relaxed)).sum()
-        };
+        let sum =
+            |pick: fn(&Slot) -> &AtomicU64| self.slots.iter().map(|slot| pick(slot).load(Ordering::Relaxed)).sum();
         Snapshot {
             elapsed_s: self.elapsed_ns.load(Ordering::Relaxed) as f64 / 1e9,
             phase: PHASES[usize::from(self.phase.load(Ordering::Relaxed)).min(PHASES.len() - 1)],

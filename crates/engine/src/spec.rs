@@ -126,8 +126,7 @@ impl TrialSpec {
 
     /// The phases of the trial when it starts at `start_ns`.
     pub fn timeline(&self, start_ns: Nanos) -> Timeline {
-        let (up, down) =
-            if self.max_operations.is_some() { (0.0, 0.0) } else { (self.ramp_up_s, self.ramp_down_s) };
+        let (up, down) = if self.max_operations.is_some() { (0.0, 0.0) } else { (self.ramp_up_s, self.ramp_down_s) };
         Timeline::new(start_ns, nanos(up), nanos(self.length_s), nanos(down))
     }
 
@@ -166,7 +165,9 @@ mod tests {
 
     #[test]
     fn unknown_keys_and_bad_values_are_refused() {
-        for extra in [r#","colour":1"#, r#","threads":0"#, r#","think_s":-1"#, r#","cores":0"#, r#","max_operations":0"#] {
+        for extra in
+            [r#","colour":1"#, r#","threads":0"#, r#","think_s":-1"#, r#","cores":0"#, r#","max_operations":0"#]
+        {
             assert!(parse(extra).is_err(), "{extra}");
         }
     }

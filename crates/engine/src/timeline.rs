@@ -72,6 +72,7 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
+    use super::Phase::{Done, RampDown, RampUp, Window};
     use super::*;
 
     #[test]
@@ -79,7 +80,6 @@ mod tests {
         let timeline = Timeline::new(100, 30, 300, 30);
         assert_eq!(timeline.window_end_ns - timeline.window_start_ns, 240);
         let phases = [100, 129, 130, 369, 370, 399, 400].map(|now| timeline.phase(now));
-        use Phase::{Done, RampDown, RampUp, Window};
         assert_eq!(phases, [RampUp, RampUp, Window, Window, RampDown, RampDown, Done]);
     }
 }

@@ -27,9 +27,7 @@ class Agent(Protocol):
     """One load-generating machine."""
 
     def start(self, spec: TrialSpec) -> TrialSession:
-        """Begin a trial and return at once. Raises PlanError for a spec that the engine refuses, LabError
-        otherwise.
-        """
+        """Begin a trial and return at once. Raises PlanError for a spec that is refused, or LabError."""
 
     def describe(self) -> dict[str, str]:
         """Which build of the engine runs there: name to value."""

@@ -52,6 +52,7 @@ class SecondResult(_Result):
     errors: int
     bytes_in: int
     service: SummaryResult
+    width_s: float = 1.0
 
 
 class ClientResult(_Result):
@@ -69,6 +70,8 @@ class ConnectionsResult(_Result):
 
     opened: int
     failed: int
+    tls_full: int = 0
+    tls_resumed: int = 0
 
 
 class GeneratorResult(_Result):
@@ -81,6 +84,13 @@ class GeneratorResult(_Result):
     late_start: SummaryResult
     lag: SummaryResult
     rss_bytes: int
+
+
+class UnfinishedResult(_Result):
+    """Operations that still ran when the trial ended, and the age of the oldest, s."""
+
+    operations: int = 0
+    oldest_s: float = 0.0
 
 
 class TrialResult(_Result):
@@ -103,6 +113,7 @@ class TrialResult(_Result):
     per_client: tuple[ClientResult, ...]
     connections: ConnectionsResult
     generator: GeneratorResult
+    unfinished: UnfinishedResult = UnfinishedResult()
     workload: dict[str, Any] | None = None
 
 

@@ -21,7 +21,6 @@ class TlsSpec(_Spec):
     verify: bool
     ca_file: str | None
     resumption: bool
-    full_handshake: bool
 
 
 class RequestSpec(_Spec):

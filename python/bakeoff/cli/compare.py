@@ -37,9 +37,7 @@ def compare(
     ] = None,
     delta: Annotated[
         str | None,
-        typer.Option(
-            metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."
-        ),
+        typer.Option(metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The whole comparison as JSON.")] = False,
 ) -> None:

@@ -26,16 +26,10 @@ def _complete(incomplete: str) -> list[str]:
 
 
 def corpus(
-    suite: Annotated[
-        str, typer.Argument(metavar="SUITE", help="web-static or web-dynamic.", autocompletion=_complete)
-    ],
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="web-static or web-dynamic.", autocompletion=_complete)],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="New or empty folder.")],
-    seed: Annotated[
-        int, typer.Option(min=0, max=MAX_SEED, help="Same seed, same bytes, on every machine.")
-    ] = 1,
-    force: Annotated[
-        bool, typer.Option("--force", help="Write into a folder that has other content.")
-    ] = False,
+    seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Same seed, same bytes, on every machine.")] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Write into a folder that has other content.")] = False,
 ) -> None:
     """Write the corpus of a suite to a folder, with a manifest of sizes and hashes."""
     if suite not in LAYOUTS:

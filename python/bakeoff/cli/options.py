@@ -1,8 +1,7 @@
 """Flags made from the settings models: every setting of every kind is a flag of the same name.
 
 A flag hands its text to the plan unchanged, so that units are parsed and refused in one place, with one
-wording,
-for plan files and flags alike.
+wording, for plan files and flags alike.
 """
 
 import inspect
@@ -39,9 +38,7 @@ def complete_words(incomplete: str) -> list[str]:
 
 
 def with_plan_options(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give `verb(given: PlanInput, **own)` the arguments and flags of a plan; its own parameters come
-    first.
-    """
+    """Give `verb(given: PlanInput, **own)` the arguments and flags of a plan after its own ones."""
     own = [p for p in inspect.signature(verb, eval_str=True).parameters.values() if p.name != "given"]
 
     def command(**values: Any) -> None:
@@ -154,14 +151,14 @@ def _plan_input(values: dict[str, Any]) -> PlanInput:
     words, resets = values.pop("words"), values.pop("plan_reset") or []
     given = {key: value for key, value in values.items() if value is not None and value != []}
     plan = {key.removeprefix("plan_"): value for key, value in given.items() if key.startswith("plan_")}
-    settings = {
-        key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")
-    }
+    settings = {key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")}
     return with_flags(_base(words), plan, settings, dict(_reset(word) for word in resets))
 
 
 def _base(words: list[str]) -> PlanInput:
     first, contenders = words[0], parse_contenders(words[1:])
+    if "=" in first and not Path(first).is_file():
+        raise PlanError(f"name the suite first: bakeoff run SUITE {first} …; `bakeoff suites` lists them")
     if first not in suite_names() and (first.endswith(".toml") or "/" in first or Path(first).is_file()):
         given = read_plan_file(Path(first))
         if not contenders:
@@ -169,17 +166,13 @@ def _base(words: list[str]) -> PlanInput:
         known = {c.get("name"): c for c in given.contenders}
         merged = [{**known.get(c["name"], {}), **c} for c in contenders]
         return PlanInput(given.origin, given.plan, given.settings, merged)
-    if "=" in first:
-        raise PlanError(f"name the suite first: bakeoff run SUITE {first} …; `bakeoff suites` lists them")
     return PlanInput("command line", {"suite": first}, {}, contenders)
 
 
 def _reset(word: str) -> tuple[str, str]:
     name, equals, command = word.partition("=")
     if not equals or not command:
-        raise PlanError(
-            f"--reset {word!r}: write NAME=COMMAND, such as --reset 'nginx=systemctl restart nginx'"
-        )
+        raise PlanError(f"--reset {word!r}: write NAME=COMMAND, such as --reset 'nginx=systemctl restart nginx'")
     return name, command
 
 

@@ -26,9 +26,7 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     given: PlanInput,
-    as_toml: Annotated[
-        bool, typer.Option("--toml", help="Print the plan as a plan file and nothing else.")
-    ] = False,
+    as_toml: Annotated[bool, typer.Option("--toml", help="Print the plan as a plan file and nothing else.")] = False,
     order: Annotated[bool, typer.Option("--order", help="List every trial in its order.")] = False,
 ) -> None:
     """Show the trials, their order and the duration of a plan without running it. Nothing is sent to anybody.
@@ -54,9 +52,7 @@ def plan(
 
 
 def smallest_p(blocks: int) -> float:
-    """The smallest p value that a two-sided sign-flip test of so many pairs can give: 2 / 2^blocks, at most
-    1.
-    """
+    """The smallest p value of a two-sided sign-flip test of so many pairs: 2 / 2^blocks, at most 1."""
     return min(1.0, 0.5 ** (blocks - 1))
 
 
@@ -70,12 +66,9 @@ def _lines(plan: Plan, known: bool) -> list[str]:
     lines = [
         f"{plan.name}: suite {plan.suite} ({plan.title}), size {plan.size}, modelled on {plan.modelled_on}",
         f"plan {plan.hash[:12]}, seed {plan.seed}, smallest difference that matters {plan.delta:.1%}",
-        "contenders: "
-        + ", ".join(f"{c.name} {c.address}" for c in plan.contenders)
-        + ("" if known else " (assumed)"),
+        "contenders: " + ", ".join(f"{c.name} {c.address}" for c in plan.contenders) + ("" if known else " (assumed)"),
         "mixes (clients): " + ", ".join(map(str, s.mixes)),
-        f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(s.mixes)} mixes x {plan.blocks} "
-        f"blocks",
+        f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(s.mixes)} mixes x {plan.blocks} blocks",
     ]
     if s.operations is None:
         lines.append(

@@ -22,18 +22,14 @@ def report(
         Path | None,
         typer.Option("-o", "--output", metavar="REPORT.html", help="Default: RUN.html next to the run file."),
     ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace the report if it is there already.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the report if it is there already.")] = False,
     baseline: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Divide by this contender (default: the first of the plan)."),
     ] = None,
     delta: Annotated[
         str | None,
-        typer.Option(
-            metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."
-        ),
+        typer.Option(metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."),
     ] = None,
 ) -> None:
     """Write the report of a run as one HTML file that opens offline."""
@@ -89,6 +85,4 @@ def write_whole(target: Path, page: str, force: bool) -> None:
     except FileExistsError:
         raise PlanError(f"{target} is there already: choose another name with -o, or use --force") from None
     except OSError as error:
-        raise LabError(
-            f"{target} cannot be written ({error.strerror}): check space and permissions"
-        ) from error
+        raise LabError(f"{target} cannot be written ({error.strerror}): check space and permissions") from error

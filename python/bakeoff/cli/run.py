@@ -54,8 +54,6 @@ def default_path(plan: Plan) -> Path:
 
 
 def make_observer() -> Observer:
-    """The live display on a terminal, plain lines elsewhere; both on standard error, results go to standard
-    output.
-    """
+    """The live display on a terminal, plain lines elsewhere, both on standard error."""
     console = Console(stderr=True)
     return LiveObserver(console) if console.is_terminal else PlainObserver(sys.stderr)

@@ -1,6 +1,4 @@
-"""`bakeoff serve`: the built-in targets, each a process of its own that can be told to misbehave in exact
-ways.
-"""
+"""`bakeoff serve`: the built-in targets, which can be told to misbehave in exact ways."""
 
 import json
 import re
@@ -39,72 +37,65 @@ Counts = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write what was served as JSON there, every second and at the end."),
 ]
+Root = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Folder to serve, such as a corpus; without it every path gives one page."),
+]
+PageSize = Annotated[str, typer.Option(metavar="SIZE", help="Size of the one page (without --root).")]
+KeepAlive = Annotated[
+    bool, typer.Option("--keep-alive/--close", help="Keep connections open when the client asks for it.")
+]
+RequestsPerConnection = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Close a connection after so many replies.")
+]
+Chunked = Annotated[bool, typer.Option("--chunked", help="Send bodies chunked (HTTP/1.1).")]
+Tls = Annotated[bool, typer.Option("--tls", help="Serve https with a certificate made for this process.")]
+TlsCertificate = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write that certificate there, for --ca-file of clients."),
+]
+Delay = Annotated[str | None, typer.Option(metavar="TIME", help="Hold every reply back for exactly so long: 5ms.")]
+Stall = Annotated[
+    str | None,
+    typer.Option(metavar="TIME/TIME", help="Stand still for so long at the end of each period: 200ms/1s."),
+]
+Refuse = Annotated[str | None, typer.Option(metavar="N/M", help="Reset exactly N of each M connections: 1/10.")]
+Limit = Annotated[str | None, typer.Option(metavar="RATE", help="Answer at most so many requests: 1000/s.")]
+Status = Annotated[
+    str | None,
+    typer.Option(metavar="CODE[/N]", help="Answer every Nth request with this status: 503/10."),
+]
+Truncate = Annotated[int | None, typer.Option(min=1, metavar="N", help="Cut every Nth body in the middle.")]
+Corrupt = Annotated[int | None, typer.Option(min=1, metavar="N", help="Damage one byte of every Nth body.")]
+CloseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Cut every body after so many bytes.")]
+CutWithReset = Annotated[bool, typer.Option("--cut-with-reset", help="Make these cuts by a TCP reset.")]
+IdleTimeout = Annotated[str, typer.Option(metavar="TIME", help="Close connections that are silent for so long.")]
 
 
 @serve_app.command("web")
 def web(
-    root: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder to serve, such as a corpus; without it every path gives one page."
-        ),
-    ] = None,
+    root: Root = None,
     host: Host = "127.0.0.1",
     port: Port = 8080,
     unix: Unix = None,
     threads: Threads = 1,
     pin: Pin = None,
-    page: Annotated[
-        str, typer.Option(metavar="SIZE", help="Size of the one page (without --root).")
-    ] = "1024",
-    keep_alive: Annotated[
-        bool, typer.Option("--keep-alive/--close", help="Keep connections open when the client asks for it.")
-    ] = True,
-    requests_per_connection: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Close a connection after so many replies.")
-    ] = None,
-    chunked: Annotated[bool, typer.Option("--chunked", help="Send bodies chunked (HTTP/1.1).")] = False,
-    tls: Annotated[
-        bool, typer.Option("--tls", help="Serve https with a certificate made for this process.")
-    ] = False,
-    tls_certificate: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write that certificate there, for --ca-file of clients."),
-    ] = None,
-    delay: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Hold every reply back for exactly so long: 5ms.")
-    ] = None,
-    stall: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME/TIME", help="Stand still for so long at the end of each period: 200ms/1s."
-        ),
-    ] = None,
-    refuse: Annotated[
-        str | None, typer.Option(metavar="N/M", help="Reset exactly N of each M connections: 1/10.")
-    ] = None,
-    limit: Annotated[
-        str | None, typer.Option(metavar="RATE", help="Answer at most so many requests: 1000/s.")
-    ] = None,
-    status: Annotated[
-        str | None,
-        typer.Option(metavar="CODE[/N]", help="Answer every Nth request with this status: 503/10."),
-    ] = None,
-    truncate: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Cut every Nth body in the middle.")
-    ] = None,
-    corrupt: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Damage one byte of every Nth body.")
-    ] = None,
-    close_after: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Cut every body after so many bytes.")
-    ] = None,
-    cut_with_reset: Annotated[
-        bool, typer.Option("--cut-with-reset", help="Make these cuts by a TCP reset.")
-    ] = False,
-    idle_timeout: Annotated[
-        str, typer.Option(metavar="TIME", help="Close connections that are silent for so long.")
-    ] = "60s",
+    page: PageSize = "1024",
+    keep_alive: KeepAlive = True,
+    requests_per_connection: RequestsPerConnection = None,
+    chunked: Chunked = False,
+    tls: Tls = False,
+    tls_certificate: TlsCertificate = None,
+    delay: Delay = None,
+    stall: Stall = None,
+    refuse: Refuse = None,
+    limit: Limit = None,
+    status: Status = None,
+    truncate: Truncate = None,
+    corrupt: Corrupt = None,
+    close_after: CloseAfter = None,
+    cut_with_reset: CutWithReset = False,
+    idle_timeout: IdleTimeout = "60s",
     counts_file: Counts = None,
 ) -> None:
     """A small fast HTTP server for a corpus, with the built-in dynamic page, and faults on request."""
@@ -130,11 +121,7 @@ def web(
         "cut_with_reset": cut_with_reset,
         "idle_timeout_s": _quantity("--idle-timeout", parse_duration, idle_timeout),
     }
-    what = (
-        f"{root} " + ("(a corpus)" if (root / MANIFEST_NAME).is_file() else "(no corpus)")
-        if root
-        else "one page"
-    )
+    what = f"{root} " + ("(a corpus)" if (root / MANIFEST_NAME).is_file() else "(no corpus)") if root else "one page"
     _serve(spec, "https" if spec["tls"] else "http", what, counts_file)
 
 
@@ -155,9 +142,7 @@ def null(
     _serve(spec, "http", "one prebuilt reply", counts_file)
 
 
-def _common(
-    kind: str, host: str, port: int, unix: Path | None, threads: int, pin: str | None
-) -> dict[str, Any]:
+def _common(kind: str, host: str, port: int, unix: Path | None, threads: int, pin: str | None) -> dict[str, Any]:
     cores = _quantity("--pin", parse_whole_numbers, pin)
     return {
         "kind": kind,
@@ -228,8 +213,7 @@ def _serve(spec: dict[str, Any], scheme: str, what: str, counts_file: Path | Non
     try:
         address = server.address()
         typer.echo(
-            f"serving {what} at {address if address.startswith('unix:') else f'{scheme}://{address}'} "
-            f"(Ctrl-C ends)"
+            f"serving {what} at {address if address.startswith('unix:') else f'{scheme}://{address}'} (Ctrl-C ends)"
         )
         while not stopped.wait(COUNTS_EVERY_S):
             _write_counts(counts_file, server.counts())
@@ -238,9 +222,7 @@ def _serve(spec: dict[str, Any], scheme: str, what: str, counts_file: Path | Non
         server.stop()
     _write_counts(counts_file, counts)
     served = json.loads(counts)
-    typer.echo(
-        f"served {served.get('requests', 0):,} requests on {served.get('connections', 0):,} connections"
-    )
+    typer.echo(f"served {served.get('requests', 0):,} requests on {served.get('connections', 0):,} connections")
 
 
 def _write_counts(path: Path | None, counts: str) -> None:

@@ -87,7 +87,7 @@ def trial_object(t: TrialRecord) -> dict[str, Any]:
             for o in t.per_operation
         },
         "steps_ms": {s.name: milliseconds(s.summary) for s in t.steps},
-        "connections_opened": t.connections_opened,
+        "connections": t.connections,
         "fairness_jain": t.fairness_jain,
         "generator_cpu_us_per_operation": t.generator_cpu_us_per_operation,
         "generator_cpu_share": t.generator_cpu_share,
@@ -98,22 +98,15 @@ def trial_object(t: TrialRecord) -> dict[str, Any]:
 
 def _print_head(console: Console, run: RunRecord) -> None:
     missing = run.trials_planned - len(run.trials)
-    state = (
-        "complete" if run.finished_at else f"not complete, {missing} of {run.trials_planned} trials missing"
-    )
+    state = "complete" if run.finished_at else f"not complete, {missing} of {run.trials_planned} trials missing"
     lines = [
         f"{run.name}: suite {run.suite}, size {run.plan.get('size')}, {run.created_at}, {state}",
         f"plan {run.plan_hash[:12]}, seed {run.plan.get('seed')}, {run.blocks_planned} blocks, mixes "
         + ", ".join(map(str, run.mixes)),
     ]
-    lines += [
-        f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "")
-        for c in run.contenders
-    ]
+    lines += [f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "") for c in run.contenders]
     if run.null_operations_per_s:
-        lines.append(
-            f"the generator's own ceiling (null workload): {run.null_operations_per_s:,.0f} operations/s"
-        )
+        lines.append(f"the generator's own ceiling (null workload): {run.null_operations_per_s:,.0f} operations/s")
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
 

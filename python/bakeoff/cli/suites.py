@@ -60,8 +60,7 @@ def _show(console: Console, name: str) -> None:
     console.print(table)
     if suite.classes:
         console.print(
-            "\nrequest classes and their weights: "
-            + ", ".join(f"{c.name} {c.weight:g}" for c in suite.classes),
+            "\nrequest classes and their weights: " + ", ".join(f"{c.name} {c.weight:g}" for c in suite.classes),
             markup=False,
         )
     for assumption in suite.suite.assumed:

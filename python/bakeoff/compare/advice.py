@@ -39,14 +39,8 @@ def _incomplete(run: RunRecord) -> list[Advisory]:
     missing = run.trials_planned - len(run.trials)
     if missing <= 0 and run.finished_at is not None:
         return []
-    what = (
-        f"{missing} of {run.trials_planned} planned trials were not run"
-        if missing > 0
-        else "the run did not end"
-    )
-    return [
-        Advisory(f"The run is not complete: {what}.", f"Finish it with `bakeoff resume {run.path.name}`.")
-    ]
+    what = f"{missing} of {run.trials_planned} planned trials were not run" if missing > 0 else "the run did not end"
+    return [Advisory(f"The run is not complete: {what}.", f"Finish it with `bakeoff resume {run.path.name}`.")]
 
 
 def _left_out(cube: Cube) -> list[Advisory]:
@@ -81,8 +75,7 @@ def _contender(contender: ContenderSummary) -> list[Advisory]:
             Advisory(
                 f"{contender.name} failed {total:,} operations ({wording.percent(contender.error_share)}): "
                 f"{wording.errors(contender.errors)}.",
-                "Failed operations are in no rate and no response time: read its curves together "
-                "with its errors.",
+                "Failed operations are in no rate and no response time: read its curves together with its errors.",
             )
         )
     if contender.generator_limited:
@@ -90,8 +83,7 @@ def _contender(contender: ContenderSummary) -> list[Advisory]:
         found.append(
             Advisory(
                 f"The load generator was the limit in {share} of {contender.name}.",
-                "Give the generator more cores (`--cores`) or a machine of its own; such rates "
-                "are lower bounds.",
+                "Give the generator more cores (`--cores`) or a machine of its own; such rates are lower bounds.",
             )
         )
     if contender.fairness_lowest < FAIRNESS_FLOOR:
@@ -117,8 +109,7 @@ def _ceiling(run: RunRecord, contenders: tuple[ContenderSummary, ...]) -> list[A
     close = [c for c in contenders if c.peak > CEILING_SHARE * ceiling]
     return [
         Advisory(
-            f"The peak of {c.name} is {wording.percent(c.peak / ceiling)} of what the generator "
-            "can do at all.",
+            f"The peak of {c.name} is {wording.percent(c.peak / ceiling)} of what the generator can do at all.",
             "Give the generator more cores (`--cores`): this peak may be the generator's.",
         )
         for c in close
@@ -131,8 +122,7 @@ def _short_trials(cube: Cube) -> list[Advisory]:
         return []
     return [
         Advisory(
-            f"{wording.plural(len(short), 'trial')} saw fewer than {P99_OPERATIONS} operations: "
-            "too few for a p99.",
+            f"{wording.plural(len(short), 'trial')} saw fewer than {P99_OPERATIONS} operations: too few for a p99.",
             "Use a longer `--length`, and read the mean or the median there.",
         )
     ]

@@ -77,9 +77,7 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
     return Audit("Little's law", what, checked, len(trials) - checked, worst, rule, tuple(bad))
 
 
-def _exact(
-    name: str, what: str, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]]
-) -> Audit:
+def _exact(name: str, what: str, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]]) -> Audit:
     """An audit of equalities: each trial gives (what, sum, total) triples that must agree exactly."""
     bad, worst = [], 0.0
     for trial, sums in zip(trials, pairs, strict=True):
@@ -94,9 +92,7 @@ def _counts(trials: list[TrialRecord]) -> Audit:
     def sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
         found = [("histogram", trial.service.count, trial.operations)]
         if trial.per_operation:
-            found.append(
-                ("sum over operations", sum(o.operations for o in trial.per_operation), trial.operations)
-            )
+            found.append(("sum over operations", sum(o.operations for o in trial.per_operation), trial.operations))
             errors = sum(sum(o.errors.values()) for o in trial.per_operation)
             found.append(("errors over operations", errors, trial.errors_total))
         if trial.per_client:
@@ -111,9 +107,7 @@ def _bytes(trials: list[TrialRecord]) -> Audit:
     def sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
         found = []
         if trial.per_operation:
-            found.append(
-                ("bytes over operations", sum(o.bytes_in for o in trial.per_operation), trial.bytes_in)
-            )
+            found.append(("bytes over operations", sum(o.bytes_in for o in trial.per_operation), trial.bytes_in))
         if trial.per_client:
             found.append(("bytes over clients", sum(c.bytes_in for c in trial.per_client), trial.bytes_in))
         return found
@@ -150,8 +144,7 @@ def _content(cube: Cube) -> Audit:
             text = f"{mine:,.0f} bytes per operation, {other.contender} {theirs:,.0f}"
             bad.append(_deviating(trial, text))
     what = (
-        "bytes per operation agree with the baseline's at the same mix and block (headers and chance "
-        "differ a little)"
+        "bytes per operation agree with the baseline's at the same mix and block (headers and chance differ a little)"
     )
     rest = len(cube.usable) - checked
     return Audit("Same content", what, checked, rest, worst, wording.percent(CONTENT_TOLERANCE), tuple(bad))

@@ -27,9 +27,7 @@ class Cube:
     usable: dict[Key, TrialRecord]
     left_out: tuple[LeftOut, ...]
 
-    def values(
-        self, extract: Callable[[TrialRecord], float], failed_too: bool = False
-    ) -> NDArray[np.float64]:
+    def values(self, extract: Callable[[TrialRecord], float], failed_too: bool = False) -> NDArray[np.float64]:
         """``extract`` of every usable trial, shape (contenders, mixes, blocks); NaN where there is none.
 
         With ``failed_too`` also of failed trials: for errors, which are what made them fail.
@@ -89,9 +87,7 @@ def _left_out(trials: dict[Key, TrialRecord]) -> tuple[LeftOut, ...]:
         reason = why_unusable(trial)
         if reason is not None:
             state = trial.state if trial.state != OK else "failed"
-            found.append(
-                LeftOut(trial.id, trial.contender, trial.mix_clients, trial.block, trial.order, state, reason)
-            )
+            found.append(LeftOut(trial.id, trial.contender, trial.mix_clients, trial.block, trial.order, state, reason))
     return tuple(found)
 
 

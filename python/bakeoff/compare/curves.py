@@ -27,9 +27,7 @@ def contender_curves(cube: Cube, metrics: tuple[Metric, ...], level: float) -> t
             found.append(_curve(cube, metric, contender, values[index], level))
     errors = cube.values(error_share, failed_too=True) * 100.0
     for index, contender in enumerate(cube.contenders):
-        points = tuple(
-            _point(mix, errors[index, m], "linear", level, floor=0.0) for m, mix in enumerate(cube.mixes)
-        )
+        points = tuple(_point(mix, errors[index, m], "linear", level, floor=0.0) for m, mix in enumerate(cube.mixes))
         found.append(Curve("errors", "Failed operations", "%", contender, "arithmetic mean", points))
     return tuple(found)
 
@@ -40,9 +38,7 @@ def _curve(cube: Cube, metric: Metric, contender: str, values: NDArray[np.float6
     return Curve(metric.key, metric.title, metric.unit, contender, centre, points)
 
 
-def _point(
-    mix: int, values: NDArray[np.float64], scale: str, level: float, floor: float = -math.inf
-) -> CurvePoint:
+def _point(mix: int, values: NDArray[np.float64], scale: str, level: float, floor: float = -math.inf) -> CurvePoint:
     found = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level)
     low = found.low if math.isnan(found.low) else max(floor, found.low)
     return CurvePoint(mix, found.blocks, found.centre, low, found.high)
@@ -56,9 +52,7 @@ def summaries(
     rates = cube.values(metrics[0].extract)
     by_key = {(curve.metric, curve.contender): curve for curve in curves}
     return tuple(
-        _summary(
-            cube, name, addresses[name], rates[index], by_key[metrics[0].key, name], by_key.get(("p99", name))
-        )
+        _summary(cube, name, addresses[name], rates[index], by_key[metrics[0].key, name], by_key.get(("p99", name)))
         for index, name in enumerate(cube.contenders)
     )
 

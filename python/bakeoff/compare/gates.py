@@ -47,9 +47,7 @@ class Judge:
         reasons = tuple(gate.text for gate in gates)
         red = [gate.text for gate in gates if gate.level == "red"]
         if decision.outcome == "too_few":
-            text = (
-                f"no verdict: {wording.plural(blocks, 'usable block')}, at least {MINIMUM_BLOCKS} are needed"
-            )
+            text = f"no verdict: {wording.plural(blocks, 'usable block')}, at least {MINIMUM_BLOCKS} are needed"
             return Verdict("too_few", None, decision.more_blocks, text, reasons)
         if decision.outcome == "inconclusive":
             return Verdict("inconclusive", None, decision.more_blocks, self._inconclusive(decision), reasons)
@@ -63,9 +61,7 @@ class Judge:
     def _inconclusive(self, decision: Decision) -> str:
         if decision.more_blocks is None:
             return f"inconclusive: the difference lies at the margin of ±{wording.percent(self.delta)}"
-        return (
-            f"inconclusive: about {wording.plural(decision.more_blocks, 'more block', 'more blocks')} needed"
-        )
+        return f"inconclusive: about {wording.plural(decision.more_blocks, 'more block', 'more blocks')} needed"
 
     def _gates(self, leader: str, follower: str, mixes: tuple[int, ...], alike: bool) -> list[Gate]:
         found: list[Gate] = []
@@ -103,23 +99,17 @@ class Judge:
         limited = sum(GENERATOR_LIMITED in trial.marks for trial in usable)
         if 2 * limited <= len(usable):
             return []
-        part = (
-            f"the load generator was the limit in {limited} of {wording.plural(len(usable), 'trial')} "
-            f"of {name}"
-        )
+        part = f"the load generator was the limit in {limited} of {wording.plural(len(usable), 'trial')} of {name}"
         if behind:
             return [Gate("generator", "red", part)]
         # The leader could have been faster still: the difference stands, its size is a lower bound.
         return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown")]
 
     def _little(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
-        off = sum(
-            abs(found) > LITTLE_RED for trial in usable if (found := self.little.deviation(trial)) is not None
-        )
+        off = sum(abs(found) > LITTLE_RED for trial in usable if (found := self.little.deviation(trial)) is not None)
         if 2 * off <= len(usable):
             return []
         text = (
-            f"Little's law is off by more than {wording.percent(LITTLE_RED)} in {off} of "
-            f"{len(usable)} trials of {name}"
+            f"Little's law is off by more than {wording.percent(LITTLE_RED)} in {off} of {len(usable)} trials of {name}"
         )
         return [Gate("Little's law", "red", text)]

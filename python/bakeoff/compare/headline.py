@@ -24,15 +24,16 @@ def headline(
 def _primary(pair: PairComparison, info: RunInfo) -> str:
     end = pair.primary
     if end.blocks == 0:
-        return (
-            f"{pair.contender} and {pair.baseline} have no complete block in common: nothing can be compared."
-        )
+        return f"{pair.contender} and {pair.baseline} have no complete block in common: nothing can be compared."
     faster, slower, value, low, high = _leader_first(pair, end)
     numbers = f"{wording.ratio(value, low, high)} the {info.rate_unit} of {slower}"
     basis = (
         f"95 % interval {wording.interval(low, high)}, {wording.plural(end.blocks, 'block')}, "
         f"{'geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
     )
+    if end.mixes_left_out:
+        left_out = wording.names([str(mix) for mix in end.mixes_left_out])
+        basis += f", without the mix at {left_out} clients, which has too few usable pairs"
     kind = end.verdict.kind
     if kind == "better":
         floor = "at least " if any(gate.name == "generator" for gate in end.gates) else ""
@@ -48,20 +49,14 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
             f"({basis}); {_more(end, info)}"
         )
     if kind == "withheld":
-        return (
-            f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {faster} served "
-            f"{numbers} ({basis})."
-        )
+        return f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {faster} served {numbers} ({basis})."
     few = f"{numbers} ({basis})" if end.blocks > 1 else f"{numbers} ({wording.plural(end.blocks, 'block')})"
     return f"{faster} served {few}; {end.verdict.text}."
 
 
 def _more(end: Endpoint, info: RunInfo) -> str:
     if end.verdict.more_blocks is None:
-        return (
-            f"the difference lies at the margin of ±{wording.percent(info.delta)}, more blocks may "
-            "not settle it."
-        )
+        return f"the difference lies at the margin of ±{wording.percent(info.delta)}, more blocks may not settle it."
     return f"about {wording.plural(end.verdict.more_blocks, 'more block', 'more blocks')} needed."
 
 
@@ -77,9 +72,7 @@ def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
         if end.metric == "p99" and end.blocks > 1:
             title = next(metric.short for metric in metrics if metric.key == "p99")
             reach = f"{wording.ratio(end.ratio, end.low, end.high)} ({wording.interval(end.low, end.high)})"
-            return [
-                f"The {title} of {pair.contender} is {reach} that of {pair.baseline}: {end.verdict.text}."
-            ]
+            return [f"The {title} of {pair.contender} is {reach} that of {pair.baseline}: {end.verdict.text}."]
     return []
 
 
@@ -98,7 +91,5 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
         failed = sum(c.errors.values())
         share = f"{failed:,} ({wording.percent(c.error_share)})" if failed else "none"
         text = f"{c.name} {share} in {c.operations + failed:,} {info.work}"
-        parts.append(
-            text + (f" and {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else "")
-        )
+        parts.append(text + (f" and {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""))
     return f"Errors: {'; '.join(parts)}."

@@ -45,9 +45,7 @@ def metrics(kind: str) -> tuple[Metric, ...]:
     rate = f"{work_word(kind)}/s"
     return (
         Metric("rate", rate[0].upper() + rate[1:], rate, True, "linear", lambda t: t.operations_per_s, rate),
-        Metric(
-            "throughput", "Throughput", "MB/s", True, "linear", lambda t: t.bytes_per_s / 1e6, "throughput"
-        ),
+        Metric("throughput", "Throughput", "MB/s", True, "linear", lambda t: t.bytes_per_s / 1e6, "throughput"),
         Metric(
             "mean",
             "Mean response time",

@@ -44,9 +44,7 @@ class _Estimate:
     blocks_left_out: tuple[int, ...]
 
 
-def compare_pairs(
-    cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: float
-) -> tuple[PairComparison, ...]:
+def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: float) -> tuple[PairComparison, ...]:
     """Every pair of contenders.
 
     Primary endpoints are corrected across pairs, secondary ones across all of them.
@@ -60,9 +58,7 @@ def compare_pairs(
         if m.key == key[1]
     }
     primary = _corrected([estimates[pair, metrics[0].key] for pair in pairs], judge, 1.0 - level)
-    secondary = _corrected(
-        [estimates[pair, m.key] for pair in pairs for m in metrics[1:]], judge, 1.0 - level
-    )
+    secondary = _corrected([estimates[pair, m.key] for pair in pairs for m in metrics[1:]], judge, 1.0 - level)
     return tuple(
         PairComparison(
             baseline=pair[0],
@@ -70,8 +66,7 @@ def compare_pairs(
             primary=primary[index],
             secondary=tuple(secondary[index * (len(metrics) - 1) : (index + 1) * (len(metrics) - 1)]),
             curves=tuple(
-                _curve(cube, pair, m, logs[pair, m.key], judge, 1.0 - (1.0 - level) / len(pairs))
-                for m in metrics
+                _curve(cube, pair, m, logs[pair, m.key], judge, 1.0 - (1.0 - level) / len(pairs)) for m in metrics
             ),
             exploratory=explore(cube, pair),
         )
@@ -88,9 +83,7 @@ def log_ratios(cube: Cube, metric: Metric, baseline: str, contender: str) -> Log
     return found
 
 
-def _estimate(
-    cube: Cube, pair: tuple[str, str], metric: Metric, logs: Logs, delta: float, level: float
-) -> _Estimate:
+def _estimate(cube: Cube, pair: tuple[str, str], metric: Metric, logs: Logs, delta: float, level: float) -> _Estimate:
     """The weighted mean log-ratio of each block that has all kept mixes.
 
     A mix that has a pair in under half of the blocks is left out of the endpoint (a contender that
@@ -150,9 +143,7 @@ def _leader(pair: tuple[str, str], log_mean: float, metric: Metric) -> str:
     return pair[1] if (log_mean > 0.0) == metric.higher_is_better else pair[0]
 
 
-def _curve(
-    cube: Cube, pair: tuple[str, str], metric: Metric, logs: Logs, judge: Judge, level: float
-) -> RatioCurve:
+def _curve(cube: Cube, pair: tuple[str, str], metric: Metric, logs: Logs, judge: Judge, level: float) -> RatioCurve:
     bands = simultaneous_bands(logs, level)
     spread = _spreads(logs)
     alpha = (1.0 - level) / max(1, int((bands.blocks > 0).sum()))

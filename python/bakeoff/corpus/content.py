@@ -1,6 +1,6 @@
-"""Bytes of generated files. SHAKE-256 keyed by seed and path is the only source of variety, so a file
-depends on nothing but its name, its size and the seed: not on Python's version, the machine, or the order
-of making."""
+"""Bytes of generated files. SHAKE-256 keyed by seed and path is the only source of variety, so a file depends
+on nothing but its name, its size and the seed: not on Python's version, the machine, or the order of making.
+"""
 
 import hashlib
 
@@ -42,9 +42,7 @@ def gif(seed: int, name: str, size: int) -> bytes:
 
 
 def html(seed: int, name: str, size: int) -> bytes:
-    """A well-formed HTML page of exactly `size` bytes, all ASCII: one paragraph of invented words in short
-    lines.
-    """
+    """A well-formed HTML page of exactly `size` bytes, all ASCII: invented words in short lines."""
     head = _HTML_HEAD % name.encode()
     fill = size - len(head) - len(_HTML_TAIL)
     if fill < 1:

@@ -30,8 +30,7 @@ def body(n: int, size: int) -> bytes:
     middle = size - len(_HEAD) - len(_TAIL)
     dots = b"." * 41
     lines = b"".join(
-        b"%d %d %s\n" % (_BASE + n, _BASE + (n * 7919 + k * 104729) % 1_000_003, dots)
-        for k in range(middle // 64 + 1)
+        b"%d %d %s\n" % (_BASE + n, _BASE + (n * 7919 + k * 104729) % 1_000_003, dots) for k in range(middle // 64 + 1)
     )
     return _HEAD + lines[:middle] + _TAIL
 
@@ -44,8 +43,8 @@ export LC_ALL
 
 bad() {
     text='bad query: use ?n=0..999999999&size=64..131072'
-    printf 'Status: 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\n'
-    $((${#text} + 1)) "$text"
+    printf 'Status: 400 Bad Request\r\nContent-Type: text/plain\r\n'
+    printf 'Content-Length: %d\r\n\r\n%s\n' $((${#text} + 1)) "$text"
     exit 0
 }
 

@@ -45,9 +45,7 @@ class Layout:
 
 
 def web_static(seed: int) -> Layout:
-    """6,011 files of 223 to 550,000 bytes, about 60 MB, over 61 folders; neighbours in a class lie in
-    different folders.
-    """
+    """6,011 files of 223 to 550,000 bytes, about 60 MB, over 61 folders."""
     small = STATIC_FILES - LARGE_FILES
     total = sum(share for _, _, share in STATIC_CLASSES)
     counts = [small * share // total for _, _, share in STATIC_CLASSES]
@@ -67,17 +65,13 @@ def web_static(seed: int) -> Layout:
 
 
 def _large_sizes() -> list[int]:
-    """Sizes from 24,000 to 550,000 bytes, small ones more often: the fourth power of a rising line,
-    integers only.
-    """
+    """Sizes from 24,000 to 550,000 bytes, small ones more often: a rising line to the fourth power."""
     last = LARGE_FILES - 1
     return [LARGE_FROM + (LARGE_TO - LARGE_FROM) * i**4 // last**4 for i in range(LARGE_FILES)]
 
 
 def web_dynamic(seed: int) -> Layout:
-    """Pages of 256 B to 128 KiB in the home folder, 10 others and two levels below one of them, and 200
-    computed pages.
-    """
+    """Pages of 256 B to 128 KiB in 13 folders, two levels deep, and 200 computed pages."""
     files = tuple(
         PlannedFile(f"{folder}page-{size}-{copy}.html", size, f"static/{size}")
         for folder in DYNAMIC_FOLDERS

@@ -21,9 +21,7 @@ class ManifestFile(BaseModel):
 
 
 class Manifest(BaseModel):
-    """`classes` maps a class name to its files; `dynamic` lists computed pages with the bytes they must
-    give.
-    """
+    """`classes` maps a class name to its files; `dynamic` lists computed pages with their right bytes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     format: int = Field(FORMAT, le=FORMAT)
@@ -45,9 +43,7 @@ class Manifest(BaseModel):
 
 
 def parse_manifest(data: bytes, origin: str) -> Manifest:
-    """Raises PlanError, with `origin` in the message, when `data` is not a manifest that this version
-    reads.
-    """
+    """Raises PlanError that names `origin` when `data` is not a manifest that this version reads."""
     try:
         return Manifest.model_validate_json(data)
     except ValidationError as error:
@@ -66,6 +62,5 @@ def read_manifest(folder: Path) -> Manifest:
         return parse_manifest(path.read_bytes(), str(path))
     except OSError as error:
         raise PlanError(
-            f"no corpus in {folder} ({path.name}: {error.strerror}): make one with `bakeoff corpus "
-            f"web-static {folder}`"
+            f"no corpus in {folder} ({path.name}: {error.strerror}): make one with `bakeoff corpus web-static {folder}`"
         ) from None

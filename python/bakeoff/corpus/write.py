@@ -22,10 +22,8 @@ def write_corpus(
     """Make the corpus of `suite` in `folder`; `progress` gets (bytes done, bytes in all).
 
     An empty or missing folder is filled; an unfinished corpus of the same suite and seed is finished; a
-    finished
-    one is checked and repaired. Raises PlanError for a folder with other content unless `force`, which adds
-    the
-    corpus to what is there; LabError when the disk is full or the folder is not writable.
+    finished one is checked and repaired. Raises PlanError for a folder with other content unless `force`,
+    which adds the corpus to what is there; LabError when the disk is full or the folder is not writable.
     """
     layout = LAYOUTS[suite](seed)
     _claim(folder, suite, seed, force)
@@ -63,9 +61,7 @@ def _claim(folder: Path, suite: str, seed: int, force: bool) -> None:
                 f"{folder} holds the corpus {found[0]} of seed {found[1]}: give an empty folder, or "
                 f"--force to write over it"
             )
-    raise PlanError(
-        f"{folder} is not empty: give an empty folder, or --force to add the corpus to what is there"
-    )
+    raise PlanError(f"{folder} is not empty: give an empty folder, or --force to add the corpus to what is there")
 
 
 def _identity(path: Path) -> tuple[str, int] | None:

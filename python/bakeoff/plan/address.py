@@ -12,9 +12,7 @@ _FORMS = "write http://host[:port][/path], https://…, or unix:/path/to/socket"
 
 @dataclass(frozen=True)
 class WebAddress:
-    """Where a web contender listens. `unix` is a socket path or None; `target` is the path of the address,
-    no `/` at its end.
-    """
+    """Where a web contender listens; `unix` is a socket path, `target` the path with its query."""
 
     text: str
     scheme: str
@@ -89,8 +87,7 @@ def unix_url(path: str) -> str:
 
 
 def resolve(address: WebAddress) -> tuple[str, ...]:
-    """The numeric addresses of a contender, `127.0.0.1:80` or `[::1]:80`, in the system's order; none for a
-    socket.
+    """The numeric addresses in the system's order, `127.0.0.1:80` or `[::1]:80`; none for a socket.
 
     Raises TargetError when the name is not known.
     """

@@ -48,9 +48,7 @@ def _numbers(value: Any, info: ValidationInfo) -> Any:
 
 
 def _words(value: Any) -> Any:
-    return (
-        tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
-    )
+    return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
 def _whole(value: Any) -> Any:
@@ -74,11 +72,7 @@ def _weights(value: Any) -> Any:
 
 def absolute_path(value: Any, info: ValidationInfo) -> Any:
     """A path as given is relative to the working folder; a stored plan must not be."""
-    return (
-        str(Path(value).expanduser().absolute())
-        if isinstance(value, str) and not is_resolved(info)
-        else value
-    )
+    return str(Path(value).expanduser().absolute()) if isinstance(value, str) and not is_resolved(info) else value
 
 
 Duration = Annotated[float, BeforeValidator(_reader(parse_duration, bare_number_is_fine=False))]
@@ -95,17 +89,13 @@ OptionalPath = Annotated[str | None, BeforeValidator(absolute_path)]
 
 
 class Strict(BaseModel):
-    """Base of all plan models: immutable, unknown keys are errors, names in messages are those of the plan
-    file.
-    """
+    """Base of all plan models: immutable, and unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """A TOML file as a table. Raises PlanError when it is missing or not TOML; `what` names it in the
-    message.
-    """
+    """A TOML file as a table; `what` names it in messages. Raises PlanError when it is missing or wrong."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

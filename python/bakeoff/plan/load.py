@@ -72,9 +72,7 @@ def read_plan_file(path: Path) -> PlanInput:
     table = read_toml(path, "plan file")
     for key in table:
         if key not in ("plan", "settings", "contender"):
-            raise PlanError(
-                f"{path}: unknown table [{key}]: {did_you_mean(key, ['plan', 'settings', 'contender'])}"
-            )
+            raise PlanError(f"{path}: unknown table [{key}]: {did_you_mean(key, ['plan', 'settings', 'contender'])}")
     plan, settings, contenders = table.get("plan", {}), table.get("settings", {}), table.get("contender", [])
     if not isinstance(plan, dict) or not isinstance(settings, dict):
         raise PlanError(f"{path}: write [plan] and [settings] as tables")
@@ -88,8 +86,7 @@ def read_plan_file(path: Path) -> PlanInput:
 
 def _setting_paths() -> dict[str, bool]:
     return {
-        info.alias or name: isinstance(info.json_schema_extra, dict)
-        and bool(info.json_schema_extra.get("path"))
+        info.alias or name: isinstance(info.json_schema_extra, dict) and bool(info.json_schema_extra.get("path"))
         for kind in KINDS.values()
         for name, info in kind.settings.model_fields.items()
     }
@@ -133,9 +130,7 @@ def parse_contenders(words: Sequence[str]) -> list[dict[str, Any]]:
     for word in words:
         name, equals, address = word.partition("=")
         if not equals or not address or not re.fullmatch(r"[A-Za-z0-9._+-]+", name):
-            raise PlanError(
-                f"{word!r} is not a contender: write NAME=ADDRESS, such as nginx=http://127.0.0.1:8080"
-            )
+            raise PlanError(f"{word!r} is not a contender: write NAME=ADDRESS, such as nginx=http://127.0.0.1:8080")
         found.append({"name": name, "address": address})
     return found
 
@@ -208,9 +203,7 @@ def _head(given: PlanInput) -> PlanSection:
 def _refuse_settings_of_other_kinds(given: PlanInput, kind: str) -> None:
     for key, owners in setting_owners().items():
         if key in given.settings and kind not in owners:
-            raise PlanError(
-                f"{given.label('settings')(key)}: belongs to suites of kind {owners[0]}: leave it out"
-            )
+            raise PlanError(f"{given.label('settings')(key)}: belongs to suites of kind {owners[0]}: leave it out")
 
 
 def _contender_label(origin: str, name: str, key: str) -> str:

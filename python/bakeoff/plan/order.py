@@ -36,9 +36,7 @@ def block_seed(seed: int, block: int) -> int:
 
 
 def williams_square(size: int) -> list[list[int]]:
-    """Rows of places 0..size-1, balanced for position and for carry-over; an odd size needs its mirror rows
-    too.
-    """
+    """Rows of places 0..size-1, balanced for position and succession; odd sizes need their mirror rows."""
     first, low, high = [0], 1, size - 1
     while len(first) < size:
         first.append(low if len(first) % 2 else high)

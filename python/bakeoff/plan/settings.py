@@ -1,8 +1,5 @@
-"""Settings that every suite has. Each field's description is its help on the command line and its
-documentation.
-"""
+"""Settings that every suite has. A field's description is its help text and its documentation."""
 
-import os
 from typing import Any, Self
 
 from pydantic import Field, model_validator
@@ -13,15 +10,12 @@ from bakeoff.plan.fields import Duration, Numbers, OptionalNumbers, OptionalWhol
 class CommonSettings(Strict):
     """The clock and the crowd of a suite: how many clients, for how long, on what part of the machine.
 
-    The name of a setting in a plan file is the field's alias; `off` in a field's extra is the flag that
-    turns a
-    yes/no setting off.
+    The name of a setting in a plan file is the field's alias; `off` in a field's extra is the flag that turns
+    a yes/no setting off.
     """
 
     mixes: Numbers = Field((1, 4, 8), description="Numbers of clients, one mix each, rising: 1,4,8.")
-    threads: Whole = Field(
-        1, ge=1, le=1024, description="Threads per client; each holds one session at a time."
-    )
+    threads: Whole = Field(1, ge=1, le=1024, description="Threads per client; each holds one session at a time.")
     length_s: Duration = Field(
         300.0,
         alias="length",
@@ -46,13 +40,13 @@ class CommonSettings(Strict):
     cores: Whole = Field(1, ge=1, le=1024, description="Load threads of the generator, one core each.")
     pin: OptionalNumbers = Field(
         None,
-        description="Core numbers that the load threads are bound to: 0,1; auto leaves it to the system.",
+        description="Cores that the load threads are bound to, in turn: 0,1; auto leaves it to the system.",
     )
     connect_timeout_s: Duration = Field(
         5.0, alias="connect_timeout", gt=0, description="Give up a connection that is not made in this time."
     )
     reply_timeout_s: Duration = Field(
-        10.0, alias="reply_timeout", gt=0, description="Give up a reply that makes no progress for this time."
+        10.0, alias="reply_timeout", gt=0, description="Give up a reply that is not complete in this time."
     )
 
     @model_validator(mode="after")
@@ -64,15 +58,9 @@ class CommonSettings(Strict):
             raise ValueError("mixes: clients times threads may be 1,000,000 at most")
         if self.operations is None and self.ramp_up_s + self.ramp_down_s >= self.length_s:
             raise ValueError("length includes both ramps: make it longer than ramp_up and ramp_down together")
-        if self.pin is not None:
-            self._check_pin(self.pin)
+        if self.pin is not None and (not self.pin or min(self.pin) < 0 or len(set(self.pin)) != len(self.pin)):
+            raise ValueError("pin: give different core numbers, from 0: 0,1")
         return self
-
-    def _check_pin(self, pin: tuple[int, ...]) -> None:
-        if len(set(pin)) != len(pin) or len(pin) != self.cores:
-            raise ValueError(f"pin: name as many different cores as `cores` says ({self.cores})")
-        if any(core < 0 for core in pin):
-            raise ValueError("pin: core numbers start at 0")
 
     @property
     def window_s(self) -> float:
@@ -82,8 +70,3 @@ class CommonSettings(Strict):
     def stored(self) -> dict[str, Any]:
         """The settings as plain JSON values by field name, units in the names."""
         return self.model_dump(mode="json")
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0))

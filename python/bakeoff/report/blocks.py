@@ -110,6 +110,4 @@ class Report:
 
     def charts(self) -> tuple[Chart, ...]:
         """All charts in the order of their appearance."""
-        return tuple(
-            block for section in self.sections for block in section.blocks if isinstance(block, Chart)
-        )
+        return tuple(block for section in self.sections for block in section.blocks if isinstance(block, Chart))

@@ -145,9 +145,7 @@ def lines_with_intervals(
         base.mark_point(size=46, filled=True, opacity=1).encode(y=y, color=colour, shape=shape),
     ]
     missing = [
-        {"contender": row["contender"], "clients": row["clients"], "value": 0}
-        for row in rows
-        if row["value"] is None
+        {"contender": row["contender"], "clients": row["clients"], "value": 0} for row in rows if row["value"] is None
     ]
     if missing:
         # A contender that broke at a mix is a result: it is marked on the axis, and the line stops.
@@ -188,9 +186,7 @@ def ratio_over_mixes(
     chart = alt.layer(
         zone.encode(y=alt.Y("a:Q", scale=scale, axis=axis), y2="b:Q"),
         one.encode(y=y),
-        base.mark_rule(strokeWidth=1.8).encode(
-            y=alt.Y("low:Q", scale=scale, axis=axis), y2="high:Q", color=colour
-        ),
+        base.mark_rule(strokeWidth=1.8).encode(y=alt.Y("low:Q", scale=scale, axis=axis), y2="high:Q", color=colour),
         base.mark_point(size=56, opacity=1, filled=False, strokeWidth=1.8).encode(
             y=y, color=colour, shape=shape, fill=fill
         ),
@@ -298,9 +294,7 @@ def shares_by_mix(
                     scale=alt.Scale(paddingInner=0.15),
                 ),
                 y=alt.Y("share:Q", axis=axis, scale=alt.Scale(domain=[0, 1])),
-                color=alt.Color(
-                    "step:N", sort=list(steps), scale=alt.Scale(domain=list(steps), range=colours)
-                ),
+                color=alt.Color("step:N", sort=list(steps), scale=alt.Scale(domain=list(steps), range=colours)),
                 order=alt.Order("order:Q"),
             )
             .properties(width=(2 * WIDTH - 60) / len(names) - 20, height=200)
@@ -313,9 +307,7 @@ def ranges_by_mix(
 ) -> dict[str, Any]:
     """Lowest to highest client relative to the mean. Rows: contender, clients (text), low, high."""
     colour, shape, _ = contender_channels(names)
-    x = alt.X(
-        "clients:O", sort=[str(m) for m in mixes], axis=alt.Axis(title="Simulated clients", labelAngle=0)
-    )
+    x = alt.X("clients:O", sort=[str(m) for m in mixes], axis=alt.Axis(title="Simulated clients", labelAngle=0))
     top = max((row["high"] for row in rows), default=1.0)
     y = alt.Y(
         "low:Q",
@@ -323,9 +315,7 @@ def ranges_by_mix(
         scale=alt.Scale(domain=[0, max(1.25, top * 1.05)], nice=False),
     )
     one = alt.Chart(rows_of("one")).mark_rule(color=MUTED).encode(y=y)
-    base = alt.Chart(rows_of("rows")).encode(
-        x=x, xOffset=alt.XOffset("contender:N", sort=list(names)), color=colour
-    )
+    base = alt.Chart(rows_of("rows")).encode(x=x, xOffset=alt.XOffset("contender:N", sort=list(names)), color=colour)
     chart = alt.layer(
         one,
         base.mark_rule(strokeWidth=2).encode(y=y, y2="high:Q"),

@@ -43,9 +43,7 @@ def _title(names: tuple[str, ...]) -> str:
 
 
 def _verdict(comparison: Comparison) -> tuple[str, Tone]:
-    kinds = {
-        pair.primary.verdict.kind for pair in comparison.pairs if pair.baseline == comparison.run.baseline
-    }
+    kinds = {pair.primary.verdict.kind for pair in comparison.pairs if pair.baseline == comparison.run.baseline}
     if not kinds:
         return "One contender", "plain"
     if len(kinds) > 1:

@@ -47,8 +47,7 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     info = comparison.run
     _line(
         console,
-        f"Plan {info.plan_hash}; δ = {wording.percent(info.delta)}; intervals 95 %; baseline "
-        f"{info.baseline}.",
+        f"Plan {info.plan_hash}; δ = {wording.percent(info.delta)}; intervals 95 %; baseline {info.baseline}.",
     )
 
 
@@ -65,9 +64,7 @@ def _headline(comparison: Comparison, console: Console) -> None:
 
 def _table(title: str, console: Console) -> Table:
     look = box.SIMPLE_HEAD if console.is_terminal else None
-    return Table(
-        title=Text(title, style="bold"), title_justify="left", box=look, pad_edge=False, show_edge=False
-    )
+    return Table(title=Text(title, style="bold"), title_justify="left", box=look, pad_edge=False, show_edge=False)
 
 
 def _rates(comparison: Comparison, console: Console) -> Table:
@@ -90,9 +87,7 @@ def _rates(comparison: Comparison, console: Console) -> Table:
         row = [Text(cell) for cell in cells]
         for pair in against:
             at = pair.curves[0].points[index]
-            row.append(
-                Text(f"{wording.ratio(at.ratio, at.low, at.high)} ({wording.interval(at.low, at.high)})")
-            )
+            row.append(Text(f"{wording.ratio(at.ratio, at.low, at.high)} ({wording.interval(at.low, at.high)})"))
             row.append(Text(at.verdict.text, style=STYLES[at.verdict.kind].removeprefix("bold ")))
         table.add_row(*row)
     return table
@@ -107,13 +102,9 @@ def _responses(comparison: Comparison, console: Console) -> Table:
     for index, clients in enumerate(comparison.run.mixes):
         cells = [str(clients)]
         for contender in comparison.contenders:
-            points = [
-                comparison.curve(m, contender.name).points[index] for m in ("mean", "p50", "p95", "p99")
-            ]
+            points = [comparison.curve(m, contender.name).points[index] for m in ("mean", "p50", "p95", "p99")]
             cells += [wording.figures(point.centre) for point in points]
-            cells.append(
-                wording.percent(comparison.curve("errors", contender.name).points[index].centre / 100.0)
-            )
+            cells.append(wording.percent(comparison.curve("errors", contender.name).points[index].centre / 100.0))
         table.add_row(*cells)
     return table
 
@@ -174,25 +165,19 @@ def _endpoints(pair: PairComparison, console: Console) -> Table:
 
 def _ratios(pair: PairComparison, console: Console) -> Table:
     method = pair.curves[0].method
-    table = _table(
-        f"{pair.contender} ÷ {pair.baseline} at each mix (bands for all mixes together, {method})", console
-    )
+    table = _table(f"{pair.contender} ÷ {pair.baseline} at each mix (bands for all mixes together, {method})", console)
     table.add_column("clients", justify="right")
     for curve in pair.curves:
         table.add_column(curve.metric, justify="right")
     for points in zip(*(curve.points for curve in pair.curves), strict=True):
-        cells = [
-            f"{wording.ratio(p.ratio, p.low, p.high)} ({wording.interval(p.low, p.high)})" for p in points
-        ]
+        cells = [f"{wording.ratio(p.ratio, p.low, p.high)} ({wording.interval(p.low, p.high)})" for p in points]
         table.add_row(str(points[0].clients), *cells)
     return table
 
 
 def _left_out(comparison: Comparison, console: Console) -> None:
     for trial in comparison.left_out:
-        text = (
-            f"Left out: block {trial.block}, {trial.contender}, {wording.plural(trial.clients, 'client')}: "
-        )
+        text = f"Left out: block {trial.block}, {trial.contender}, {wording.plural(trial.clients, 'client')}: "
         _line(console, f"{text}{trial.state}: {trial.reason}", "red")
 
 
@@ -203,9 +188,7 @@ def _audits(comparison: Comparison, console: Console) -> Table:
         table.add_column(name, justify="right")
     for audit in comparison.audits:
         worst = wording.percent(audit.worst)
-        table.add_row(
-            audit.name, str(audit.checked), str(audit.not_applicable), worst, str(len(audit.deviating))
-        )
+        table.add_row(audit.name, str(audit.checked), str(audit.not_applicable), worst, str(len(audit.deviating)))
     return table
 
 

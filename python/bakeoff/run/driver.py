@@ -84,9 +84,7 @@ def resume_run(path: Path, agent: Agent, observer: Observer) -> int:
     try:
         plan = Plan.from_dict(run.plan)
     except (ValidationError, KeyError) as error:
-        raise RunFileError(
-            f"{path} holds a plan that this version cannot read ({error}): run the plan anew"
-        ) from None
+        raise RunFileError(f"{path} holds a plan that this version cannot read ({error}): run the plan anew") from None
     stop = Stop()
     try:
         with stop.active(), RunWriter.reopen(path) as writer:
@@ -128,9 +126,7 @@ def _refuse_other_content(path: Path, stored: dict[str, object], check: Check) -
 
 
 def _specs(plan: Plan, check: Check) -> dict[str, TrialSpec]:
-    """The trial spec of each contender, but for clients and seed. Built once: a corpus has thousands of
-    requests.
-    """
+    """The trial spec of each contender but for clients and seed: built once, a corpus has many requests."""
     s = plan.settings
     return {
         c.name: TrialSpec.model_validate(
@@ -233,9 +229,7 @@ class _Loop:
             self._observer.on_run_end()
 
     def _reset(self, contender: Contender) -> str | None:
-        """Why the contender is not ready, or None. A contender that does not come back fails its visit, not
-        the run.
-        """
+        """Why the contender is not ready, or None. Not coming back fails its visit, not the run."""
         try:
             reset(contender, partial(self._check.answers, contender))
         except TargetError as error:
@@ -245,9 +239,7 @@ class _Loop:
 
     def _run_trial(self, trial: PlannedTrial) -> None:
         check_disk(self._writer.path, estimate_bytes(self._plan) // max(1, self._plan.trials))
-        spec = self._specs[trial.contender].model_copy(
-            update={"clients": trial.mix_clients, "seed": trial.seed}
-        )
+        spec = self._specs[trial.contender].model_copy(update={"clients": trial.mix_clients, "seed": trial.seed})
         started, events = datetime.now(UTC), list[EngineEvent]()
         session: TrialSession | None = None
         self._observer.on_trial_start(trial)
@@ -293,19 +285,13 @@ class _Loop:
         elif interruption is not None:
             record = without_result(trial, text, records.INTERRUPTED, interruption)
         else:
-            record = without_result(
-                trial, text, records.FAILED, "the trial did not end in time and was given up"
-            )
+            record = without_result(trial, text, records.FAILED, "the trial did not end in time and was given up")
         notes = _stamped(started, events)
-        if (
-            record.state == records.INTERRUPTED
-        ):  # resume repeats the trial; that it was stopped must stay known
+        if record.state == records.INTERRUPTED:  # resume repeats the trial; that it was stopped must stay known
             notes.append(EventRecord(utc_now(), "warning", f"trial interrupted: {trial_line(record)}", None))
         self._store(record, dict(outcome.histograms) if outcome else {}, notes)
 
-    def _store(
-        self, record: TrialRecord, histograms: dict[str, bytes], events: Sequence[EventRecord]
-    ) -> None:
+    def _store(self, record: TrialRecord, histograms: dict[str, bytes], events: Sequence[EventRecord]) -> None:
         self._writer.add_trial(record, histograms, events)
         for event in events:
             self._observer.on_event(event)
@@ -319,8 +305,6 @@ def _cancel(session: TrialSession) -> Outcome | None:
 
 def _stamped(started: datetime, events: Sequence[EngineEvent]) -> list[EventRecord]:
     return [
-        EventRecord(
-            (started + timedelta(seconds=e.at_s)).isoformat(timespec="milliseconds"), e.level, e.text, None
-        )
+        EventRecord((started + timedelta(seconds=e.at_s)).isoformat(timespec="milliseconds"), e.level, e.text, None)
         for e in events
     ]

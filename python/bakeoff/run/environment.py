@@ -1,5 +1,6 @@
 """What the generator is: stored with each run, so that a number can be judged later. Facts only, read from
-the system; what cannot be read is absent rather than guessed."""
+the system; what cannot be read is absent rather than guessed.
+"""
 
 import os
 import platform
@@ -50,7 +51,6 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "load_average": [round(value, 2) for value in os.getloadavg()],
         "clocksource": _text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "command_line": _text("/proc/cmdline"),
         "transparent_hugepage": _text("/sys/kernel/mm/transparent_hugepage/enabled"),
         "sysctl": {name: text for name in SYSCTLS if (text := _text("/proc/sys/" + name.replace(".", "/")))},
     }
@@ -88,9 +88,7 @@ def _cpu() -> dict[str, Any]:
 def _cpuinfo() -> dict[str, str]:
     """The first processor of /proc/cpuinfo."""
     first = (_text("/proc/cpuinfo") or "").split("\n\n")[0]
-    return {
-        key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())
-    }
+    return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first.splitlines())}
 
 
 def _os_name() -> str | None:

@@ -25,6 +25,7 @@ GENERATOR_BUSY_SHARE = 0.9
 NEAR_CEILING_SHARE = 0.7
 P99_NEEDS_OPERATIONS = 368  # distribution-free upper 95 % bound of a 99th percentile
 LATE_START_P99_NS = 50_000_000
+STUCK_S = 1.0
 VOIDING = {
     "ports_exhausted": "the generator ran out of local ports: use keep_alive or more source_addresses",
     "too_many_files": "the generator ran out of open files: raise `ulimit -n`",
@@ -55,9 +56,7 @@ def judge(result: TrialResult, error_limit: float) -> tuple[str, str]:
 def list_errors(errors: dict[str, int]) -> str:
     """`refused 12, reply timeout 3`, the most frequent first."""
     found = sorted(((n, name) for name, n in errors.items() if n), key=lambda pair: (-pair[0], pair[1]))
-    return (
-        ", ".join(f"{name.replace('_', ' ')} {n:,}" for n, name in found) or "none was finished in the window"
-    )
+    return ", ".join(f"{name.replace('_', ' ')} {n:,}" for n, name in found) or "none was finished in the window"
 
 
 def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[str, ...]:
@@ -73,6 +72,9 @@ def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[str
     counts = [c.operations for c in result.per_client]
     if result.operations >= 10 * len(counts) > 0 and min(counts) == 0:
         found.append("starved-client")
+    # A hung operation ends neither in success nor in error within the window: it must not go unseen.
+    if result.unfinished.oldest_s > max(STUCK_S, result.window_s / 2):
+        found.append("stuck-operations")
     late = result.generator.late_start.p99_ns
     if late is not None and late > LATE_START_P99_NS:
         found.append("late-start")
@@ -80,9 +82,7 @@ def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[str
 
 
 def jain(counts: Sequence[int]) -> float:
-    """Jain's fairness index of the clients' counts: 1 when all are equal, 1/n when one client got
-    everything.
-    """
+    """Jain's fairness index: 1 when all counts are equal, 1/n when one client got everything."""
     squares = sum(n * n for n in counts)
     return sum(counts) ** 2 / (len(counts) * squares) if squares else 1.0
 
@@ -125,13 +125,13 @@ def to_record(
         ),
         steps=tuple(StepRecord(s.name, _summary(s.summary)) for s in result.steps),
         per_second=tuple(
-            SecondRecord(s.second, s.phase, s.operations, s.errors, s.bytes_in, _summary(s.service))
+            SecondRecord(s.second, s.phase, s.operations, s.errors, s.bytes_in, _summary(s.service), s.width_s)
             for s in result.per_second
         ),
         per_client=tuple(
             ClientRecord(c.client, c.operations, c.errors, c.bytes_in, c.busy_s) for c in result.per_client
         ),
-        connections_opened=result.connections.opened,
+        connections={name: count for name, count in result.connections.model_dump().items() if count},
         generator_cpu_share=generator.cpu_share,
         generator_cpu_us_per_operation=generator.cpu_us_per_operation or 0.0,
         generator_late_start=_summary(generator.late_start),
@@ -168,7 +168,7 @@ def without_result(planned: PlannedTrial, started_at: str, state: str, reason: s
         steps=(),
         per_second=(),
         per_client=(),
-        connections_opened=0,
+        connections={},
         generator_cpu_share=0.0,
         generator_cpu_us_per_operation=0.0,
         generator_late_start=EMPTY_SUMMARY,

@@ -34,12 +34,13 @@ class LiveObserver:
             TextColumn("{task.fields[left]}"),
             console=console,
         )
-        self._live = Live(console=console, refresh_per_second=8, transient=True, get_renderable=self._render)
         self._clock: Clock | None = None
         self._plan: Plan | None = None
         self._trial: PlannedTrial | None = None
         self._before = (0.0, 0, 0)
         self._now: tuple[str, float, float, int] | None = None
+        # the last attribute: Live renders once at its own birth
+        self._live = Live(console=console, refresh_per_second=4, transient=True, get_renderable=self._render)
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
         """See Observer."""
@@ -76,9 +77,7 @@ class LiveObserver:
 
     def on_event(self, event: EventRecord) -> None:
         """See Observer."""
-        self._console.print(
-            Text(f"{event.level}: {event.text}", style="yellow" if event.level == "warning" else "dim")
-        )
+        self._console.print(Text(f"{event.level}: {event.text}", style="yellow" if event.level == "warning" else "dim"))
 
     def on_run_end(self) -> None:
         """See Observer."""

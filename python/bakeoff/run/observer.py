@@ -40,19 +40,18 @@ class Clock:
         self.trials = trials
         self.done = 0
         self._planned_s = plan.settings.length_s + OVERHEAD_S
-        self._began = time.monotonic()
+        self._began = self._ended = time.monotonic()
 
     def trial_ended(self) -> None:
         """Count one more."""
         self.done += 1
+        self._ended = time.monotonic()
 
     @property
     def left_s(self) -> float:
-        """Seconds to go: by the pace so far, at first by the plan."""
-        elapsed = time.monotonic() - self._began
-        pace = elapsed / self.done if self.done else self._planned_s
-        within = elapsed - self.done * pace if self.done == 0 else 0.0
-        return max(0.0, (self.trials - self.done) * pace - within)
+        """Seconds to go: by the pace of the trials so far, before the first one has ended by the plan."""
+        pace = (self._ended - self._began) / self.done if self.done else self._planned_s
+        return max(0.0, (self.trials - self.done) * pace - (time.monotonic() - self._ended))
 
 
 def trial_line(record: TrialRecord) -> str:
@@ -87,7 +86,8 @@ class PlainObserver:
     def on_run_start(self, plan: Plan, trials: int) -> None:
         """See Observer."""
         self._clock = Clock(plan, trials)
-        self._line(f"{plan.name}: {trials} trials, about {short_duration(self._clock.left_s)}")
+        count = f"{trials} trial" if trials == 1 else f"{trials} trials"
+        self._line(f"{plan.name}: {count}, about {short_duration(self._clock.left_s)}")
 
     def on_trial_start(self, trial: PlannedTrial) -> None:
         """See Observer."""

@@ -91,9 +91,7 @@ class Prober:
                 f"no reply within {limit:g} s: is the server overloaded, or reply_timeout too short?"
             ) from None
         except http.client.IncompleteRead as error:
-            raise _ExchangeError(
-                f"the body ends after {len(error.partial)} bytes, before its stated length"
-            ) from None
+            raise _ExchangeError(f"the body ends after {len(error.partial)} bytes, before its stated length") from None
         except (OSError, http.client.HTTPException) as error:
             raise _ExchangeError(f"the reply breaks off ({_reason(error)})") from None
         finally:
@@ -115,17 +113,13 @@ class Prober:
         try:
             plain = self._connect_plain(timeout)
         except ConnectionRefusedError:
-            raise TargetError(
-                f"{where}: connection refused: start the server, or correct the address"
-            ) from None
+            raise TargetError(f"{where}: connection refused: start the server, or correct the address") from None
         except TimeoutError:
             raise TargetError(
                 f"{where}: no connection within {timeout:g} s: check address, route and firewall"
             ) from None
         except OSError as error:
-            raise TargetError(
-                f"{where}: cannot connect ({_reason(error)}): check address and network"
-            ) from None
+            raise TargetError(f"{where}: cannot connect ({_reason(error)}): check address and network") from None
         plain.settimeout(self._settings.reply_timeout_s)
         if self._context is None:
             return plain

@@ -31,9 +31,7 @@ def reset(contender: Contender, answers: Callable[[], None], timeout_s: float = 
         except TargetError as error:
             if time.monotonic() >= until:
                 waited = format_duration(contender.ready_timeout_s)
-                raise TargetError(
-                    f"{error} ({waited} after its reset; ready_timeout sets how long to wait)"
-                ) from None
+                raise TargetError(f"{error} ({waited} after its reset; ready_timeout sets how long to wait)") from None
         time.sleep(RETRY_S)
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as KeyboardInterrupt, except in the moments in which a finished trial could get lost."""
+"""Ctrl-C, SIGTERM and SIGHUP as KeyboardInterrupt, but not while a finished trial could get lost."""
 
 import signal
 import threading
@@ -8,7 +8,7 @@ from types import FrameType
 
 
 class Stop:
-    """While active, SIGINT and SIGTERM raise KeyboardInterrupt; inside `deferred` they wait until its end."""
+    """While active, these signals raise KeyboardInterrupt; inside `deferred` they wait until its end."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -16,13 +16,14 @@ class Stop:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Take over both signals; other threads than the main one get none and change nothing."""
+        """Take over the signals; other threads than the main one get none and change nothing."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {
-            number: signal.signal(number, self._on_signal) for number in (signal.SIGINT, signal.SIGTERM)
-        }
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup means: go on without a terminal
+            numbers.append(signal.SIGHUP)
+        before = {number: signal.signal(number, self._on_signal) for number in numbers}
         try:
             yield
         finally:

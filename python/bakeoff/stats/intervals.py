@@ -90,9 +90,7 @@ def paired_log_ratio(numerator: ArrayLike, denominator: ArrayLike, level: float 
     top = np.asarray(numerator, dtype=np.float64)
     bottom = np.asarray(denominator, dtype=np.float64)
     if top.shape != bottom.shape or top.ndim != 1:
-        raise ValueError(
-            f"paired values need two arrays of one shape (blocks,), not {top.shape} and {bottom.shape}"
-        )
+        raise ValueError(f"paired values need two arrays of one shape (blocks,), not {top.shape} and {bottom.shape}")
     usable = np.isfinite(top) & np.isfinite(bottom) & (top > 0.0) & (bottom > 0.0)
     return ratio_from_logs(np.log(top[usable]) - np.log(bottom[usable]), level)
 
@@ -102,9 +100,7 @@ def ratio_from_logs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
     logs = finite(log_ratios)
     interval = mean_interval(logs, level)
     if logs.size < 2:
-        return PairedRatio(
-            int(logs.size), interval.centre, math.nan, _exp(interval.centre), *([math.nan] * 4)
-        )
+        return PairedRatio(int(logs.size), interval.centre, math.nan, _exp(interval.centre), *([math.nan] * 4))
     spread = float(logs.std(ddof=1))
     return PairedRatio(
         blocks=int(logs.size),

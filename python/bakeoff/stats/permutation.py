@@ -13,9 +13,7 @@ MONTE_CARLO_SEED = 20_260_101
 
 
 @lru_cache(maxsize=8)
-def sign_flips(
-    blocks: int, exact_blocks: int = EXACT_BLOCKS, draws: int = MONTE_CARLO_FLIPS
-) -> NDArray[np.float64]:
+def sign_flips(blocks: int, exact_blocks: int = EXACT_BLOCKS, draws: int = MONTE_CARLO_FLIPS) -> NDArray[np.float64]:
     """Signs of shape ``(flips, blocks)``, entries ±1, read-only.
 
     Up to ``exact_blocks`` every flip is listed, but only one of each mirrored pair: the statistics used

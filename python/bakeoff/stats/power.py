@@ -13,9 +13,7 @@ def _z(probability: float) -> float:
     return float(special.ndtri(probability))
 
 
-def blocks_for_difference(
-    log_sd: float, log_effect: float, alpha: float = 0.05, power: float = 0.8
-) -> int | None:
+def blocks_for_difference(log_sd: float, log_effect: float, alpha: float = 0.05, power: float = 0.8) -> int | None:
     """Blocks to show a difference of ``log_effect`` with the given power; None if more than 10,000.
 
     ``log_sd`` is the spread of per-block log-ratios: sqrt(2(1 - rho)) times one contender's spread.

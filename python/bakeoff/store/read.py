@@ -54,9 +54,7 @@ def pending(path: Path) -> tuple[PlannedTrial, ...]:
         "SELECT position, contender, mix_clients, block, seed FROM planned WHERE position NOT IN"
         " (SELECT position FROM trials WHERE state <> 'interrupted') ORDER BY position"
     )
-    return tuple(
-        PlannedTrial(*row) for row in _read(path, lambda connection: connection.execute(query).fetchall())
-    )
+    return tuple(PlannedTrial(*row) for row in _read(path, lambda connection: connection.execute(query).fetchall()))
 
 
 def _read(path: Path, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -74,9 +72,7 @@ def _read_once(path: Path, work: Callable[[sqlite3.Connection], T], quiet: bool)
             connection.execute("BEGIN")
             return work(connection)
     except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise RunFileError(
-            f"{path} is damaged ({error}): restore it from a copy, or run the plan again"
-        ) from error
+        raise RunFileError(f"{path} is damaged ({error}): restore it from a copy, or run the plan again") from error
     finally:
         connection.close()
 
@@ -84,9 +80,7 @@ def _read_once(path: Path, work: Callable[[sqlite3.Connection], T], quiet: bool)
 def _run(path: Path, connection: sqlite3.Connection) -> RunRecord:
     run = _row(connection, "SELECT * FROM run")
     if run is None:
-        raise RunFileError(
-            f"{path} holds no run: it was cut off while being created; delete it and run again"
-        )
+        raise RunFileError(f"{path} holds no run: it was cut off while being created; delete it and run again")
     return RunRecord(
         path=path,
         schema_version=connection.execute("PRAGMA user_version").fetchone()[0],
@@ -131,9 +125,7 @@ def _summary(row: sqlite3.Row) -> Summary:
 def _parts(connection: sqlite3.Connection, table: str, by: str) -> dict[int, list[sqlite3.Row]]:
     """All rows of `table` that belong to a latest attempt, grouped by trial: one query, not one per trial."""
     found: dict[int, list[sqlite3.Row]] = defaultdict(list)
-    for row in connection.execute(
-        f"SELECT * FROM {table} WHERE trial_id IN ({_LATEST}) ORDER BY trial_id, {by}"
-    ):
+    for row in connection.execute(f"SELECT * FROM {table} WHERE trial_id IN ({_LATEST}) ORDER BY trial_id, {by}"):
         found[row["trial_id"]].append(row)
     return found
 
@@ -175,7 +167,13 @@ def _operation(row: sqlite3.Row) -> OperationRecord:
 
 def _second(row: sqlite3.Row) -> SecondRecord:
     return SecondRecord(
-        row["second"], row["phase"], row["operations"], row["errors"], row["bytes_in"], _summary(row)
+        row["second"],
+        row["phase"],
+        row["operations"],
+        row["errors"],
+        row["bytes_in"],
+        _summary(row),
+        row["width_s"],
     )
 
 
@@ -215,7 +213,7 @@ def _trial(
         steps=steps,
         per_second=per_second,
         per_client=per_client,
-        connections_opened=row["connections_opened"],
+        connections=json.loads(row["connections"]),
         generator_cpu_share=row["generator_cpu_share"],
         generator_cpu_us_per_operation=row["generator_cpu_us_per_operation"],
         generator_late_start=series["late_start"],

@@ -55,7 +55,10 @@ class StepRecord:
 
 @dataclass(frozen=True)
 class SecondRecord:
-    """One second of the trial; `phase` is `ramp_up`, `window` or `ramp_down`."""
+    """One row of a trial's series; `phase` is `ramp_up`, `window` or `ramp_down`.
+
+    `width_s` is its length: a second, less at the end, more in trials over ten minutes.
+    """
 
     second: int
     phase: str
@@ -63,6 +66,7 @@ class SecondRecord:
     errors: int
     bytes_in: int
     service: Summary
+    width_s: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ class TrialRecord:
     steps: tuple[StepRecord, ...]
     per_second: tuple[SecondRecord, ...]
     per_client: tuple[ClientRecord, ...]
-    connections_opened: int
+    connections: dict[str, int]
     generator_cpu_share: float
     generator_cpu_us_per_operation: float
     generator_late_start: Summary

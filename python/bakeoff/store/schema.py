@@ -44,7 +44,7 @@ CREATE TABLE trials (
   reason TEXT NOT NULL, marks TEXT NOT NULL, started_at TEXT NOT NULL, window_s REAL NOT NULL,
   operations INTEGER NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
   operations_per_s REAL NOT NULL, bytes_per_s REAL NOT NULL,
-  errors TEXT NOT NULL, statuses TEXT NOT NULL, connections_opened INTEGER NOT NULL,
+  errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
   generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
   generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL
 );
@@ -65,6 +65,7 @@ CREATE TABLE steps (
 CREATE TABLE seconds (
   trial_id INTEGER NOT NULL REFERENCES trials(id), second INTEGER NOT NULL, phase TEXT NOT NULL,
   operations INTEGER NOT NULL, errors INTEGER NOT NULL, bytes_in INTEGER NOT NULL, {_SUMMARY},
+  width_s REAL NOT NULL,
   PRIMARY KEY (trial_id, second)
 ) WITHOUT ROWID;
 CREATE TABLE clients (
@@ -99,8 +100,7 @@ def _explain(path: Path, error: sqlite3.Error) -> str:
     text = str(error)
     if "disk is full" in text:
         return (
-            f"{path}: the disk is full, what was measured so far is kept: free some space, then "
-            f"`bakeoff resume {path}`"
+            f"{path}: the disk is full, what was measured so far is kept: free some space, then `bakeoff resume {path}`"
         )
     if "disk I/O error" in text:
         return f"{path}: the disk reports an input/output error: check its space and health, then try again"

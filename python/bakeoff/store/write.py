@@ -91,9 +91,7 @@ class RunWriter:
             raise
         return writer
 
-    def add_trial(
-        self, trial: TrialRecord, histograms: Mapping[str, bytes], events: Iterable[EventRecord] = ()
-    ) -> int:
+    def add_trial(self, trial: TrialRecord, histograms: Mapping[str, bytes], events: Iterable[EventRecord] = ()) -> int:
         """Store one trial with its histograms (HdrHistogram V2) and events in one transaction; returns its
         id.
 
@@ -192,7 +190,7 @@ class RunWriter:
         cursor = self._connection.execute(
             "INSERT INTO trials (position, state, reason, marks, started_at, window_s, operations, "
             "bytes_in, bytes_out,"
-            " operations_per_s, bytes_per_s, errors, statuses, connections_opened, generator_cpu_share,"
+            " operations_per_s, bytes_per_s, errors, statuses, connections, generator_cpu_share,"
             " generator_cpu_us_per_operation, generator_rss_bytes, fairness_jain, workload)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -209,7 +207,7 @@ class RunWriter:
                 t.bytes_per_s,
                 to_json(t.errors),
                 to_json(t.statuses),
-                t.connections_opened,
+                to_json(t.connections),
                 t.generator_cpu_share,
                 t.generator_cpu_us_per_operation,
                 t.generator_rss_bytes,
@@ -249,9 +247,18 @@ class RunWriter:
             [(trial_id, i, s.name, *_figures(s.summary)) for i, s in enumerate(t.steps)],
         )
         self._many(
-            f"INSERT INTO seconds VALUES (?, ?, ?, ?, ?, ?, {marks})",
+            f"INSERT INTO seconds VALUES (?, ?, ?, ?, ?, ?, {marks}, ?)",
             [
-                (trial_id, s.second, s.phase, s.operations, s.errors, s.bytes_in, *_figures(s.service))
+                (
+                    trial_id,
+                    s.second,
+                    s.phase,
+                    s.operations,
+                    s.errors,
+                    s.bytes_in,
+                    *_figures(s.service),
+                    s.width_s,
+                )
                 for s in t.per_second
             ],
         )
@@ -293,9 +300,7 @@ def _reserve(path: Path) -> None:
             f"{path} exists already: choose another name with -o, or go on with it by `bakeoff resume {path}`"
         ) from None
     except OSError as error:
-        raise RunFileError(
-            f"{path} cannot be written: {error.strerror}; choose another place with -o"
-        ) from None
+        raise RunFileError(f"{path} cannot be written: {error.strerror}; choose another place with -o") from None
 
 
 def _this_process() -> dict[str, Any]:
@@ -308,8 +313,7 @@ def _is_running(owner: dict[str, Any]) -> bool:
         return False
     try:
         process = psutil.Process(owner["pid"])
-        return (
-            abs(process.create_time() - owner["started"]) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
-        )
+        same = abs(process.create_time() - float(owner["started"])) < 1.0
+        return same and bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False

@@ -82,9 +82,7 @@ def trial(
     mean_ms = clients / (operations / window_s) * 1000.0
     weights = np.array([weight for _, weight, _ in CLASSES])
     counts = random.multinomial(operations, weights / weights.sum())
-    failed = (
-        int(operations * 0.004 * random.uniform(0.8, 1.2)) if clients >= (server.errors_from or 10**9) else 0
-    )
+    failed = int(operations * 0.004 * random.uniform(0.8, 1.2)) if clients >= (server.errors_from or 10**9) else 0
     kinds = [
         OperationRecord(
             name,
@@ -125,7 +123,7 @@ def trial(
         ),
         per_second=_seconds(window_s, operations, total, mean_ms, server.tail, random),
         per_client=per_client,
-        connections_opened=operations,
+        connections={"opened": operations},
         generator_cpu_share=min(0.97, rate / 60_000.0),
         generator_cpu_us_per_operation=16.7,
         generator_late_start=EMPTY_SUMMARY,
@@ -139,9 +137,7 @@ def trial(
 def _clients(clients: int, operations: int, total: int, window_s: float) -> tuple[ClientRecord, ...]:
     shares = [operations // clients + (index < operations % clients) for index in range(clients)]
     bytes_in = [total // clients + (index < total % clients) for index in range(clients)]
-    return tuple(
-        ClientRecord(i, n, 0, b, window_s) for i, (n, b) in enumerate(zip(shares, bytes_in, strict=True))
-    )
+    return tuple(ClientRecord(i, n, 0, b, window_s) for i, (n, b) in enumerate(zip(shares, bytes_in, strict=True)))
 
 
 def _seconds(
@@ -171,8 +167,7 @@ def run(
         shared = random.normal(0.0, block_spread)
         for server in random.permutation(np.array(servers, dtype=object)):
             trials += [
-                trial(server, mix, block, len(trials) + i, window_s, random, shared)
-                for i, mix in enumerate(mixes)
+                trial(server, mix, block, len(trials) + i, window_s, random, shared) for i, mix in enumerate(mixes)
             ]
     return RunRecord(
         path=Path("synthetic.bakeoff"),
@@ -215,9 +210,7 @@ def run(
             "kernel": "6.1.0",
             "sysctl": {"net.ipv4.ip_local_port_range": "1024 65535"},
         },
-        contenders=tuple(
-            ContenderRecord(s.name, f"http://127.0.0.1:80{80 + i}", None) for i, s in enumerate(servers)
-        ),
+        contenders=tuple(ContenderRecord(s.name, f"http://127.0.0.1:80{80 + i}", None) for i, s in enumerate(servers)),
         mixes=mixes,
         blocks_planned=blocks,
         delta=0.05,

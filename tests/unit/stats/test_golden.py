@@ -60,9 +60,7 @@ def test_corrections_leave_unknown_cells_out() -> None:
 
 def test_intervals_of_means_match_scipy() -> None:
     mean = stats.mean_interval(FAST)
-    assert (mean.centre, mean.low, mean.high) == pytest.approx(
-        (1195.5, 1177.8896149622833, 1213.1103850377167)
-    )
+    assert (mean.centre, mean.low, mean.high) == pytest.approx((1195.5, 1177.8896149622833, 1213.1103850377167))
     geometric = stats.geometric_interval(FAST)
     assert (geometric.centre, geometric.low, geometric.high) == pytest.approx(
         (1195.3377185864347, 1177.86574156, 1213.06886775)
@@ -79,9 +77,7 @@ def test_intervals_of_means_match_scipy() -> None:
         (0.05, 0.5, 0.03, 25),
     ],
 )
-def test_power_reproduces_the_planning_table(
-    spread: float, correlation: float, effect: float, blocks: int
-) -> None:
+def test_power_reproduces_the_planning_table(spread: float, correlation: float, effect: float, blocks: int) -> None:
     log_sd = math.sqrt(2.0 * (1.0 - correlation)) * spread
     assert stats.blocks_for_difference(log_sd, math.log1p(effect)) == blocks
 

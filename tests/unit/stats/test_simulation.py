@@ -78,9 +78,7 @@ def test_a_real_difference_is_found_at_the_promised_power() -> None:
     assert sum(call == "higher" for call in calls) / RUNS >= 0.75
 
 
-@pytest.mark.parametrize(
-    ("mixes", "blocks", "shared"), [(3, 6, 0.0), (16, 6, 0.5), (16, 8, 0.9), (8, 5, 0.5)]
-)
+@pytest.mark.parametrize(("mixes", "blocks", "shared"), [(3, 6, 0.0), (16, 6, 0.5), (16, 8, 0.9), (8, 5, 0.5)])
 def test_bands_cover_all_mixes_together(mixes: int, blocks: int, shared: float) -> None:
     random = np.random.default_rng(16)
     hits = 0

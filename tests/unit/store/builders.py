@@ -51,7 +51,7 @@ def trial(**changes: Any) -> TrialRecord:
             SecondRecord(1, "window", 95, 2, 4900, SUMMARY),
         ),
         per_client=(ClientRecord(0, 60, 1, 3000, 1.9), ClientRecord(1, 40, 1, 2000, 1.8)),
-        connections_opened=102,
+        connections={"opened": 102, "failed": 1},
         generator_cpu_share=0.5,
         generator_cpu_us_per_operation=20.25,
         generator_late_start=EMPTY,

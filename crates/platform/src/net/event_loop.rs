@@ -20,6 +20,8 @@ const DISCARD_BYTES_MAX: u64 = 1 << 30;
 const TICK_NS: Nanos = 50_000_000;
 /// Rounds of operations without I/O between two looks at the sockets.
 const READY_ROUNDS: usize = 64;
+/// While more than this is still to be dropped, wake-ups wait for as much, so that a large body costs few of them.
+const LOW_WATER_BYTES: u64 = 128 * 1024;
 const NO_FD: RawFd = -1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,7 @@ struct Connection {
     /// Sent before: a second small write must not wait for an acknowledgement.
     no_delay: bool,
     sent_once: bool,
+    low_water: u64,
 }
 
 impl Connection {
@@ -61,6 +64,7 @@ impl Connection {
             written: None,
             no_delay: false,
             sent_once: false,
+            low_water: 1,
         }
     }
 }
@@ -87,6 +91,7 @@ pub(crate) struct EventLoop<'a, S: Session> {
     /// The last moment: operations that run at the timeline's end may linger until then.
     over_ns: Nanos,
     figures: LoopFigures,
+    reason_told: bool,
 }
 
 impl<'a, S: Session> EventLoop<'a, S> {
@@ -109,6 +114,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             timeline,
             over_ns: timeline.end_ns,
             figures: LoopFigures::default(),
+            reason_told: false,
         })
     }
 
@@ -280,6 +286,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         connection.written = None;
         connection.no_delay = false;
         connection.sent_once = false;
+        connection.low_water = 1;
         connection.generation = connection.generation.wrapping_add(1);
     }
 
@@ -484,6 +491,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 Moved::Failed(errno) => return self.fail(lane, socket::class_of(errno)),
             };
             self.connections[lane].discard_bytes = actions.discard_bytes;
+            if drops {
+                self.set_low_water(lane);
+            }
             self.act(lane, next, actions);
             let connection = &self.connections[lane];
             if connection.generation != generation || moved == Moved::Bytes(0) || connection.tls.is_some() {
@@ -502,6 +512,18 @@ impl<'a, S: Session> EventLoop<'a, S> {
         }
     }
 
+    /// Asks for wake-ups in proportion to what is still to be dropped.
+    fn set_low_water(&mut self, lane: usize) {
+        let connection = &mut self.connections[lane];
+        let wanted = connection.discard_bytes.clamp(1, LOW_WATER_BYTES);
+        // A body's last part lowers the mark once; in between it stays.
+        let wanted = if wanted >= LOW_WATER_BYTES { LOW_WATER_BYTES } else { 1 };
+        if wanted != connection.low_water {
+            connection.low_water = wanted;
+            socket::set_low_water(connection.fd, wanted as usize);
+        }
+    }
+
     /// Reads cipher text until the socket is empty and hands on what it says.
     fn receive_tls(&mut self, lane: usize) {
         let generation = self.connections[lane].generation;
@@ -513,7 +535,10 @@ impl<'a, S: Session> EventLoop<'a, S> {
         if self.connections[lane].generation == generation {
             self.connections[lane].tls = Some(tls);
             match outcome {
-                Err(class) => self.fail(lane, class),
+                Err(class) => {
+                    self.tell_reason(lane);
+                    self.fail(lane, class);
+                }
                 Ok(true) => {
                     let mut actions = Actions::NONE;
                     let next = self.driver.event(lane, Event::Closed, &mut actions);
@@ -521,6 +546,17 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 }
                 Ok(false) => {}
             }
+        }
+    }
+
+    /// The first reason for which TLS failed goes to the log; the others are counted only.
+    #[cold]
+    fn tell_reason(&mut self, lane: usize) {
+        let reason = self.connections[lane].tls.as_ref().and_then(|tls| tls.reason());
+        if let Some(reason) = reason
+            && !std::mem::replace(&mut self.reason_told, true)
+        {
+            self.live.tell("warning", &format!("TLS: {reason}"));
         }
     }
 

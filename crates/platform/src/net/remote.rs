@@ -34,9 +34,7 @@ impl Remote {
 /// Checks an endpoint and prepares its TLS configuration. The error says what is wrong with it.
 pub(crate) fn resolve(endpoint: &Endpoint) -> Result<Remote, String> {
     let (address, is_unix) = match (&endpoint.unix, endpoint.addresses.first()) {
-        (Some(path), _) => {
-            (SockAddr::unix(path).map_err(|error| format!("Unix socket `{path}`: {error}"))?, true)
-        }
+        (Some(path), _) => (SockAddr::unix(path).map_err(|error| format!("Unix socket `{path}`: {error}"))?, true),
         (None, Some(text)) => {
             let address: SocketAddr =
                 text.parse().map_err(|_| format!("`{text}` is not an address of the form 127.0.0.1:80 or [::1]:80"))?;
@@ -63,4 +61,3 @@ pub(crate) fn resolve(endpoint: &Endpoint) -> Result<Remote, String> {
         close_with_reset: endpoint.close_with_reset,
     })
 }
-

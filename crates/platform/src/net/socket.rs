@@ -66,6 +66,11 @@ pub(crate) fn set_no_delay(fd: RawFd) {
     set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1);
 }
 
+/// Wakes the reader only when so many bytes are there; the kernel makes room for them.
+pub(crate) fn set_low_water(fd: RawFd, bytes: usize) {
+    set_option(fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes as libc::c_int);
+}
+
 /// The pending error of a socket, 0 when there is none.
 pub(crate) fn pending_error(fd: RawFd) -> i32 {
     let mut value: libc::c_int = 0;

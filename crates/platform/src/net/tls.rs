@@ -3,10 +3,11 @@
 use super::socket::{self, Moved};
 use bakeoff_engine::{ErrorClass, TlsSettings};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{ClientConnection, Resumption};
-use rustls::crypto::WebPkiSupportedAlgorithms;
+use rustls::client::{ClientConnection, Resumption, WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::io::{self, BufRead, Write};
 use std::os::fd::RawFd;
@@ -31,40 +32,93 @@ impl Connector {
             .with_safe_default_protocol_versions()
             .map_err(|error| format!("TLS: {error}"))?;
         let mut config = if settings.verify {
-            builder.with_root_certificates(roots(settings.ca_file.as_deref())?).with_no_client_auth()
+            let verifier = Arc::new(Verifier::new(settings.ca_file.as_deref(), &provider)?);
+            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
         } else {
             let verifier = Arc::new(AcceptAll(provider.signature_verification_algorithms));
             builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
         };
-        config.resumption = if settings.resumption {
-            Resumption::in_memory_sessions(SESSIONS_KEPT)
-        } else {
-            Resumption::disabled()
-        };
+        config.resumption =
+            if settings.resumption { Resumption::in_memory_sessions(SESSIONS_KEPT) } else { Resumption::disabled() };
         Ok(Self { config: Arc::new(config), name })
     }
 
     pub fn session(&self) -> Result<Session, ErrorClass> {
         let inner = ClientConnection::new(Arc::clone(&self.config), self.name.clone()).map_err(|_| ErrorClass::Tls)?;
-        Ok(Session { inner, blocked: false })
+        Ok(Session { inner, blocked: false, reason: None })
     }
 }
 
-/// The system's authorities and those of `ca_file`.
-fn roots(ca_file: Option<&str>) -> Result<RootCertStore, String> {
-    let mut store = RootCertStore::empty();
-    store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(path) = ca_file {
-        let certificates = CertificateDer::pem_file_iter(path).map_err(|error| format!("`{path}`: {error}"))?;
-        for certificate in certificates {
-            let certificate = certificate.map_err(|error| format!("`{path}`: {error}"))?;
-            store.add(certificate).map_err(|error| format!("`{path}`: {error}"))?;
+/// Checks against the system's authorities and those of `ca_file`; a certificate that is itself in `ca_file`
+/// is trusted, too, as self-signed servers need it (webpki alone refuses an authority as a server).
+#[derive(Debug)]
+struct Verifier {
+    chains: Arc<WebPkiServerVerifier>,
+    named: Vec<CertificateDer<'static>>,
+}
+
+impl Verifier {
+    fn new(ca_file: Option<&str>, provider: &Arc<CryptoProvider>) -> Result<Self, String> {
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let named = ca_file.map(read_certificates).transpose()?.unwrap_or_default();
+        for certificate in &named {
+            store.add(certificate.clone()).map_err(|error| format!("`{}`: {error}", ca_file.unwrap_or_default()))?;
         }
+        if store.is_empty() {
+            let advice = "name one with --ca-file, or use --insecure";
+            return Err(format!("no certificate authorities are installed: {advice}"));
+        }
+        let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider))
+            .build()
+            .map_err(|error| format!("TLS: {error}"))?;
+        Ok(Self { chains, named })
     }
-    if store.is_empty() {
-        return Err("no certificate authorities are installed: name one with --ca-file, or use --insecure".to_owned());
+}
+
+fn read_certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+    let certificates = CertificateDer::pem_file_iter(path).map_err(|error| format!("`{path}`: {error}"))?;
+    certificates.collect::<Result<Vec<_>, _>>().map_err(|error| format!("`{path}`: {error}"))
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let checked = self.chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        if checked.is_err() && self.named.contains(end_entity) {
+            verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+            return Ok(ServerCertVerified::assertion());
+        }
+        checked
     }
-    Ok(store)
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.chains.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.chains.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.chains.supported_verify_schemes()
+    }
 }
 
 /// `--insecure`: any certificate will do; signatures are still checked against it.
@@ -112,6 +166,8 @@ pub(crate) struct Session {
     inner: ClientConnection,
     /// A write did not fit into the socket; go on when it is writable.
     blocked: bool,
+    /// Why it failed, in words.
+    reason: Option<String>,
 }
 
 /// A socket as a writer, for rustls.
@@ -169,8 +225,18 @@ impl Session {
     /// Takes cipher text as far as rustls' buffer allows; returns whether the server has ended its stream.
     pub fn take(&mut self, cipher: &mut &[u8]) -> Result<bool, ErrorClass> {
         self.inner.read_tls(cipher).map_err(|_| ErrorClass::Tls)?;
-        let state = self.inner.process_new_packets().map_err(|_| ErrorClass::Tls)?;
-        Ok(state.peer_has_closed())
+        match self.inner.process_new_packets() {
+            Ok(state) => Ok(state.peer_has_closed()),
+            Err(error) => {
+                self.reason = Some(error.to_string());
+                Err(ErrorClass::Tls)
+            }
+        }
+    }
+
+    /// Why the session failed, in words.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
     }
 
     /// Clear text that has arrived and was not consumed yet.

@@ -26,7 +26,7 @@ use crate::faults::Stalls;
 use crate::listen::{Listener, Stream, is_shortage, pin_thread, reset_on_close};
 
 /// Longest request head, in bytes.
-const MOST_HEAD_BYTES: usize = 64 * 1024;
+const MOST_HEAD_BYTES: usize = 16 * 1024;
 /// Wait before accepting again when the system ran short of something.
 const SHORTAGE_WAIT: Duration = Duration::from_millis(10);
 

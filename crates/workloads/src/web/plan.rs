@@ -123,7 +123,9 @@ impl WebPlan {
             other => return Err(format!("method `{other}` is not supported: use GET or HEAD").into()),
         };
         if !request.path.starts_with('/') || request.path.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
-            return Err(format!("path `{}` must start with / and be percent-encoded", request.path.escape_debug()).into());
+            return Err(
+                format!("path `{}` must start with / and be percent-encoded", request.path.escape_debug()).into()
+            );
         }
         let start = self.wire.len();
         let version = if http11 { "1.1" } else { "1.0" };
@@ -200,7 +202,7 @@ fn header_tail(spec: &WebSpec, http11: bool) -> Result<String, SpecError> {
         if !clean(name) || !clean(value) || name.contains([':', ' ']) {
             return Err(format!("header `{}` is not valid", name.escape_debug()).into());
         }
-        tail.push_str(&format!("{name}: {value}\r\n"));
+        tail.extend([name, ": ", value, "\r\n"]);
     }
     tail.push_str("\r\n");
     Ok(tail)
@@ -231,7 +233,10 @@ fn deck(weights: &[f64]) -> Result<Vec<u16>, SpecError> {
         close.then(|| counts.iter().map(|count| count.round() as usize).collect::<Vec<_>>())
     };
     let counts = (1..=1_000).find_map(exact).unwrap_or_else(|| {
-        weights.iter().map(|weight| (weight / total * 1_000.0).round().max(f64::from(u8::from(*weight > 0.0))) as usize).collect()
+        weights
+            .iter()
+            .map(|weight| (weight / total * 1_000.0).round().max(f64::from(u8::from(*weight > 0.0))) as usize)
+            .collect()
     });
     let cards = counts.iter().enumerate().flat_map(|(class, &count)| std::iter::repeat_n(class as u16, count));
     Ok(cards.collect())

@@ -215,7 +215,7 @@ impl WebSession {
         }
     }
 
-    /// The reply is complete. A server that announced its close is awaited, so that TIME_WAIT stays there.
+    /// The reply is complete. A server that announced its close is awaited, so that `TIME_WAIT` stays there.
     #[inline]
     fn complete(&mut self, actions: &mut Actions) -> Progress {
         if self.keeps_open {
@@ -248,10 +248,7 @@ impl WebSession {
         if !expect.is_empty() && !expect.contains(&self.status) {
             return Some(ErrorClass::WrongStatus);
         }
-        if self.status == 200
-            && !request.head_only
-            && request.length.is_some_and(|length| length != self.body_bytes)
-        {
+        if self.status == 200 && !request.head_only && request.length.is_some_and(|length| length != self.body_bytes) {
             return Some(ErrorClass::WrongContent);
         }
         let hasher = self.hasher.take()?;

@@ -21,9 +21,7 @@ class Kind(Protocol):
         """Raise PlanError when `address` cannot be the address of a contender of this kind."""
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
-        """The classes of operations with their final weights. Raises PlanError when the settings do not fit
-        them.
-        """
+        """The classes with their final weights. Raises PlanError when the settings do not fit them."""
 
     def workload(
         self, plan: "Plan", contender: "Contender", addresses: Sequence[str], manifest: Manifest | None

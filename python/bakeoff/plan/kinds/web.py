@@ -44,9 +44,7 @@ def _read_urls(value: Any, info: ValidationInfo) -> Any:
         raise ValueError(f"{value} cannot be read ({error.strerror}): check the path") from None
     except UnicodeDecodeError:
         raise ValueError(f"{value} is not text in UTF-8") from None
-    found = [
-        _url_line(value, number, line) for number, line in enumerate(lines, 1) if line.split("#")[0].strip()
-    ]
+    found = [_url_line(value, number, line) for number, line in enumerate(lines, 1) if line.split("#")[0].strip()]
     if not found:
         raise ValueError(f"{value} names no path: write lines of weight and path, such as `3 /index.html`")
     return found
@@ -60,9 +58,7 @@ def _url_line(name: str, number: int, line: str) -> tuple[float, str]:
     except ValueError:
         share = -1.0
     if len(words) > 2 or not 0 < share < float("inf") or not path.startswith("/"):
-        raise ValueError(
-            f"{name} line {number}: {line.strip()!r} is not `weight path`, such as `3 /index.html`"
-        )
+        raise ValueError(f"{name} line {number}: {line.strip()!r} is not `weight path`, such as `3 /index.html`")
     return share, path
 
 
@@ -87,17 +83,13 @@ class WebSettings(CommonSettings):
         None,
         alias="receive_buffer",
         ge=256,
-        description="Receive buffer of a connection: 4KiB; auto leaves it to the system.",
+        description="Largest single read of a reply: 4KiB; auto takes large ones, which cost less.",
     )
     close_with_reset: bool = Field(
         False, description="End connections by a TCP reset, which leaves no TIME_WAIT behind (reported)."
     )
-    source_addresses: Words = Field(
-        (), description="Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3."
-    )
-    insecure: bool = Field(
-        False, description="Do not check TLS certificates.", json_schema_extra={"off": "verify"}
-    )
+    source_addresses: Words = Field((), description="Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3.")
+    insecure: bool = Field(False, description="Do not check TLS certificates.", json_schema_extra={"off": "verify"})
     ca_file: OptionalPath = Field(
         None,
         description="PEM file of certificate authorities to trust instead of the system's.",
@@ -118,9 +110,7 @@ class WebSettings(CommonSettings):
         description="Extra request header, such as 'Accept: text/html'; may be given more than once.",
         json_schema_extra={"repeat": True},
     )
-    weights: Weights = Field(
-        {}, description="Shares of request classes that replace those of the suite: 223=20,404=0."
-    )
+    weights: Weights = Field({}, description="Shares of request classes that replace those of the suite: 223=20,404=0.")
     dynamic_share: Share = Field(0.2, lt=1, description="web-dynamic: share of requests for computed pages.")
     dynamic_url: str | None = Field(
         None, description="web-dynamic: path of your own computed page; its bytes are then not checked."
@@ -179,11 +169,7 @@ class WebKind:
         total = sum(weights.values())
         if min(weights.values()) < 0 or total <= 0:
             raise PlanError("weights: give shares of 0 or more, not all of them 0")
-        return [
-            c.model_copy(update={"weight": 100 * weights[c.name] / total})
-            for c in classes
-            if weights[c.name] > 0
-        ]
+        return [c.model_copy(update={"weight": 100 * weights[c.name] / total}) for c in classes if weights[c.name] > 0]
 
     def workload(
         self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
@@ -228,7 +214,6 @@ def _tls(web: WebSettings) -> dict[str, Any]:
         "verify": not web.insecure,
         "ca_file": web.ca_file,
         "resumption": not web.full_handshake,
-        "full_handshake": web.full_handshake,
     }
 
 
@@ -260,9 +245,7 @@ def _share_out_dynamic(classes: Sequence[SuiteClass], weights: dict[str, float],
 
 
 def _url_classes(urls: Sequence[tuple[float, str]]) -> list[SuiteClass]:
-    """A class for each path, or, when there are many, one for each weight, so that the results stay
-    readable.
-    """
+    """A class for each path or, when there are many, for each weight, so that results stay readable."""
     totals: dict[str, float] = {}
     many = len({path for _, path in urls}) > CLASS_PER_URL_UP_TO
     for weight, path in urls:
@@ -270,8 +253,7 @@ def _url_classes(urls: Sequence[tuple[float, str]]) -> list[SuiteClass]:
         totals[name] = totals.get(name, 0.0) + weight
     if len(totals) > CLASS_PER_URL_UP_TO:
         raise PlanError(
-            f"urls: {len(totals)} different weights are too many to report apart: use "
-            f"{CLASS_PER_URL_UP_TO} at most"
+            f"urls: {len(totals)} different weights are too many to report apart: use {CLASS_PER_URL_UP_TO} at most"
         )
     return [SuiteClass(name=name, weight=weight, expect=(), source="url") for name, weight in totals.items()]
 
@@ -287,9 +269,7 @@ def requests_of(
     if c.source == "dynamic" and web.dynamic_url is not None:
         return [_request(address.prefix + web.dynamic_url)]
     assert manifest is not None
-    found: Sequence[ManifestFile] = (
-        manifest.dynamic if c.source == "dynamic" else manifest.classes.get(c.name, ())
-    )
+    found: Sequence[ManifestFile] = manifest.dynamic if c.source == "dynamic" else manifest.classes.get(c.name, ())
     if not found:
         raise PlanError(f"the corpus has no files of class {c.name!r}: make it anew with `bakeoff corpus`")
     return [_request(f"{address.prefix}/{f.path}", f.size, f.sha256) for f in found]

@@ -1,6 +1,4 @@
-"""The shipped suites, one TOML file each: a kind, its defaults, what each size changes, its request
-classes.
-"""
+"""The shipped suites, one TOML file each: a kind, its defaults, what each size changes, its classes."""
 
 import tomllib
 from functools import cache
@@ -55,9 +53,7 @@ class Suite(Strict):
     classes: tuple[SuiteClass, ...] = Field((), alias="class")
 
     def defaults(self, size: str) -> dict[str, Any]:
-        """Settings of this suite in this size, as a plan file would write them. `full` is the suite as
-        published.
-        """
+        """Settings in this size, as a plan file would write them; `full` is the suite as published."""
         return {**self.settings, **self.size.get(size, {})}  # type: ignore[call-overload]
 
     @property
@@ -70,9 +66,7 @@ class Suite(Strict):
 def suite_names() -> tuple[str, ...]:
     """Names of all shipped suites, sorted."""
     here = files(__name__)
-    return tuple(
-        sorted(entry.name[: -len(".toml")] for entry in here.iterdir() if entry.name.endswith(".toml"))
-    )
+    return tuple(sorted(entry.name[: -len(".toml")] for entry in here.iterdir() if entry.name.endswith(".toml")))
 
 
 @cache

@@ -45,8 +45,7 @@ def section(context: Context) -> Section:
             Column("Deviation", numeric=False),
         )
         lines = tuple(
-            (name, f"{t.trial_id}", t.contender, f"{t.clients}", f"{t.block}", t.text)
-            for name, t in deviating[:SHOWN]
+            (name, f"{t.trial_id}", t.contender, f"{t.clients}", f"{t.block}", t.text) for name, t in deviating[:SHOWN]
         )
         rest = f"The first {SHOWN} of {len(deviating)}." if len(deviating) > SHOWN else ""
         blocks.append(Table("Trials that deviate", heads, lines, rest, folded=True))

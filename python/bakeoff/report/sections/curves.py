@@ -69,10 +69,6 @@ def curve_chart(context: Context, metric: str, wide: bool = False) -> Chart:
         interval = f"{interval}; ✕: no usable trial"
     unit = "" if first.unit == first.title.lower() else f"{first.unit}, "
     subtitle = f"{unit}{first.centre_is} over {blocks} block{'' if blocks == 1 else 's'}, {interval}"
-    spec = lines_with_intervals(
-        rows, context.names, context.comparison.run.mixes, first.title, subtitle, wide
-    )
-    description = (
-        f"{first.title} in {first.unit} of {', '.join(context.names)} at each number of simulated clients."
-    )
+    spec = lines_with_intervals(rows, context.names, context.comparison.run.mixes, first.title, subtitle, wide)
+    description = f"{first.title} in {first.unit} of {', '.join(context.names)} at each number of simulated clients."
     return Chart(f"chart-{metric}", first.title, description, spec, context.curve_table(metric), wide)

@@ -11,15 +11,11 @@ from bakeoff.report.sections.curves import curve_chart
 
 def section(context: Context) -> Section:
     """The share of failed operations, and their classes where there are any."""
-    found = {
-        name: totals([t for t in context.run.trials if t.contender == name])[1] for name in context.names
-    }
+    found = {name: totals([t for t in context.run.trials if t.contender == name])[1] for name in context.names}
     classes = sorted({kind for errors in found.values() for kind, number in errors.items() if number})
     blocks: list[Block] = []
     if not classes:
-        blocks.append(
-            Text(f"No operation failed in any trial of {wording.names(list(context.names))}.", "good")
-        )
+        blocks.append(Text(f"No operation failed in any trial of {wording.names(list(context.names))}.", "good"))
     blocks.append(curve_chart(context, "errors", wide=True))
     if classes:
         columns = (Column("Contender", numeric=False), *(Column(kind.replace("_", " ")) for kind in classes))

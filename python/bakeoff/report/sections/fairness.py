@@ -36,9 +36,7 @@ def section(context: Context) -> Section | None:
             Column("most", group=name),
             Column("lowest Jain index", group=name),
         ]
-    table = Table(
-        "Operations of a client, relative to the mean client of its trial", tuple(columns), tuple(cells)
-    )
+    table = Table("Operations of a client, relative to the mean client of its trial", tuple(columns), tuple(cells))
     spec = ranges_by_mix(
         rows,
         context.names,
@@ -47,9 +45,7 @@ def section(context: Context) -> Section | None:
         "operations relative to the mean client; worst block",
     )
     description = "Range of operations over the clients of a trial, relative to the mean, at each mix."
-    note = Text(
-        "A server can look fast by serving some clients and starving others. 100 % is an equal share."
-    )
+    note = Text("A server can look fast by serving some clients and starving others. 100 % is an equal share.")
     chart = Chart("chart-fairness", "Fairness over clients", description, spec, table, wide=True)
     return Section("fairness", "Fairness", (note, chart))
 

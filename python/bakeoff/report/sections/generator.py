@@ -69,9 +69,7 @@ def section(context: Context) -> Section:
 def _cells(trials: tuple[TrialRecord, ...], share: float) -> list[str]:
     if not trials:
         return [wording.MISSING] * 4
-    cost = sum(t.generator_cpu_us_per_operation * t.operations for t in trials) / sum(
-        t.operations for t in trials
-    )
+    cost = sum(t.generator_cpu_us_per_operation * t.operations for t in trials) / sum(t.operations for t in trials)
     lags = [t.generator_lag.p99_ns for t in trials if t.generator_lag.p99_ns is not None]
     lag = wording.figures(max(lags) / 1e6, 3) if lags else wording.MISSING
     limited = sum(GENERATOR_LIMITED in t.marks for t in trials)

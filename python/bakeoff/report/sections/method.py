@@ -42,9 +42,7 @@ def section(context: Context) -> Section:
         _flat("Environment of the load generator", run.environment),
         _flat("Tool", dict(run.tool)),
     ]
-    blocks.append(
-        Listing("The plan as it was run (JSON)", json.dumps(hidden(plan), indent=2, ensure_ascii=False))
-    )
+    blocks.append(Listing("The plan as it was run (JSON)", json.dumps(hidden(plan), indent=2, ensure_ascii=False)))
     return Section("method", "What was run", tuple(blocks))
 
 
@@ -73,8 +71,7 @@ def _order(context: Context) -> Table:
     trials = sorted(context.run.trials, key=lambda trial: trial.order)
     for block, members in groupby(trials, key=lambda trial: trial.block):
         visits = [
-            f"{name} ({_mixes(list(part))})"
-            for name, part in groupby(members, key=lambda trial: trial.contender)
+            f"{name} ({_mixes(list(part))})" for name, part in groupby(members, key=lambda trial: trial.contender)
         ]
         seeds = sorted({trial.seed for trial in trials if trial.block == block})
         shown = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} … {seeds[-1]}"

@@ -18,30 +18,36 @@ METRICS = (
 )
 
 
+# More contenders than this do not fit side by side on paper: each then gets a table of its own.
+SIDE_BY_SIDE = 2
+
+
 def section(context: Context) -> Section:
     """Centres with the half-width of the interval of the rate; the charts' tables give every interval."""
-    columns = [Column("Clients")]
-    for name in context.names:
-        columns += [
-            Column(title.format(rate=context.comparison.run.rate_unit), group=name) for _, title in METRICS
-        ]
-    curves = {
-        (metric, name): context.comparison.curve(metric, name)
-        for metric, _ in METRICS
-        for name in context.names
-    }
-    rows = []
-    for index, clients in enumerate(context.comparison.run.mixes):
-        cells = [f"{clients}"]
-        for name in context.names:
-            cells += [_cell(curves[metric, name], index) for metric, _ in METRICS]
-        rows.append(tuple(cells))
     note = (
-        "Rates, throughput, mean response time and failures: arithmetic mean over blocks; ± is "
-        "the half-width of the "
-        "95 % interval. Percentiles: geometric mean over blocks of the trials' own percentiles."
+        "Rates, throughput, mean response time and failures: arithmetic mean over blocks; ± is the "
+        "half-width of the 95 % interval. Percentiles: geometric mean over blocks of the trials' "
+        "own percentiles."
     )
-    return Section("numbers", "The numbers", (Table("All mixes", tuple(columns), tuple(rows), note),))
+    names = context.names
+    groups = [names] if len(names) <= SIDE_BY_SIDE else [(name,) for name in names]
+    tables = tuple(
+        _table(context, group, note if index == len(groups) - 1 else "") for index, group in enumerate(groups)
+    )
+    return Section("numbers", "The numbers", tables)
+
+
+def _table(context: Context, names: tuple[str, ...], note: str) -> Table:
+    columns = [Column("Clients")]
+    for name in names:
+        unit = context.comparison.run.rate_unit
+        columns += [Column(title.format(rate=unit), group=name) for _, title in METRICS]
+    curves = [context.comparison.curve(metric, name) for name in names for metric, _ in METRICS]
+    rows = tuple(
+        (f"{clients}", *(_cell(curve, index) for curve in curves))
+        for index, clients in enumerate(context.comparison.run.mixes)
+    )
+    return Table("All mixes", tuple(columns), rows, note)
 
 
 def _cell(curve: Curve, index: int) -> str:

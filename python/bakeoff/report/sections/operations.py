@@ -54,9 +54,7 @@ def _pair(pair: PairComparison) -> list[Block]:
         for cell in found[:SHOWN]
     )
     rest = (
-        f"The {SHOWN} largest of {len(found)}; all are in the data embedded in this page."
-        if len(found) > SHOWN
-        else ""
+        f"The {SHOWN} largest of {len(found)}; all are in the data embedded in this page." if len(found) > SHOWN else ""
     )
     return [
         text,

@@ -68,9 +68,7 @@ def _chart(context: Context, pairs: list[PairComparison], metric: str) -> Chart:
     )
     tables = [_table(pair, curve) for pair, curve in curves]
     merged = Table(tables[0].title, tables[0].columns, tuple(row for table in tables for row in table.rows))
-    description = (
-        f"Ratio of {first.title.lower()} of {names} to {info.baseline} at each mix, with simultaneous bands."
-    )
+    description = f"Ratio of {first.title.lower()} of {names} to {info.baseline} at each mix, with simultaneous bands."
     return Chart(f"chart-ratio-{metric}", title, description, spec, merged)
 
 

@@ -35,8 +35,7 @@ def section(context: Context) -> Section:
                     "withheld: the numbers would allow a verdict, but a validity check takes it "
                     "away: the leader failed trials "
                     "or too many operations, or the generator was the limit where it matters.",
-                    f"no verdict: fewer than {MINIMUM_BLOCKS} usable blocks; no sign-flip test "
-                    "can reach 0.05 then.",
+                    f"no verdict: fewer than {MINIMUM_BLOCKS} usable blocks; no sign-flip test can reach 0.05 then.",
                     "A trial that failed, was voided or was interrupted leaves its pair out; all "
                     "of them are listed above.",
                 )

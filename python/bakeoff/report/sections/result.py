@@ -33,9 +33,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         lines=(
             (
                 "Saturation",
-                f"from {wording.plural(c.saturation_clients, 'client')}"
-                if c.saturation_clients
-                else "not reached",
+                f"from {wording.plural(c.saturation_clients, 'client')}" if c.saturation_clients else "not reached",
             ),
             ("Shape", c.shape),
             ("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms"),
@@ -53,15 +51,13 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     for pair in pairs:
         reasons = [gate.text for gate in pair.primary.gates if gate.text not in pair.primary.verdict.text]
         note = f" (note: {'; '.join(reasons)})" if reasons else ""
-        rows.append(
-            (f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), pair.primary.verdict.text + note)
-        )
+        rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), pair.primary.verdict.text + note))
     info = context.comparison.run
+    holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     note = (
         f"Primary endpoint: {pairs[0].primary.title.lower()}, geometric mean over the mixes, "
-        "weighted by the logarithm of "
-        f"the clients; above 1 is better. δ = {wording.percent(info.delta)}; Holm over "
-        f"{wording.plural(len(pairs), 'pair')}."
+        "weighted by the logarithm of the clients; above 1 is better. "
+        f"δ = {wording.percent(info.delta)}{holm}."
     )
     return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note)
 
@@ -78,7 +74,7 @@ def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
         f"better. Holm over these {len(rows)} together."
     )
     columns = (Column("Endpoint", numeric=False), *_COLUMNS)
-    return Table("Secondary endpoints", columns, rows, note, folded=len(pairs) > 1)
+    return Table("Secondary endpoints", columns, rows, note, folded=True)
 
 
 _COLUMNS = (

@@ -13,6 +13,7 @@ from bakeoff.report.context import Context
 from bakeoff.store.records import SecondRecord, TrialRecord
 
 MOST_POINTS = 90
+NARROWEST_S = 0.25
 
 
 def section(context: Context) -> Section | None:
@@ -29,11 +30,8 @@ def section(context: Context) -> Section | None:
     where = f"at {wording.plural(mix, 'client')}"
     rates = [row for trial in trials for row in _series(trial, step, _rate)]
     tails = [row for trial in trials for row in _series(trial, step, _tail)]
-    bins = (
-        f"thin: each trial, bold: mean; {'one second' if step == 1 else f'{step} seconds'} per point; "
-        "grey: ramps"
-    )
-    window = _window(trials)
+    bins = f"thin: each trial, bold: mean; {'one second' if step == 1 else f'{step} seconds'} per point; grey: ramps"
+    window = _window(context, trials)
     charts = [
         Chart(
             "chart-seconds-rate",
@@ -51,26 +49,20 @@ def section(context: Context) -> Section | None:
         ),
     ]
     if tails:
-        sub = (
-            f"ms, each trial; {'one second' if step == 1 else f'worst of {step} seconds'} per point; "
-            "grey: ramps"
-        )
+        sub = f"ms, each trial; {'one second' if step == 1 else f'worst of {step} seconds'} per point; grey: ramps"
         spec = over_seconds(tails, [], context.names, window, f"p99 of each second {where}", sub)
         text = f"99th percentile of response time in each second of the trials {where}."
         charts.append(
-            Chart(
-                "chart-seconds-p99", f"p99 of each second {where}", text, spec, _table(context, trials, unit)
-            )
+            Chart("chart-seconds-p99", f"p99 of each second {where}", text, spec, _table(context, trials, unit))
         )
     note = Text(
-        "A flat line is a steady state. A drift, a saw-tooth or a late rise means that the "
-        "window was not steady."
+        "A flat line is a steady state. A drift, a saw-tooth or a late rise means that the window was not steady."
     )
     return Section("seconds", f"Second by second {where}", (note, *charts))
 
 
 def _rate(seconds: list[SecondRecord]) -> float:
-    return sum(second.operations for second in seconds) / len(seconds)
+    return sum(second.operations for second in seconds) / sum(second.width_s for second in seconds)
 
 
 def _tail(seconds: list[SecondRecord]) -> float:
@@ -79,8 +71,8 @@ def _tail(seconds: list[SecondRecord]) -> float:
 
 
 def _series(trial: TrialRecord, step: int, value: Callable[[list[SecondRecord]], float]) -> list[Row]:
-    # The last second of a trial is a fraction of one and would show as a dip that is not there.
-    seconds = trial.per_second[:-1] if len(trial.per_second) > 3 else trial.per_second
+    # A sliver at the end of a trial holds too few operations for a rate.
+    seconds = [second for second in trial.per_second if second.width_s >= NARROWEST_S]
     rows = []
     for start in range(0, len(seconds), step):
         chunk = list(seconds[start : start + step])
@@ -90,7 +82,7 @@ def _series(trial: TrialRecord, step: int, value: Callable[[list[SecondRecord]],
                 {
                     "contender": trial.contender,
                     "trial": trial.id,
-                    "second": chunk[0].second + 0.5 * len(chunk),
+                    "second": chunk[0].second + 0.5 * sum(second.width_s for second in chunk),
                     "value": found,
                 }
             )
@@ -107,9 +99,10 @@ def _means(rows: list[Row]) -> list[Row]:
     ]
 
 
-def _window(trials: list[TrialRecord]) -> tuple[float, float]:
-    inside = [second.second for trial in trials for second in trial.per_second if second.phase == "window"]
-    return (min(inside), max(inside) + 1.0) if inside else (0.0, 0.0)
+def _window(context: Context, trials: list[TrialRecord]) -> tuple[float, float]:
+    """The measured window, seconds since the start of a trial."""
+    begin_s = float(context.run.plan.get("settings", {}).get("ramp_up_s") or 0.0)
+    return (begin_s, begin_s + max(trial.window_s for trial in trials))
 
 
 def _table(context: Context, trials: list[TrialRecord], unit: str) -> Table:

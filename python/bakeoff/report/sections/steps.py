@@ -18,9 +18,7 @@ SMALL = 0.005
 def section(context: Context) -> Section | None:
     """Mean time of each step per operation, as shares of the whole, at each mix."""
     found = {
-        (name, mix): _means(context.at(name, mix))
-        for name in context.names
-        for mix in context.comparison.run.mixes
+        (name, mix): _means(context.at(name, mix)) for name in context.names for mix in context.comparison.run.mixes
     }
     steps = sorted({step for means in found.values() for step in means}, key=_rank)
     if not steps:
@@ -49,9 +47,7 @@ def section(context: Context) -> Section | None:
         "share of the mean response time, mean over all blocks; milliseconds in the table",
     )
     description = "Share of each step in the mean response time at each mix, one panel for each contender."
-    chart = Chart(
-        "chart-steps", "Where the time goes", description, spec, _table(context, found, steps), wide=True
-    )
+    chart = Chart("chart-steps", "Where the time goes", description, spec, _table(context, found, steps), wide=True)
     note = Text(
         "Mean time per operation of each step. With connections kept open, connecting is shared "
         "out over all the "

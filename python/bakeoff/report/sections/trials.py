@@ -39,9 +39,7 @@ def section(context: Context) -> Section:
         )
         for t in sorted(context.run.trials, key=lambda t: t.order)
     )
-    return Section(
-        "trials", "Every trial", (Table("Trials in the order they ran", columns, rows, folded=True),)
-    )
+    return Section("trials", "Every trial", (Table("Trials in the order they ran", columns, rows, folded=True),))
 
 
 def _ms(nanoseconds: float | None) -> str:

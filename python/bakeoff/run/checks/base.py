@@ -25,17 +25,13 @@ class Check(Protocol):
         """Raises PlanError when the corpus that the plan names is missing."""
 
     def answers(self, contender: Contender) -> None:
-        """Raises TargetError unless the contender accepts a connection now."""
+        """Raises TargetError unless the contender answers now."""
 
     def examine(self, contender: Contender) -> None:
-        """Look at one contender, which is ready. Raises TargetError when its content is not the expected
-        one.
-        """
+        """Look at a contender that is ready. Raises TargetError when it serves other content than it must."""
 
     def compare(self) -> Sequence[Note]:
-        """Differences between the contenders that do not forbid the comparison; TargetError for one that
-        does.
-        """
+        """Differences that do not forbid the comparison; TargetError for one that does."""
 
     def addresses(self, contender: Contender) -> Sequence[str]:
         """The numeric addresses to use, the best first."""

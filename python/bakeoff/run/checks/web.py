@@ -43,15 +43,14 @@ class WebCheck:
         self._replies: dict[str, dict[tuple[str, int], Reply]] = {}
         self.manifest: Manifest | None = None
         self._origin = ""
-        self._missing = {
-            c.name for c in plan.classes if c.source == "missing"
-        }  # error pages are each server's own
+        self._missing = {c.name for c in plan.classes if c.source == "missing"}  # error pages are each server's own
         if plan.corpus is not None:
             self._accept(read_manifest(Path(plan.corpus)), plan.corpus)
 
     def answers(self, contender: Contender) -> None:
-        """See Check. Any reply will do, a fault of its content is found by `examine`."""
-        self._prober(contender).connect()
+        """See Check. A whole reply of any status will do: a server may accept before it can answer."""
+        prober = self._prober(contender)
+        prober.fetch(prober.address.target or "/", tries=1)
 
     def examine(self, contender: Contender) -> None:
         """See Check."""
@@ -70,9 +69,7 @@ class WebCheck:
 
     def _prober(self, contender: Contender) -> Prober:
         if contender.name not in self._probers:
-            self._probers[contender.name] = Prober(
-                contender.name, parse_web_address(contender.address), self._settings
-            )
+            self._probers[contender.name] = Prober(contender.name, parse_web_address(contender.address), self._settings)
         return self._probers[contender.name]
 
     def _fetch_manifest(self, prober: Prober) -> Manifest:
@@ -102,23 +99,18 @@ class WebCheck:
         self.manifest, self._origin = manifest, origin
 
     def _samples(self, prober: Prober) -> list[_Sample]:
-        """The smallest, the largest and others at random of each class: the same choice for every
-        contender.
-        """
+        """The smallest, the largest and a random one of each class: the same for every contender."""
         samples = []
         for cls in self._plan.classes:
             requests = requests_of(cls, self._settings, prober.address, self.manifest)
-            wanted = (
-                URLS_COMPARED if cls.source == "url" else 1 if cls.source == "missing" else FILES_PER_CLASS
-            )
+            wanted = URLS_COMPARED if cls.source == "url" else 1 if cls.source == "missing" else FILES_PER_CLASS
             keys = sorted(range(len(requests)), key=lambda i: (requests[i]["length"] or 0, i))
             chosen = dict.fromkeys([keys[0], keys[-1]][:wanted])
             rest = [i for i in keys if i not in chosen]
             more = min(len(rest), max(0, wanted - len(chosen)))
             chosen |= dict.fromkeys(random.Random(f"{self._plan.seed} {cls.name}").sample(rest, more))
             samples += [
-                _Sample(cls, i, requests[i]["path"], requests[i]["length"], requests[i]["sha256"])
-                for i in chosen
+                _Sample(cls, i, requests[i]["path"], requests[i]["length"], requests[i]["sha256"]) for i in chosen
             ]
         return samples
 
@@ -154,11 +146,7 @@ class WebCheck:
     def _bad_statuses(self, name: str) -> list[Note]:
         bad = sorted({reply.status for reply in self._replies[name].values() if reply.status >= 400})
         listed = ", ".join(map(str, bad))
-        return (
-            [Note("warning", f"{name} answers with status {listed}: is this what is to be measured?")]
-            if bad
-            else []
-        )
+        return [Note("warning", f"{name} answers with status {listed}: is this what is to be measured?")] if bad else []
 
     def _content_differences(self, one: str, other: str) -> list[Note]:
         """Only contents that no manifest vouches for can differ: the others were refused by `examine`."""
@@ -220,9 +208,7 @@ def _fault(sample: _Sample, reply: Reply) -> str | None:
     """What is wrong with a reply, or None."""
     if sample.cls.expect and reply.status not in sample.cls.expect:
         wanted = " or ".join(map(str, sample.cls.expect))
-        return (
-            f"status {reply.status} instead of {wanted}: does it serve the folder made by `bakeoff corpus`?"
-        )
+        return f"status {reply.status} instead of {wanted}: does it serve the folder made by `bakeoff corpus`?"
     if sample.length is not None and len(reply.body) != sample.length:
         return (
             f"{format_size(len(reply.body))} ({len(reply.body)} bytes) instead of {sample.length} bytes: "

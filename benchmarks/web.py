@@ -1,0 +1,314 @@
+"""Bakeoff beside other load generators: the same server, the same load, interleaved, medians.
+
+The generator is bound to one core and the server to another. Each repeat visits every tool once, in an order
+that turns by one, so that drift of the machine falls on all alike. `--write` puts the table into
+docs/performance.md.
+
+    python benchmarks/web.py [--repeats 5] [--seconds 2] [--only CASE] [--write]
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from common import machine_line, put_table
+
+from bakeoff import _engine
+
+ROOT = Path(__file__).resolve().parent.parent
+SERVER_CORE, CLIENT_CORE = "0", "1"
+NGINX_PORT, TLS_PORT, NULL_PORT, NULL_CLOSE_PORT = 18081, 18443, 18090, 18091
+SIZES = {"1k": 1024, "64k": 65536, "550k": 550_000}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the table."""
+
+    name: str
+    port: int
+    path: str
+    connections: int
+    keep_alive: bool
+    tls: bool = False
+
+    @property
+    def url(self) -> str:
+        """The address for tools that take one."""
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}{self.path}"
+
+
+CASES = [
+    Case("1 KB, keep-alive, null server, 60 connections", NULL_PORT, "/1k", 60, True),
+    Case("1 KB, keep-alive, null server, 1 connection", NULL_PORT, "/1k", 1, True),
+    Case("1 KB, closed per request, null server, 60 connections", NULL_CLOSE_PORT, "/1k", 60, False),
+    Case("1 KB, closed per request, null server, 1 connection", NULL_CLOSE_PORT, "/1k", 1, False),
+    Case("1 KB, keep-alive, nginx, 60 connections", NGINX_PORT, "/1k", 60, True),
+    Case("1 KB, keep-alive, nginx, 1 connection", NGINX_PORT, "/1k", 1, True),
+    Case("1 KB, closed per request, nginx, 60 connections", NGINX_PORT, "/1k", 60, False),
+    Case("1 KB, closed per request, nginx, 1 connection", NGINX_PORT, "/1k", 1, False),
+    Case("64 KB, keep-alive, nginx, 60 connections", NGINX_PORT, "/64k", 60, True),
+    Case("550 KB, keep-alive, nginx, 60 connections", NGINX_PORT, "/550k", 60, True),
+    Case("1 KB over TLS, keep-alive, nginx, 60 connections", TLS_PORT, "/1k", 60, True, tls=True),
+]
+
+Figures = tuple[float, float]  # requests/s, generator CPU per request in µs
+
+
+def run_tool(command: list[str], read: Callable[[str], tuple[float, float]]) -> Figures:
+    """Runs a tool bound to its core; `read` gives (requests, seconds) from its output."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        ["taskset", "-c", CLIENT_CORE, *command], capture_output=True, text=True, timeout=120, check=False
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    try:
+        requests, seconds = read(done.stdout + done.stderr)
+    except (TypeError, ValueError, KeyError, IndexError):
+        raise SystemExit(f"cannot read the output of {' '.join(command)}:\n{done.stdout}{done.stderr}") from None
+    return requests / seconds, cpu_s * 1e6 / requests
+
+
+def number(pattern: str, text: str) -> float:
+    """The first group of a pattern as a number."""
+    found = re.search(pattern, text)
+    if found is None:
+        raise ValueError(pattern)
+    return float(found[1])
+
+
+def bakeoff(case: Case, seconds: float) -> Figures:
+    """One trial with full recording. CPU is that of the load thread in the window, system time included."""
+    spec = {
+        "workload": {
+            "kind": "web",
+            "scheme": "https" if case.tls else "http",
+            "host": "localhost",
+            "addresses": [f"127.0.0.1:{case.port}"],
+            "http": "1.1",
+            "keep_alive": case.keep_alive,
+            "tls": {"verify": False} if case.tls else None,
+            "classes": [
+                {
+                    "name": "page",
+                    "weight": 1,
+                    "expect": [200],
+                    "requests": [{"path": case.path, "length": SIZES[case.path[1:]]}],
+                }
+            ],
+        },
+        "clients": case.connections,
+        "length_s": seconds,
+        "ramp_up_s": 0.2,
+        "pin": [int(CLIENT_CORE)],
+        "seed": 1,
+    }
+    outcome = _engine.start(json.dumps(spec)).wait(120)
+    assert outcome is not None
+    result = json.loads(outcome.json())
+    assert not result["errors"], result["errors"]
+    return result["operations"] / result["window_s"], result["generator"]["cpu_us_per_operation"]
+
+
+def floor(case: Case, seconds: float) -> Figures | None:
+    """A bare C client without recording, built by `prepare`."""
+    if case.tls:
+        return None
+    mode = "keep" if case.keep_alive else "close"
+    command = [os.environ["BAKEOFF_FLOOR"], str(case.port), case.path, str(case.connections), str(seconds), mode]
+
+    def read(text: str) -> tuple[float, float]:
+        requests, elapsed = text.split()
+        return float(requests), float(elapsed)
+
+    return run_tool(command, read)
+
+
+def wrk(case: Case, seconds: float) -> Figures | None:
+    """wg/wrk, one thread."""
+    close = [] if case.keep_alive else ["-H", "Connection: close"]
+    command = ["wrk", "-t1", f"-c{case.connections}", f"-d{seconds:g}s", *close, case.url]
+
+    def read(text: str) -> tuple[float, float]:
+        return number(r"(\d+) requests in", text), number(r"requests in ([\d.]+)s", text)
+
+    return run_tool(command, read)
+
+
+def ab(case: Case, seconds: float) -> Figures | None:
+    """ApacheBench."""
+    keep = ["-k"] if case.keep_alive else []
+    command = ["ab", "-q", "-t", f"{seconds:.0f}", "-n", "99999999", "-c", str(case.connections), *keep, case.url]
+
+    def read(text: str) -> tuple[float, float]:
+        return number(r"Complete requests:\s+(\d+)", text), number(r"Time taken for tests:\s+([\d.]+)", text)
+
+    return run_tool(command, read)
+
+
+def h2load(case: Case, seconds: float) -> Figures | None:
+    """nghttp2's h2load in HTTP/1.1 mode."""
+    close = [] if case.keep_alive else ["-H", "connection: close"]
+    command = ["h2load", "--h1", f"-c{case.connections}", "-t1", "-D", f"{seconds:.0f}", *close, case.url]
+
+    def read(text: str) -> tuple[float, float]:
+        return number(r"(\d+) succeeded", text), number(r"finished in ([\d.]+)s", text)
+
+    return run_tool(command, read)
+
+
+def httperf(case: Case, seconds: float) -> Figures | None:
+    """httperf: sequential connections when closing, sessions when keeping; it has no other closed loop."""
+    if case.tls or (not case.keep_alive and case.connections > 1):
+        return None
+    where = ["--hog", "--server", "127.0.0.1", "--port", str(case.port), "--uri", case.path]
+    calls = int(seconds * (20_000 if case.path == "/550k" else 100_000)) // case.connections
+    if case.keep_alive:
+        load = [f"--wsess={case.connections},{calls},0", "--rate", "100000"]
+    else:
+        load = ["--num-conns", str(int(seconds * 15_000)), "--http-version", "1.0"]
+
+    def read(text: str) -> tuple[float, float]:
+        return number(r"replies (\d+)", text), number(r"test-duration ([\d.]+) s", text)
+
+    return run_tool(["httperf", *where, *load], read)
+
+
+def oha(case: Case, seconds: float) -> Figures | None:
+    """oha without its display."""
+    keep = [] if case.keep_alive else ["--disable-keepalive"]
+    insecure = ["--insecure"] if case.tls else []
+    command = ["oha", "--no-tui", "-c", str(case.connections), "-z", f"{seconds:g}s", *keep, *insecure, case.url]
+
+    def read(text: str) -> tuple[float, float]:
+        return sum(map(float, re.findall(r"\[\d{3}\] (\d+) responses", text))), number(r"Total:\s+([\d.]+)", text)
+
+    return run_tool(command, read)
+
+
+TOOLS: dict[str, Callable[[Case, float], Figures | None]] = {
+    "floor": floor,
+    "bakeoff": bakeoff,
+    "wrk": wrk,
+    "ab": ab,
+    "h2load": h2load,
+    "httperf": httperf,
+    "oha": oha,
+}
+
+
+@contextlib.contextmanager
+def servers(folder: Path) -> Iterator[None]:
+    """nginx and two null servers on the server's core."""
+    pages = folder / "pages"
+    pages.mkdir()
+    folder.chmod(0o755)
+    for name, size in SIZES.items():
+        (pages / name).write_bytes(os.urandom(size))
+    openssl = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    paths = ["-keyout", f"{folder}/key.pem", "-out", f"{folder}/cert.pem", "-days", "2", "-subj", "/CN=localhost"]
+    subprocess.run([*openssl, *paths], check=True, capture_output=True)
+    temporary = " ".join(
+        f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (folder / "nginx.conf").write_text(
+        f"daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error.log;\n"
+        "events { worker_connections 4096; }\n"
+        f"http {{ {temporary} access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n"
+        "open_file_cache max=100;\n"
+        f"server {{ listen 127.0.0.1:{NGINX_PORT} backlog=4096; listen 127.0.0.1:{TLS_PORT} ssl;\n"
+        f"ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem; root {pages}; }} }}\n"
+    )
+    target = str(ROOT / "target/release/bakeoff-targets")
+    commands = [
+        [shutil.which("nginx", path="/usr/sbin:/usr/bin") or "nginx", "-c", f"{folder}/nginx.conf", "-p", str(folder)],
+        [target, "null", "--port", str(NULL_PORT)],
+        [target, "null", "--port", str(NULL_CLOSE_PORT), "--close"],
+    ]
+    running = [
+        subprocess.Popen(["taskset", "-c", SERVER_CORE, *command], stdout=subprocess.DEVNULL) for command in commands
+    ]
+    try:
+        time.sleep(1)
+        if any(process.poll() is not None for process in running):
+            raise SystemExit("a server did not start: are the ports free, and was `make bench` used?")
+        yield
+    finally:
+        for process in running:
+            process.terminate()
+            process.wait(10)
+
+
+def table(results: dict[str, dict[str, list[Figures]]]) -> str:
+    """Medians as Markdown: CPU per request in µs, requests/s below."""
+    names = list(TOOLS)
+    lines = [
+        "| work | " + " | ".join(names) + " | bakeoff ÷ best peer |",
+        "|---|" + "--:|" * (len(names) + 1),
+    ]
+    for case, per_tool in results.items():
+        cells, medians = [], {}
+        for name in names:
+            seen = per_tool.get(name)
+            if not seen:
+                cells.append("–")
+                continue
+            rate, cpu = (statistics.median(run[i] for run in seen) for i in (0, 1))
+            medians[name] = (rate, cpu)
+            cells.append(f"{cpu:.2f} µs<br>{rate:,.0f}/s")
+        peers = [value for name, value in medians.items() if name not in ("floor", "bakeoff")]
+        own = medians["bakeoff"]
+        ratio = f"CPU {own[1] / min(cpu for _, cpu in peers):.2f}×<br>rate {own[0] / max(r for r, _ in peers):.2f}×"
+        lines.append(f"| {case} | " + " | ".join(cells) + f" | {ratio if peers else '–'} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """Runs all cases."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--only", default="", help="only cases whose name has this in it")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
+    options = parser.parse_args()
+    present = [name for name in TOOLS if name in ("floor", "bakeoff") or shutil.which(name)]
+    results: dict[str, dict[str, list[Figures]]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.environ["BAKEOFF_FLOOR"] = str(folder / "floor")
+        subprocess.run(["cc", "-O2", "-o", str(folder / "floor"), str(ROOT / "benchmarks/floor.c")], check=True)
+        with servers(folder):
+            for case in CASES:
+                if options.only not in case.name:
+                    continue
+                seen: dict[str, list[Figures]] = {}
+                for repeat in range(options.repeats):
+                    turn = repeat % len(present)
+                    for tool in present[turn:] + present[:turn]:
+                        if figures := TOOLS[tool](case, options.seconds):
+                            seen.setdefault(tool, []).append(figures)
+                results[case.name] = seen
+                print(table({case.name: seen}).splitlines()[-1].replace("<br>", " "), flush=True)
+    text = table(results)
+    print(text)
+    if options.write:
+        note = f"{machine_line()}; medians of {options.repeats} interleaved runs of {options.seconds:g} s."
+        put_table(ROOT / "docs/performance.md", "web", f"{note}\n\n{text}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

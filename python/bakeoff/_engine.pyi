@@ -1,0 +1,58 @@
+"""The Rust engine: text and bytes only cross this seam."""
+
+class SpecError(ValueError):
+    """A specification that cannot be run; the text says why."""
+
+class EngineError(RuntimeError):
+    """The engine could not do its work."""
+
+class TrialHandle:
+    """A trial that runs in threads of its own."""
+
+    def snapshot(self) -> str:
+        """Figures so far, as JSON."""
+    def drain_events(self) -> list[str]:
+        """Events since the last call, each as JSON."""
+    def wait(self, timeout_s: float) -> TrialOutcome | None:
+        """The result when it comes within the time. Looks for signals every 100 ms."""
+    def cancel(self) -> None:
+        """Asks the trial to stop within 100 ms."""
+
+class TrialOutcome:
+    """A finished trial."""
+
+    def json(self) -> str:
+        """The figures."""
+    def histograms(self) -> dict[str, bytes]:
+        """HdrHistogram V2 blobs, ns, by the names that the figures use."""
+
+class ServerHandle:
+    """A built-in target that runs in threads of its own."""
+
+    def address(self) -> str:
+        """`host:port`, or `unix:` and a path."""
+    def counts(self) -> str:
+        """What it has served, as JSON."""
+    def stop(self) -> None:
+        """Ends it."""
+
+def start(spec_json: str) -> TrialHandle:
+    """Starts a trial. Raises SpecError or EngineError."""
+
+def serve(spec_json: str) -> ServerHandle:
+    """Starts a built-in target. Raises SpecError or EngineError."""
+
+def quantiles(blob: bytes, qs: list[float]) -> list[int]:
+    """Values in ns at the quantiles (0 to 1) of a blob. Raises EngineError."""
+
+def merge(blobs: list[bytes]) -> bytes:
+    """One blob with the counts of all. Raises EngineError."""
+
+def summary(blob: bytes) -> str:
+    """Count, mean, minimum, percentiles and maximum in ns, as JSON. Raises EngineError."""
+
+def build_info() -> list[tuple[str, str]]:
+    """Facts about this build."""
+
+def workloads() -> list[str]:
+    """The kinds of workload it knows."""

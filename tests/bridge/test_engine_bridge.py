@@ -1,0 +1,104 @@
+"""The seam between Python and Rust: errors, cancel, signals, the interpreter lock, histograms."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from bakeoff import _engine
+
+NULL: dict[str, Any] = {"workload": {"kind": "null"}, "clients": 2, "length_s": 30}
+
+
+def start(**changes: Any) -> Any:
+    return _engine.start(json.dumps(NULL | changes))
+
+
+def test_bad_specifications_raise_with_words() -> None:
+    for text, word in [
+        ("{", "malformed"),
+        (json.dumps(NULL | {"colour": 1}), "colour"),
+        (json.dumps(NULL | {"clients": 0}), "clients"),
+        (json.dumps(NULL | {"workload": {"kind": "gopher"}}), "gopher"),
+        (json.dumps(NULL | {"ramp_up_s": 40}), "no time is left"),
+    ]:
+        with pytest.raises(_engine.SpecError, match=word):
+            _engine.start(text)
+
+
+def test_a_trial_is_a_handle_that_can_be_watched_and_cancelled() -> None:
+    handle = start()
+    assert handle.wait(0.3) is None
+    snapshot = json.loads(handle.snapshot())
+    assert snapshot["phase"] == "window"
+    assert snapshot["operations"] > 0
+    began = time.monotonic()
+    handle.cancel()
+    outcome = handle.wait(5)
+    assert time.monotonic() - began < 1
+    result = json.loads(outcome.json())
+    assert result["cancelled"] is True
+    assert 0.2 < result["window_s"] < 2
+
+
+def test_waiting_releases_the_interpreter_lock() -> None:
+    handle = start(length_s=1)
+    ticks = 0
+    stop = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not stop.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    handle.wait(5)
+    stop.set()
+    thread.join()
+    assert ticks > 100
+
+
+def test_ctrl_c_ends_a_wait_at_once() -> None:
+    code = (
+        "import json; from bakeoff import _engine; print('ready', flush=True)\n"
+        f"_engine.start({json.dumps(json.dumps(NULL))}).wait(30)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(0.3)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=10)
+    assert time.monotonic() - began < 1.5
+    assert b"KeyboardInterrupt" in errors
+
+
+def test_histogram_blobs_give_the_percentiles_of_the_result() -> None:
+    outcome = start(length_s=0.3).wait(10)
+    result = json.loads(outcome.json())
+    blobs = outcome.histograms()
+    assert set(blobs) >= {"service", "op/nothing"}
+    assert json.loads(_engine.summary(blobs["service"])) == result["service"]
+    assert _engine.quantiles(blobs["service"], [0.5])[0] == result["service"]["p50_ns"]
+    merged = _engine.merge([blobs["service"], blobs["service"]])
+    assert json.loads(_engine.summary(merged))["count"] == 2 * result["operations"]
+
+
+def test_a_broken_histogram_is_an_error() -> None:
+    with pytest.raises(_engine.EngineError):
+        _engine.quantiles(b"not a histogram", [0.5])
+
+
+def test_the_build_can_be_named() -> None:
+    info = dict(_engine.build_info())
+    assert info["version"]
+    assert info["profile"] == "release", "tests and figures must come from a release build"
+    assert "web" in _engine.workloads()

@@ -1,0 +1,39 @@
+"""Every plan in plans/ runs, shortened, against built-in targets."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bakeoff.corpus.write import write_corpus
+from bakeoff.store.read import read_run
+from tests.conftest import Target
+
+PLANS = sorted((Path(__file__).parents[2] / "plans").glob("web-*.toml"))
+SHORT = ["--mixes", "1,2", "--length", "0.4s", "--ramp-up", "0.1s", "--ramp-down", "0.1s", "--blocks", "1"]
+
+
+@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.stem)
+def test_the_plan_runs(plan: Path, target: Callable[..., Target], tmp_path: Path) -> None:
+    text = plan.read_text()
+    suite = re.search(r'^suite = "(.+)"', text, re.MULTILINE)
+    assert suite
+    root = None
+    if suite[1] in ("web-static", "web-dynamic"):
+        root = tmp_path / "corpus"
+        root.mkdir()
+        write_corpus(suite[1], root, 1)
+    for number in re.findall(r"127\.0\.0\.1:\d+", text):
+        text = text.replace(number, target(root=str(root) if root else None).address, 1)
+    shortened = tmp_path / plan.name
+    shortened.write_text(text)
+    run_file = tmp_path / "run.bakeoff"
+    command = [sys.executable, "-m", "bakeoff", "run", str(shortened), *SHORT, "-o", str(run_file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    run = read_run(run_file)
+    assert [trial.state for trial in run.trials] == ["ok"] * 4
+    assert len(run.contenders) == 2

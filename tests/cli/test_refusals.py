@@ -1,0 +1,105 @@
+"""Bad input: one clear message that says what to do, exit code 2, no traceback, nothing written."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from bakeoff.store.write import RunWriter
+from tests.cli.conftest import Bakeoff, Serve
+from tests.unit.store.builders import header, planned
+
+NOBODY = "a=http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "web-static", NOBODY], "a (127.0.0.1:1): connection refused: start the server"),
+        (["run", "web-static", "a=http://no.such.host.invalid"], "cannot be resolved"),
+        (["run", "web-statik", NOBODY], "did you mean 'web-static'?"),
+        (["run", "web-static"], "name at least one contender"),
+        (["run", "web-static", "nginx"], "write NAME=ADDRESS"),
+        (["run", "web-static", "a=ftp://h"], "is not a web address"),
+        (["run", "web-static", NOBODY, "--length", "10 bananas"], "--length: '10 bananas' is not a duration"),
+        (["run", "web-static", NOBODY, "--lenght", "10s"], "--length"),
+        (["run", "web-static", NOBODY, "--blocks", "many"], "--blocks: 'many' is not a whole number"),
+        (
+            ["run", "web-static", NOBODY, "--size", "huge"],
+            "--size: 'huge' does not fit: input should be 'quick', 'short' or 'full'",
+        ),
+        (["run", "web-static", NOBODY, "--corpus", "none"], "make one with `bakeoff corpus web-static"),
+        (["run", "web-static", NOBODY, "-o", "no/such/folder/r.bakeoff"], "choose another place with -o"),
+        (["run", "plan.toml"], "plan.toml does not exist"),
+        (["run", "bad.toml"], "bad.toml [settings] lenght: unknown key: did you mean 'length'?"),
+        (["run"], "Missing argument"),
+        (["show", "none.bakeoff"], "none.bakeoff does not exist"),
+        (["show", "bad.toml"], "is not a run file"),
+        (["resume", "none.bakeoff"], "none.bakeoff does not exist"),
+        (["compare", "none.bakeoff"], "none.bakeoff does not exist"),
+        (["report", "none.bakeoff", "-o", "r.html"], "none.bakeoff does not exist"),
+        (["corpus", "web-statik", "x"], "did you mean 'web-static'?"),
+        (["corpus", "web-static", "."], "is not empty"),
+        (["suites", "mail"], "there is no suite 'mail'"),
+        (["serve", "web", "--root", "none"], "is not a folder"),
+        (["frobnicate"], "No such command 'frobnicate'"),
+    ],
+)
+def test_one_message(bakeoff: Bakeoff, tmp_path: Path, words: list[str], message: str) -> None:
+    (tmp_path / "bad.toml").write_text(
+        '[plan]\nsuite = "web-static"\n[settings]\nlenght = "3s"\n[[contender]]\nname = "a"\naddress = "http://127.0.0.1:1"\n'
+    )
+    done = bakeoff(*words)
+    assert done.returncode == 2
+    assert message in done.stderr and done.stderr.startswith("bakeoff: ")
+    assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) <= 2
+    assert done.stdout == ""
+    assert [p.name for p in tmp_path.iterdir()] == ["bad.toml"]
+
+
+@pytest.mark.parametrize("verb", ["show", "resume", "compare", "report"])
+def test_a_run_file_of_a_newer_version(bakeoff: Bakeoff, tmp_path: Path, verb: str) -> None:
+    path = tmp_path / "r.bakeoff"
+    RunWriter.create(path, header(), planned()).close()
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 7")
+    connection.close()
+    before = path.read_bytes()
+    done = bakeoff(verb, "r.bakeoff")
+    assert done.returncode == 2 and "written by a newer Bakeoff (run file version 7" in done.stderr
+    assert "install the newer Bakeoff" in done.stderr and "Traceback" not in done.stderr
+    assert path.read_bytes() == before
+
+
+def test_a_contender_without_the_corpus(bakeoff: Bakeoff, serve: Serve) -> None:
+    done = bakeoff("run", "web-static", f"a={serve()}")
+    assert done.returncode == 2 and "make it with `bakeoff corpus web-static DIR`" in done.stderr
+
+
+def test_a_contender_that_damages_files(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    done = bakeoff("run", "web-dynamic", f"good={serve()}", f"bad={serve('--corrupt', '1')}")
+    assert done.returncode == 2 and "bad" in done.stderr and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_port_in_use(bakeoff: Bakeoff, serve: Serve) -> None:
+    port = serve().rpartition(":")[2]
+    done = bakeoff("serve", "web", "--port", port)
+    assert done.returncode == 2 and "Traceback" not in done.stderr and done.stderr.startswith("bakeoff: ")
+
+
+def test_version_and_help(bakeoff: Bakeoff) -> None:
+    assert bakeoff("--version").stdout == "bakeoff 0.1.0\n"
+    text = bakeoff("run", "--help").stdout
+    for flag in (
+        "--keep-alive",
+        "--close",
+        "--ramp-up",
+        "--mixes",
+        "--threads",
+        "--cores",
+        "--insecure",
+        "--size",
+        "--output",
+    ):
+        assert flag in text, flag

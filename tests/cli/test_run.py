@@ -1,0 +1,219 @@
+import json
+import os
+import pty
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import COMMAND, Bakeoff, Serve
+
+FAST = ["--mixes", "1,2", "--length", "600ms", "--blocks", "2"]
+
+
+def trials(bakeoff: Bakeoff, path: str) -> list[dict[str, object]]:
+    done = bakeoff("show", path, "--json")
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, object]] = json.loads(done.stdout)
+    return found
+
+
+def test_two_contenders_from_start_to_verdict(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    done = bakeoff("run", "web-dynamic", f"fast={serve()}", f"slow={serve('--delay', '5ms')}", *FAST, "-o", "r.bakeoff")
+    assert done.returncode == 0, done.stderr
+    assert "fast" in done.stdout and "no verdict" in done.stdout, "2 blocks are too few for one"
+    assert "bakeoff report r.bakeoff" in done.stdout
+    assert "[8/8]" in done.stderr and "Traceback" not in done.stderr
+    found = trials(bakeoff, "r.bakeoff")
+    assert len(found) == 8 and {t["state"] for t in found} == {"ok"}
+    slow = [t for t in found if t["contender"] == "slow"]
+    for t in slow:
+        service = t["service_ms"]
+        assert isinstance(service, dict) and 4.8 < service["p50"] < 8
+        assert isinstance(t["per_operation"], dict) and t["per_operation"]["dynamic"]["operations"] > 0
+    assert [p.name for p in tmp_path.iterdir()] == ["r.bakeoff"]
+    again = bakeoff("run", "web-dynamic", f"fast={serve()}", *FAST, "-o", "r.bakeoff")
+    assert again.returncode == 2 and "exists already" in again.stderr
+    assert len(trials(bakeoff, "r.bakeoff")) == 8
+
+
+def test_a_plan_file_and_the_default_name_of_the_run_file(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text(
+        '[plan]\nsuite = "web-url"\nname = "my plan"\nblocks = 1\n[settings]\nmixes = [2]\noperations = 300\n'
+        f'[[contender]]\nname = "a"\naddress = "{serve()}/page-256-0.html"\n'
+    )
+    done = bakeoff("run", "p.toml", "--threads", "2")
+    assert done.returncode == 0, done.stderr
+    (path,) = tmp_path.glob("web-url-????????-??????.bakeoff")
+    (only,) = trials(bakeoff, path.name)
+    assert (only["operations"], only["state"], only["mix_clients"]) == (300, "ok", 2)
+    assert "my plan" in bakeoff("show", path.name).stdout
+
+
+def interrupt_after_first_trial(process: subprocess.Popen[str], number: signal.Signals) -> str:
+    """Send `number` in the middle of the second trial; gives what was said on standard error."""
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if line.startswith("[1/"):
+            break
+    time.sleep(0.3)
+    process.send_signal(number)
+    said += process.stderr.read()
+    process.wait(20)
+    return said
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(
+    bakeoff: Bakeoff, serve: Serve, tmp_path: Path, number: signal.Signals
+) -> None:
+    words = [
+        "run",
+        "web-dynamic",
+        f"a={serve()}",
+        "--mixes",
+        "1,2",
+        "--length",
+        "1s",
+        "--blocks",
+        "2",
+        "-o",
+        "r.bakeoff",
+    ]
+    with subprocess.Popen(
+        [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        began = time.monotonic()
+        said = interrupt_after_first_trial(process, number)
+        assert process.returncode == 130 and time.monotonic() - began < 15
+    assert "1 of 4 trials are kept in r.bakeoff. Go on with: bakeoff resume r.bakeoff" in said
+    assert "Traceback" not in said
+    assert [t["state"] for t in trials(bakeoff, "r.bakeoff")] == ["ok", "interrupted"]
+    assert [p.name for p in tmp_path.iterdir()] == ["r.bakeoff"], "one file remains"
+    done = bakeoff("resume", "r.bakeoff")
+    assert done.returncode == 0, done.stderr
+    assert [t["state"] for t in trials(bakeoff, "r.bakeoff")] == ["ok"] * 4
+    assert "trial interrupted" in bakeoff("show", "r.bakeoff", "--events").stdout
+    done = bakeoff("resume", "r.bakeoff")
+    assert done.returncode == 0 and "complete: nothing was left to do" in done.stderr
+
+
+def test_kill_9_loses_at_most_the_trial_in_progress(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    words = [
+        "run",
+        "web-dynamic",
+        f"a={serve()}",
+        "--mixes",
+        "1,2",
+        "--length",
+        "1s",
+        "--blocks",
+        "2",
+        "-o",
+        "r.bakeoff",
+    ]
+    with subprocess.Popen(
+        [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        interrupt_after_first_trial(process, signal.SIGKILL)
+        assert process.returncode == -signal.SIGKILL
+    before = trials(bakeoff, "r.bakeoff")
+    assert [t["state"] for t in before] == ["ok"]
+    connection = sqlite3.connect(tmp_path / "r.bakeoff")
+    assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    connection.close()
+    assert bakeoff("resume", "r.bakeoff").returncode == 0
+    after = trials(bakeoff, "r.bakeoff")
+    assert [t["order"] for t in after] == [0, 1, 2, 3] and after[0] == before[0]
+
+
+def test_a_contender_that_dies_is_a_result(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    address = serve()
+    port = address.rpartition(":")[2]
+    # The reset command plays the crash: from the second visit on, nothing listens on the contender's port.
+    (tmp_path / "p.toml").write_text(
+        f'[plan]\nsuite = "web-dynamic"\nblocks = 2\n[settings]\nmixes = [1]\nlength = "500ms"\n'
+        f'[[contender]]\nname = "a"\naddress = "{address}"\nready_timeout = "300ms"\n'
+        f"reset = 'echo x >> log; test $(wc -l < log) -lt 3'\n"
+    )
+    done = bakeoff("run", "p.toml", "-o", "r.bakeoff")
+    assert done.returncode == 0, done.stderr
+    first, second = trials(bakeoff, "r.bakeoff")
+    assert (first["state"], second["state"]) == ("ok", "failed")
+    assert "reset command ended with exit code 1" in str(second["reason"]) and port
+
+
+def test_errors_are_counted_by_class(bakeoff: Bakeoff, serve: Serve) -> None:
+    done = bakeoff(
+        "run",
+        "web-dynamic",
+        f"a={serve('--refuse', '1/10')}",
+        "--mixes",
+        "1",
+        "--blocks",
+        "1",
+        "--operations",
+        "1000",
+        "--error-limit",
+        "50%",
+        "-o",
+        "r.bakeoff",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "of the check's requests had to be repeated" in done.stderr
+    (only,) = trials(bakeoff, "r.bakeoff")
+    assert (only["state"], only["operations"], only["errors"]) == (
+        "ok",
+        900,
+        {"reset_before_first_byte": 100},
+    )
+
+
+def test_on_a_terminal_the_progress_is_drawn(serve: Serve, tmp_path: Path) -> None:
+    leader, follower = pty.openpty()
+    words = [
+        "run",
+        "web-dynamic",
+        f"a={serve()}",
+        "--mixes",
+        "1",
+        "--length",
+        "800ms",
+        "--blocks",
+        "1",
+        "-o",
+        "r.bakeoff",
+    ]
+    drawn = bytearray()
+
+    def read() -> None:
+        while True:
+            try:
+                drawn.extend(os.read(leader, 65536))
+            except OSError:
+                return
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    done = subprocess.run(
+        [*COMMAND, *words],
+        cwd=tmp_path,
+        stdin=follower,
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "150"},
+        timeout=60,
+        check=False,
+    )
+    os.close(follower)
+    reader.join(5)
+    text = drawn.decode()
+    assert done.returncode == 0, text
+    for part in ("1 client", "operations/s", "0 errors", "left", "block 1/1"):
+        assert part in text, part

@@ -1,0 +1,74 @@
+"""What all tests share: trials straight through the engine, and built-in targets that behave as told."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from bakeoff import _engine
+
+TrialRunner = Callable[..., dict[str, Any]]
+
+
+class Target:
+    """A built-in server of this process, with what it counted."""
+
+    def __init__(self, **spec: Any) -> None:
+        self._handle = _engine.serve(json.dumps({"kind": "web", **spec}))
+        self.address: str = self._handle.address()
+
+    def counts(self) -> dict[str, Any]:
+        """What it has served, once no connection is open: a reply is counted just after it was written."""
+        for _ in range(200):
+            counts: dict[str, Any] = json.loads(self._handle.counts())
+            if counts["open"] == 0:
+                break
+            time.sleep(0.01)
+        return counts
+
+    def stop(self) -> None:
+        """Ends it."""
+        self._handle.stop()
+
+
+@pytest.fixture
+def target() -> Iterator[Callable[..., Target]]:
+    """Makes targets that end with the test."""
+    started: list[Target] = []
+
+    def start(**spec: Any) -> Target:
+        started.append(Target(**spec))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()
+
+
+def web_workload(address: str, **settings: Any) -> dict[str, Any]:
+    """A workload of one class that fetches one page; `settings` override."""
+    where: dict[str, Any] = {"addresses": [address]}
+    if address.startswith("unix:"):
+        where = {"unix": address.removeprefix("unix:")}
+    page = {"path": settings.pop("path", "/page"), "length": settings.pop("length", 1024)}
+    workload: dict[str, Any] = {
+        "kind": "web",
+        "scheme": "http",
+        "host": "localhost",
+        "http": "1.1",
+        "keep_alive": True,
+        "classes": [{"name": "page", "weight": 1, "expect": [200], "requests": [page]}],
+        **where,
+    }
+    return workload | settings
+
+
+def run_trial(workload: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """Runs one trial to its end and returns its figures."""
+    whole = {"clients": 1, "length_s": 10, "seed": 1, **spec, "workload": workload}
+    outcome = _engine.start(json.dumps(whole)).wait(120)
+    assert outcome is not None, "the trial did not end"
+    result: dict[str, Any] = json.loads(outcome.json())
+    return result

@@ -1,0 +1,163 @@
+"""The web suites against nginx, Apache and lighttpd, as a user would run them."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers.conftest import Server
+
+StartServer = Callable[..., Server]
+FAST = ["--mixes", "1,4", "--length", "0.6s", "--ramp-up", "0.1s", "--ramp-down", "0.1s", "--blocks", "2"]
+
+
+def bakeoff(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """Runs the command line and checks its exit code."""
+    command = [sys.executable, "-m", "bakeoff", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def trials_of(run_file: Path) -> list[dict[str, Any]]:
+    """The trials as programs get them."""
+    trials: list[dict[str, Any]] = json.loads(bakeoff("show", str(run_file), "--json").stdout)
+    return trials
+
+
+@pytest.fixture(scope="session")
+def dynamic_root(public_folder: Callable[[str], Path]) -> Path:
+    """A web-dynamic corpus that every server can read and run."""
+    root = public_folder("web-dynamic")
+    bakeoff("corpus", "web-dynamic", str(root))
+    root.chmod(0o755)
+    return root
+
+
+@pytest.fixture(scope="session")
+def servers(start_server: StartServer, dynamic_root: Path) -> dict[str, Server]:
+    """The three servers with the same corpus."""
+    return {kind: start_server(kind, dynamic_root) for kind in ("nginx", "apache", "lighttpd")}
+
+
+def test_the_dynamic_suite_runs_on_three_real_servers(servers: dict[str, Server], tmp_path: Path) -> None:
+    run_file = tmp_path / "run.bakeoff"
+    contenders = [f"{name}={server.url}" for name, server in servers.items()]
+    done = bakeoff("run", "web-dynamic", *contenders, *FAST, "-o", str(run_file))
+    assert "requests/s" in done.stdout
+    trials = trials_of(run_file)
+    assert len(trials) == 3 * 2 * 2
+    for trial in trials:
+        assert trial["state"] == "ok", trial["reason"]
+        assert trial["errors"] == {}
+        assert trial["operations"] > 0
+        names = set(trial["per_operation"])
+        assert "dynamic" in names
+        assert any(name.startswith("static/") for name in names)
+    report = tmp_path / "report.html"
+    bakeoff("report", str(run_file), "-o", str(report))
+    assert report.stat().st_size < 1_500_000
+
+
+@pytest.mark.parametrize("kind", ["nginx", "apache", "lighttpd"])
+@pytest.mark.parametrize("flags", [["--keep-alive", "--http", "1.1"], ["--close", "--http", "1.0"]])
+def test_every_server_serves_every_connection_mode(
+    servers: dict[str, Server], kind: str, flags: list[str], tmp_path: Path
+) -> None:
+    run_file = tmp_path / "run.bakeoff"
+    bounded = ["--mixes", "4", "--operations", "400", "--blocks", "1", "--dynamic-share", "0%"]
+    bakeoff("run", "web-dynamic", f"one={servers[kind].url}", *bounded, *flags, "-o", str(run_file))
+    (trial,) = trials_of(run_file)
+    assert (trial["operations"], trial["errors"]) == (400, {})
+
+
+def test_requests_in_the_access_log_equal_those_reported(
+    start_server: StartServer, dynamic_root: Path, tmp_path: Path
+) -> None:
+    """A count kept by the other side. The checks before timing are lines, too, the same number in each run."""
+    server = start_server("nginx-log", dynamic_root)
+    log = server.folder / "access.log"
+    lines = []
+    for operations in (500, 1700):
+        run_file = tmp_path / f"{operations}.bakeoff"
+        before = len(log.read_text().splitlines())
+        bounded = ["--mixes", "3", "--operations", str(operations), "--blocks", "1"]
+        bakeoff("run", "web-dynamic", f"one={server.url}", *bounded, "-o", str(run_file))
+        (trial,) = trials_of(run_file)
+        assert trial["operations"] == operations
+        lines.append(len(log.read_text().splitlines()) - before)
+    assert lines[1] - lines[0] == 1700 - 500
+    assert lines[0] - 500 < 200
+
+
+@pytest.mark.parametrize("kind", ["nginx", "apache"])
+def test_tls_full_handshakes_resumption_and_keep_alive(
+    start_server: StartServer, dynamic_root: Path, kind: str, tmp_path: Path
+) -> None:
+    server = start_server(kind, dynamic_root, "https")
+    trusted = ["--ca-file", str(server.folder / "cert.pem")]
+    bounded = ["--mixes", "2", "--operations", "60", "--blocks", "1", "--dynamic-share", "0%"]
+    for name, flags, opened in [
+        ("full", ["--close", "--full-handshake"], 60),
+        ("resumed", ["--close", "--resumption"], 60),
+        ("kept", ["--keep-alive", "--http", "1.1"], 2),
+    ]:
+        run_file = tmp_path / f"{name}.bakeoff"
+        command = ["run", "web-dynamic", f"one={server.url}", *trusted, *bounded, *flags]
+        bakeoff(*command, "-o", str(run_file))
+        (trial,) = trials_of(run_file)
+        assert (trial["operations"], trial["errors"]) == (60, {}), name
+        connections = trial["connections"]
+        assert connections["opened"] == opened
+        if name == "full":
+            assert connections["tls_full"] == 60
+        if name == "resumed":
+            assert connections["tls_resumed"] >= 56
+    done = bakeoff("run", "web-dynamic", f"one={server.url}", *bounded, code=2)
+    assert "certificate" in done.stderr.lower()
+
+
+def test_a_contender_with_other_bytes_is_refused_before_timing(
+    servers: dict[str, Server], start_server: StartServer, public_folder: Callable[[str], Path]
+) -> None:
+    other = public_folder("other-seed")
+    bakeoff("corpus", "web-dynamic", str(other), "--seed", "2")
+    other.chmod(0o755)
+    server = start_server("nginx", other)
+    contenders = [f"one={servers['nginx'].url}", f"two={server.url}"]
+    done = bakeoff("run", "web-dynamic", *contenders, *FAST, code=2)
+    assert "two" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_web_url_takes_any_status_and_any_page(servers: dict[str, Server], tmp_path: Path) -> None:
+    run_file = tmp_path / "run.bakeoff"
+    missing = f"{servers['nginx'].url}/there-is-no-such-page"
+    bounded = ["--mixes", "1", "--operations", "50", "--blocks", "1"]
+    bakeoff("run", "web-url", f"one={missing}", *bounded, "-o", str(run_file))
+    (trial,) = trials_of(run_file)
+    assert trial["operations"] == 50
+    assert trial["statuses"] == {"4xx": 50}
+
+
+def test_a_server_that_is_killed_in_the_middle_fails_its_trials_and_the_run_goes_on(
+    start_server: StartServer, servers: dict[str, Server], dynamic_root: Path, tmp_path: Path
+) -> None:
+    dying = start_server("nginx", dynamic_root)
+    run_file = tmp_path / "run.bakeoff"
+    contenders = [f"dying={dying.url}", f"alive={servers['apache'].url}"]
+    command = [sys.executable, "-m", "bakeoff", "run", "web-dynamic", *contenders, *FAST, "-o", str(run_file)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("[1/"):
+            dying.process.terminate()
+            break
+    process.communicate(timeout=110)
+    states = {name: [t["state"] for t in trials_of(run_file) if t["contender"] == name] for name in ("dying", "alive")}
+    assert "failed" in states["dying"]
+    assert states["alive"] == ["ok"] * 4

@@ -1,0 +1,81 @@
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from bakeoff.cli.app import app
+from bakeoff.store.write import RunWriter
+from tests.unit.store.builders import EMPTY, header, planned, trial
+
+
+def run_file(folder: Path) -> Path:
+    path = folder / "x.bakeoff"
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_trial(trial(), {})
+        writer.add_trial(
+            trial(
+                order=1,
+                contender="b",
+                state="failed",
+                reason="no operation [succeeded]",
+                service=EMPTY,
+                operations=0,
+            ),
+            {},
+        )
+    return path
+
+
+def output(*words: str) -> str:
+    outcome = CliRunner().invoke(app, list(words), catch_exceptions=False)
+    assert outcome.exit_code == 0
+    return outcome.output
+
+
+def test_json_has_one_object_per_trial_with_the_promised_keys(tmp_path: Path) -> None:
+    trials = json.loads(output("show", str(run_file(tmp_path)), "--json"))
+    assert len(trials) == 2
+    promised = {
+        "contender",
+        "mix_clients",
+        "block",
+        "order",
+        "state",
+        "reason",
+        "window_s",
+        "operations",
+        "operations_per_s",
+        "bytes_per_s",
+        "errors",
+        "service_ms",
+        "per_operation",
+        "fairness_jain",
+        "generator_cpu_us_per_operation",
+        "generator_cpu_share",
+    }
+    assert promised <= set(trials[0])
+    assert trials[0]["service_ms"] == {
+        "mean": 0.0015005,
+        "p50": 0.0014,
+        "p95": 0.002,
+        "p99": 0.0025,
+        "p999": 0.0026,
+        "max": 0.003,
+    }
+    assert trials[0]["errors"] == {"refused": 2}
+    assert trials[0]["per_operation"]["static/223"]["operations"] == 90
+    assert trials[1]["service_ms"]["p99"] is None
+    assert (trials[1]["state"], trials[1]["reason"]) == ("failed", "no operation [succeeded]")
+
+
+def test_the_table_names_what_is_missing_and_what_failed(tmp_path: Path) -> None:
+    text = output("show", str(run_file(tmp_path)))
+    assert "not complete, 2 of 4 trials missing" in text
+    assert "block 1, b, 4 clients: failed: no operation [succeeded]" in text
+    assert "operations/s" in text and "noisy" in text
+
+
+def test_an_empty_run(tmp_path: Path) -> None:
+    path = tmp_path / "x.bakeoff"
+    RunWriter.create(path, header(), planned()).close()
+    assert json.loads(output("show", str(path), "--json")) == []

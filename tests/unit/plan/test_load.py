@@ -1,0 +1,244 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.errors import PlanError
+from bakeoff.plan.kinds.web import WebSettings
+from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
+from bakeoff.plan.model import Plan
+from bakeoff.plan.toml import plan_to_toml
+
+PLAN = """
+[plan]
+name = "which proxy"
+suite = "web-static"
+size = "short"
+blocks = 9
+seed = 7
+delta = "3%"
+error_limit = "1%"
+corpus = "files"
+
+[settings]
+length = "20s"
+keep_alive = true
+http = 1.1
+mixes = [2, 6]
+weights = { 223 = 50, "404" = 0 }
+
+[[contender]]
+name = "nginx"
+address = "http://127.0.0.1:8080"
+reset = "systemctl restart nginx"
+ready_timeout = "5s"
+
+[[contender]]
+name = "apache"
+address = "http://127.0.0.1:8081/www"
+"""
+
+
+def flags(
+    suite: str = "web-static", *contenders: str, plan: dict[str, Any] | None = None, **settings: Any
+) -> PlanInput:
+    words = contenders or ("a=http://127.0.0.1:1", "b=http://127.0.0.1:2")
+    given = PlanInput("command line", {"suite": suite}, {}, parse_contenders(words))
+    return with_flags(given, plan or {}, settings, {})
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "p.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_whole_plan_file(tmp_path: Path) -> None:
+    plan = resolve_plan(read_plan_file(write(tmp_path, PLAN)))
+    assert (plan.name, plan.suite, plan.kind, plan.size) == ("which proxy", "web-static", "web", "short")
+    assert (plan.blocks, plan.seed, plan.delta, plan.error_limit) == (9, 7, 0.03, 0.01)
+    assert plan.corpus == str(tmp_path / "files")
+    settings = plan.settings
+    assert isinstance(settings, WebSettings)
+    assert (settings.length_s, settings.mixes, settings.http, settings.keep_alive) == (
+        20.0,
+        (2, 6),
+        "1.1",
+        True,
+    )
+    assert settings.receive_buffer_bytes == 4096
+    nginx, apache = plan.contenders
+    assert (nginx.name, nginx.reset, nginx.ready_timeout_s) == ("nginx", "systemctl restart nginx", 5.0)
+    assert (apache.address, apache.reset, apache.ready_timeout_s) == ("http://127.0.0.1:8081/www", None, 30.0)
+    assert "404" not in {c.name for c in plan.classes}
+    assert plan.trials == 2 * 2 * 9
+    assert not any("Shares of the request classes" in text for text in plan.assumed)
+
+
+def test_flags_win_over_the_file(tmp_path: Path) -> None:
+    given = with_flags(read_plan_file(write(tmp_path, PLAN)), {"blocks": "6"}, {"length": "5s"}, {"apache": "true"})
+    plan = resolve_plan(given)
+    assert (plan.blocks, plan.settings.length_s, plan.contenders[1].reset) == (6, 5.0, "true")
+    with pytest.raises(PlanError, match=r"^--length: 'x' is not a duration"):
+        resolve_plan(with_flags(given, {}, {"length": "x"}, {}))
+
+
+def test_defaults_of_the_sizes() -> None:
+    quick, short, full = (resolve_plan(flags(plan={"size": size})) for size in ("quick", "short", "full"))
+    assert resolve_plan(flags()) == quick
+    assert (quick.blocks, quick.settings.mixes) == (6, (1, 4, 8))
+    assert (short.blocks, short.settings.mixes) == (8, (1, 4, 8, 12, 16, 20, 24, 28))
+    assert full.settings.mixes == (1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60)
+    assert (full.settings.length_s, full.settings.ramp_up_s, full.settings.window_s) == (300.0, 30.0, 240.0)
+    assert quick.trials * (quick.settings.length_s + 0.1) < 110, "two contenders must take under 2 minutes"
+
+
+def test_a_shorter_length_takes_shorter_ramps_with_it() -> None:
+    settings = resolve_plan(flags(plan={"size": "full"}, length="10s")).settings
+    assert (settings.ramp_up_s, settings.ramp_down_s) == (1.0, 1.0)
+    settings = resolve_plan(flags(plan={"size": "full"}, length="10s", ramp_up="4s")).settings
+    assert (settings.ramp_up_s, settings.ramp_down_s) == (4.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PLAN.replace("blocks", "blokcs"), "p.toml [plan] blokcs: unknown key: did you mean 'blocks'?"),
+        (
+            PLAN.replace("keep_alive", "keepalive"),
+            "p.toml [settings] keepalive: unknown key: did you mean 'keep_alive'?",
+        ),
+        (PLAN.replace("address =", "adress ="), "p.toml contender nginx address: is missing: add it"),
+        (
+            PLAN.replace("[settings]", "[setings]"),
+            "p.toml: unknown table [setings]: did you mean 'settings'?",
+        ),
+        (
+            PLAN.replace("web-static", "web-statik"),
+            "there is no suite 'web-statik': did you mean 'web-static'?",
+        ),
+        (PLAN.replace('"20s"', "20"), "p.toml [settings] length: '20' is not a duration"),
+        (PLAN.replace('"20s"', '"20 MB"'), "p.toml [settings] length: '20 MB' is not a duration"),
+        (PLAN.replace('"20s"', '"3s"\nramp_up = "2s"\nramp_down = "1s"'), "length includes both ramps"),
+        (
+            PLAN.replace("[2, 6]", "[6, 2]"),
+            "mixes: give different numbers of clients, all at least 1, rising",
+        ),
+        (PLAN.replace("[2, 6]", "[]"), "mixes: give different numbers"),
+        (PLAN.replace("http = 1.1", "http = 3"), "http: 3 does not fit: input should be '1.0' or '1.1'"),
+        (PLAN.replace('"nginx"', '"apache"'), "two contenders are named 'apache'"),
+        (PLAN.replace('"nginx"', '"my server"'), "contender my server name: 'my server' does not fit"),
+        (PLAN.replace("http://127.0.0.1:8080", "127.0.0.1:8080"), "is not a web address: write http://host"),
+        (PLAN.replace("223 = 50", "224 = 50"), "weights: there is no class '224': did you mean '223'?"),
+        (PLAN.replace('"3%"', '"3"'), "delta: '3' is not a share: write a percentage such as 5%"),
+        (PLAN.replace("blocks = 9", "blocks = 0"), "blocks: 0 does not fit"),
+        (PLAN.replace("[plan]", "[plan"), "p.toml is not valid TOML"),
+        (
+            PLAN + "[[contender]]\nname = 'c'\naddress = 'http://h'\nrest = 'x'",
+            "contender c rest: unknown key: did you mean 'reset'?",
+        ),
+        ("[plan]\nsuite = 'web-static'", "name at least one contender"),
+        ("[plan]\nname = 'x'", "[plan] suite: is missing"),
+    ],
+)
+def test_each_fault_gets_its_sentence(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        resolve_plan(read_plan_file(write(tmp_path, text)))
+    assert message in str(caught.value)
+
+
+def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
+    text = PLAN.replace('"20s"', '"x"').replace("keep_alive", "keepalive")
+    with pytest.raises(PlanError) as caught:
+        resolve_plan(read_plan_file(write(tmp_path, text)))
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_missing_plan_file(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="does not exist: check the path"):
+        read_plan_file(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("word", ["nginx", "=http://h", "nginx=", "my server=http://h"])
+def test_what_is_not_a_contender(word: str) -> None:
+    with pytest.raises(PlanError, match="write NAME=ADDRESS"):
+        parse_contenders([word])
+
+
+def test_an_address_may_contain_equals_signs() -> None:
+    assert parse_contenders(["a=http://h/?x=1&y=2"]) == [{"name": "a", "address": "http://h/?x=1&y=2"}]
+
+
+@pytest.mark.parametrize(
+    ("suite", "setting", "owner"),
+    [
+        ("web-static", {"dynamic_share": "10%"}, "web-dynamic"),
+        ("web-static", {"urls": "URLS"}, "web-url"),
+        ("web-url", {"dynamic_url": "/x"}, "web-dynamic"),
+    ],
+)
+def test_a_setting_that_would_do_nothing_is_refused(
+    suite: str, setting: dict[str, str], owner: str, tmp_path: Path
+) -> None:
+    urls = tmp_path / "urls"
+    urls.write_text("/\n")
+    given = {key: str(urls) if value == "URLS" else value for key, value in setting.items()}
+    with pytest.raises(PlanError, match=f"belongs to {owner}, not to {suite}"):
+        resolve_plan(flags(suite, **given))
+
+
+def test_a_corpus_does_not_belong_to_web_url() -> None:
+    with pytest.raises(PlanError, match="corpus does not belong to web-url"):
+        resolve_plan(flags("web-url", plan={"corpus": "x"}))
+
+
+def test_the_hash_is_that_of_the_contents_and_survives_storage() -> None:
+    plan = resolve_plan(flags())
+    assert resolve_plan(flags()).hash == plan.hash
+    assert resolve_plan(flags(think="1ms")).hash != plan.hash
+    assert resolve_plan(flags(plan={"seed": "2"})).hash != plan.hash
+    stored = Plan.from_dict(plan.to_dict())
+    assert stored == plan and stored.hash == plan.hash
+    assert len(plan.hash) == 64
+
+
+def test_a_plan_with_every_kind_of_setting_survives_storage(tmp_path: Path) -> None:
+    urls, authority = tmp_path / "urls", tmp_path / "ca.pem"
+    urls.write_text("3 /a\n/b\n")
+    authority.write_text("x")
+    plan = resolve_plan(
+        flags(
+            "web-url",
+            urls=str(urls),
+            ca_file=str(authority),
+            headers=["A: b", "C: d,e"],
+            source_addresses="127.0.0.2,127.0.0.3",
+            pin="0",
+            receive_buffer="64KiB",
+            operations="100",
+            requests_per_connection="5",
+            think="1ms",
+        )
+    )
+    urls.unlink()
+    assert Plan.from_dict(plan.to_dict()) == plan
+
+
+def test_the_plan_as_a_file_says_the_same(tmp_path: Path) -> None:
+    given = flags(
+        "web-static",
+        length="4s",
+        keep_alive=True,
+        weights="223=50,404=0",
+        headers=['X: "quoted" ü'],
+        plan={"blocks": "7"},
+    )
+    again = read_plan_file(write(tmp_path, plan_to_toml(given)))
+    assert resolve_plan(again) == resolve_plan(given)
+
+
+def test_assumed_values_are_named_until_the_plan_sets_them() -> None:
+    assert any("20 %" in text for text in resolve_plan(flags("web-dynamic")).assumed)
+    assert not any(
+        text.startswith("Share of dynamic") for text in resolve_plan(flags("web-dynamic", dynamic_share="30%")).assumed
+    )

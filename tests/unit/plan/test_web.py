@@ -1,0 +1,181 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.agents.spec import TrialSpec, WebWorkload
+from bakeoff.corpus.manifest import Manifest, ManifestFile
+from bakeoff.errors import PlanError
+from bakeoff.plan.kinds.web import WEB, WebSettings
+from bakeoff.plan.load import resolve_plan
+from bakeoff.plan.suites import load_suite, suite_names
+from tests.unit.plan.test_load import flags
+
+SHA = "a" * 64
+
+
+def manifest(suite: str) -> Manifest:
+    classes = {
+        c.name: (ManifestFile(path=f"d/{i}.gif", size=223 + i, sha256=SHA),)
+        for i, c in enumerate(load_suite(suite).classes)
+        if c.source == "files"
+    }
+    dynamic = (
+        (ManifestFile(path="cgi-bin/bakeoff.cgi?n=1&size=64", size=64, sha256=SHA),) if suite == "web-dynamic" else ()
+    )
+    return Manifest(suite=suite, seed=1, files=len(classes), bytes_total=1, classes=classes, dynamic=dynamic)
+
+
+def workload(suite: str, address: str = "http://h.example:81/www", **settings: Any) -> WebWorkload:
+    plan = resolve_plan(flags(suite, f"a={address}", **settings))
+    corpus = manifest(suite) if plan.corpus_suite != "none" else None
+    return WebWorkload.model_validate(WEB.workload(plan, plan.contenders[0], ["127.0.0.1:81"], corpus))
+
+
+def test_the_published_classes_of_web_static() -> None:
+    classes = {c.name: c for c in workload("web-static").classes}
+    shares = {
+        "223": 20,
+        "735": 8,
+        "1522": 12,
+        "2895": 20,
+        "6040": 14,
+        "11426": 16,
+        "22132": 7,
+        "large": 1,
+        "404": 2,
+    }
+    assert {name: pytest.approx(c.weight) for name, c in classes.items()} == shares
+    assert classes["404"].expect == (404,) and classes["223"].expect == (200,)
+    missing = classes["404"].requests
+    assert len({r.path for r in missing}) == 100
+    assert all(r.path.startswith("/www/") and r.length is None and r.sha256 is None for r in missing)
+    assert [(r.path, r.length, r.sha256) for r in classes["735"].requests] == [("/www/d/1.gif", 224, SHA)]
+
+
+def test_the_connection_of_web_static() -> None:
+    w = workload("web-static")
+    assert (w.http, w.keep_alive, w.receive_buffer_bytes, w.tls, w.unix) == ("1.0", False, 4096, None, None)
+    assert (w.scheme, w.host, w.addresses) == ("http", "h.example:81", ("127.0.0.1:81",))
+    assert w.headers == (("User-Agent", "bakeoff/0.1.0"),)
+
+
+def test_twenty_percent_of_web_dynamic_are_computed() -> None:
+    classes = {c.name: c.weight for c in workload("web-dynamic").classes}
+    assert classes["dynamic"] == pytest.approx(20)
+    assert sum(classes.values()) == pytest.approx(100)
+    assert {name.partition("/")[0] for name in classes} == {"static", "dynamic"}
+    assert {c.name: c.weight for c in workload("web-dynamic", dynamic_share="50%").classes}["dynamic"] == pytest.approx(
+        50
+    )
+    assert "dynamic" not in {c.name for c in workload("web-dynamic", dynamic_share="0%").classes}
+
+
+def test_a_computed_page_of_ones_own_is_not_checked() -> None:
+    dynamic = workload("web-dynamic", dynamic_url="/app.php?id=3").classes[-1]
+    assert [(r.path, r.length, r.sha256) for r in dynamic.requests] == [("/www/app.php?id=3", None, None)]
+
+
+def test_web_url_takes_any_status_of_the_address_as_it_is() -> None:
+    (only,) = workload("web-url", "http://h/x/y?z=1").classes
+    assert (only.name, only.expect, [r.path for r in only.requests]) == ("url", (), ["/x/y?z=1"])
+    assert [r.path for r in workload("web-url", "http://h").classes[0].requests] == ["/"]
+
+
+def test_a_list_of_paths(tmp_path: Path) -> None:
+    path = tmp_path / "urls"
+    path.write_text("# comment\n\n3 /a\n1 /b?x=1  # another\n/c\n")
+    classes = workload("web-url", "http://h/base/", urls=str(path)).classes
+    assert [(c.name, c.weight, [r.path for r in c.requests]) for c in classes] == [
+        ("/a", pytest.approx(60), ["/base/a"]),
+        ("/b?x=1", pytest.approx(20), ["/base/b?x=1"]),
+        ("/c", pytest.approx(20), ["/base/c"]),
+    ]
+
+
+def test_a_long_list_is_grouped_by_weight(tmp_path: Path) -> None:
+    path = tmp_path / "urls"
+    path.write_text("".join(f"{1 + i % 2} /p{i}\n" for i in range(100)))
+    classes = {c.name: c for c in workload("web-url", urls=str(path)).classes}
+    assert {name: pytest.approx(c.weight) for name, c in classes.items()} == {
+        "weight 1": 100 / 3,
+        "weight 2": 200 / 3,
+    }
+    assert len(classes["weight 1"].requests) == 50
+
+
+@pytest.mark.parametrize("text", ["", "# only\n", "3 a\n", "x /a\n", "-1 /a\n", "1 2 /a\n", "0 /a\n", "inf /a\n"])
+def test_a_wrong_list_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "urls"
+    path.write_text(text)
+    with pytest.raises(PlanError, match=r"--urls: .*such as `3 /index.html`"):
+        workload("web-url", urls=str(path))
+
+
+def test_tls_and_other_settings_reach_the_workload(tmp_path: Path) -> None:
+    authority = tmp_path / "ca.pem"
+    authority.write_text("x")
+    w = workload(
+        "web-static",
+        "https://h",
+        insecure=True,
+        full_handshake=True,
+        ca_file=str(authority),
+        keep_alive=True,
+        requests_per_connection="7",
+        check_every="0",
+        headers=["User-Agent: me", "X-A: b: c"],
+        source_addresses="127.0.0.2",
+        close_with_reset=True,
+        http="1.1",
+        receive_buffer="auto",
+    )
+    assert w.tls is not None and not w.tls.verify and not w.tls.resumption and w.tls.ca_file == str(authority)
+    assert w.headers == (("User-Agent", "me"), ("X-A", "b: c"))
+    assert (w.requests_per_connection, w.check_every, w.source_addresses) == (7, 0, ("127.0.0.2",))
+    assert (w.close_with_reset, w.http, w.receive_buffer_bytes) == (True, "1.1", None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"headers": ["no colon"]}, "is not a header: write 'Name: value'"),
+        ({"headers": ["A: b\r\nC: d"]}, "is not a header"),
+        ({"headers": ["Host: x"]}, "Host is set by the suite itself"),
+        ({"requests_per_connection": "5"}, "requests_per_connection needs keep_alive"),
+        ({"ca_file": "/nonexistent.pem"}, "does not exist: give a PEM file"),
+        ({"weights": "223=-1"}, "weights: give shares of 0 or more"),
+        ({"weights": "223"}, "is not a list of weights: write it like 223=20,735=8"),
+        ({"receive_buffer": "4 bananas"}, "is not a size"),
+        ({"threads": "two"}, "--threads: 'two' is not a whole number"),
+        ({"pin": "0,0"}, "pin: give different core numbers"),
+    ],
+)
+def test_settings_that_cannot_be(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        workload("web-static", **settings)
+    assert message in str(caught.value)
+
+
+def test_an_empty_class_of_the_corpus_is_named() -> None:
+    plan = resolve_plan(flags("web-static"))
+    thin = manifest("web-static").model_copy(update={"classes": {}})
+    with pytest.raises(PlanError, match="no files of class '223'"):
+        WEB.workload(plan, plan.contenders[0], [], thin)
+
+
+@pytest.mark.parametrize("suite", suite_names())
+def test_every_shipped_suite_resolves_in_every_size(suite: str) -> None:
+    for size in ("quick", "short", "full"):
+        plan = resolve_plan(flags(suite, plan={"size": size}))
+        assert sum(c.weight for c in plan.classes) == pytest.approx(100)
+
+
+def test_every_setting_is_documented() -> None:
+    for name, field in WebSettings.model_fields.items():
+        assert field.description and field.description.endswith((".", "%.")), name
+
+
+def test_the_trial_spec_refuses_unknown_keys() -> None:
+    with pytest.raises(ValueError, match="extra"):
+        TrialSpec.model_validate({"workload": {"kind": "null"}, "clients": 1, "length_s": 1.0, "lenght": 2})

@@ -1,0 +1,206 @@
+"""The HTML report: complete, self-contained, safe, small and quick."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import altair as alt
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.report.blocks import Report
+from bakeoff.report.compose import compose
+from bakeoff.report.html import render_html, script_json
+from bakeoff.store.records import RunRecord
+from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run
+
+EVIL = Server('x<img src="http://evil/">&</script>', 30_000.0, 0.12)
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+
+
+class Outline(HTMLParser):
+    """Checks nesting and collects ids, headings, links to elsewhere and scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.outside: list[str] = []
+        self.script_types: list[str | None] = []
+        self.figures = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+        self.outside += [
+            str(given[k]) for k in ("src", "href", "xlink:href") if given.get(k) and not str(given[k]).startswith("#")
+        ]
+        if tag == "script":
+            self.script_types.append(given.get("type"))
+        self.figures += tag == "figure"
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def report_of(record: RunRecord) -> Report:
+    return compose(record, compare_run(record))
+
+
+def page_of(record: RunRecord) -> str:
+    return render_html(report_of(record))
+
+
+def outline(page: str) -> Outline:
+    parser = Outline()
+    parser.feed(page)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+def embedded(page: str, name: str) -> dict[str, object]:
+    found = re.search(rf'<script type="application/json" id="bakeoff-{name}">(.*?)</script>', page, re.S)
+    assert found is not None
+    read = json.loads(found[1])
+    assert isinstance(read, dict)
+    return read
+
+
+@pytest.fixture(scope="module")
+def broken() -> RunRecord:
+    """Three contenders, one with a hostile name; failed, voided and interrupted trials; unfinished."""
+    record = run((FAST, SLOW, EVIL), mixes=(1, 4, 8, 16), blocks=7)
+    record = change(record, "apache", 16, None, state="failed", reason="7 % of operations failed <b>")
+    record = change(record, "nginx", 4, (2,), state="voided", reason="ran out of local ports")
+    record = change(record, "nginx", 1, (3,), state="interrupted", reason="stopped after 1.0 s")
+    plan = {
+        **record.plan,
+        "settings": {**record.plan["settings"], "headers": ["Authorization: Basic c2VjcmV0"]},
+    }
+    return replace(record, plan=plan, finished_at=None, trials=record.trials[:-2], null_operations_per_s=None)
+
+
+@pytest.mark.parametrize("blocks", [1, 6])
+def test_the_page_is_sound_and_needs_nothing_from_outside(blocks: int) -> None:
+    found = outline(page_of(run(blocks=blocks)))
+    assert found.outside == []
+    assert set(found.script_types) == {"application/json"}
+    assert len(found.ids) == len(set(found.ids))
+    assert found.figures >= 12
+
+
+def test_the_result_comes_first() -> None:
+    record = run()
+    page = page_of(record)
+    sentence = compare_run(record).headline[0]
+    assert page.index(sentence) < page.index("<svg")
+    for part in ("Requests/s", "Throughput", "p50", "p95", "p99", "Failed operations", "Peak and saturation",
+                 "WebBench 3.0 STATIC", "Example CPU 3000", "Shares of the request classes",
+                 "Little&#39;s law", "254,000", "Seed"):  # fmt: skip
+        assert part in page
+
+
+def test_every_chart_has_a_title_a_description_and_its_numbers() -> None:
+    report = report_of(run())
+    page = render_html(report)
+    assert len(report.charts()) >= 12
+    for chart in report.charts():
+        assert f'<title id="{chart.id}-title">' in page
+        assert f'<desc id="{chart.id}-desc">' in page
+        assert chart.table.rows
+        assert all(len(row) == len(chart.table.columns) for row in chart.table.rows)
+
+
+def test_the_specifications_are_embedded_once_and_are_valid_vega_lite() -> None:
+    record = run()
+    specs = embedded(page_of(record), "charts")
+    for spec in specs.values():
+        assert isinstance(spec, dict)
+        alt.Chart.from_dict(spec, validate=True)
+    assert embedded(page_of(record), "plan")["suite"] == "web-static"
+    assert embedded(page_of(record), "comparison")["schema"] == "bakeoff-comparison/1"
+
+
+def test_tables_have_as_many_cells_as_columns(broken: RunRecord) -> None:
+    from bakeoff.report.blocks import Table
+
+    for record in (run(), broken):
+        for section in report_of(record).sections:
+            for block in section.blocks:
+                if isinstance(block, Table):
+                    assert all(len(row) == len(block.columns) for row in block.rows), block.title
+
+
+def test_every_failed_voided_and_interrupted_trial_is_named(broken: RunRecord) -> None:
+    comparison = compare_run(broken)
+    section = next(s for s in report_of(broken).sections if s.id == "left-out")
+    text = str(section)
+    assert len(comparison.left_out) == 9
+    for trial in comparison.left_out:
+        assert f"'{trial.trial_id}', '{trial.contender}'" in text
+    assert "2 of 84 planned trials were not run" in text
+
+
+def test_hostile_names_stay_text(broken: RunRecord) -> None:
+    page = page_of(broken)
+    assert outline(page).outside == []
+    assert "<img" not in page
+    assert "&lt;img" in page
+    assert EVIL.name in str(embedded(page, "comparison"))
+
+
+def test_secrets_of_the_plan_stay_out(broken: RunRecord) -> None:
+    page = page_of(broken)
+    assert "c2VjcmV0" not in page
+    assert "Authorization: (hidden)" in page
+
+
+def test_a_broken_mix_is_marked_on_the_chart(broken: RunRecord) -> None:
+    chart = next(chart for chart in report_of(broken).charts() if chart.id == "chart-rate")
+    assert chart.spec["datasets"]["missing"] == [{"contender": "apache", "clients": 16, "value": 0}]
+    assert "✕: no usable trial" in json.dumps(chart.spec, ensure_ascii=False)
+
+
+def test_script_data_cannot_end_its_element() -> None:
+    text = script_json({"a": "</script><!--", "b": float("1e6")})
+    assert "<" not in text
+    assert json.loads(text)["a"] == "</script><!--"
+
+
+def test_nothing_measured_still_gives_a_page() -> None:
+    record = change(run(), "apache", None, None, state="failed", reason="refused")
+    record = change(record, "nginx", None, None, state="failed", reason="refused")
+    page = page_of(record)
+    assert "nothing can be compared" in page
+    outline(page)
+
+
+def test_a_run_without_any_trial_gives_a_page() -> None:
+    record = replace(run(), trials=(), finished_at=None)
+    assert "nothing can be compared" in page_of(record)
+
+
+def test_a_full_run_is_small_and_quick() -> None:
+    """16 mixes to 60 clients, 8 blocks, 2 contenders, 242 seconds each: under 1.5 MB, under 3 s of
+    processor time.
+    """
+    record = run(mixes=FULL_MIXES, blocks=8, window_s=240.0)
+    page_of(run(blocks=1))  # imports and the start of the drawing engine are paid once
+    before = time.process_time()
+    page = page_of(record)
+    spent = time.process_time() - before
+    assert len(page.encode()) < 1_500_000
+    assert spent < 3.0

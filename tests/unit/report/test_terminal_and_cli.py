@@ -1,0 +1,127 @@
+"""What `bakeoff compare` and `bakeoff report` print, write and refuse."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from rich.console import Console
+from typer.testing import CliRunner
+
+from bakeoff.cli import compare as compare_verb
+from bakeoff.cli import report as report_verb
+from bakeoff.compare import compare_run
+from bakeoff.errors import LabError, PlanError, RunFileError
+from bakeoff.report.terminal import print_comparison, print_summary
+from bakeoff.store.records import PlannedTrial, RunRecord
+from bakeoff.store.write import RunHeader, RunWriter
+from tests.unit.compare.synthetic import SLOW, Server, change, run
+
+app = typer.Typer()
+compare_verb.register(app)
+report_verb.register(app)
+
+
+def store(record: RunRecord, path: Path) -> Path:
+    header = RunHeader(
+        name=record.name, suite=record.suite, kind=record.kind, plan=record.plan, plan_hash=record.plan_hash,
+        tool=record.tool, environment=record.environment, contenders=record.contenders, mixes=record.mixes,
+        blocks_planned=record.blocks_planned, delta=record.delta,
+    )  # fmt: skip
+    planned = [PlannedTrial(t.order, t.contender, t.mix_clients, t.block, t.seed) for t in record.trials]
+    with RunWriter.create(path, header, planned) as writer:
+        for trial in record.trials:
+            writer.add_trial(trial, {})
+        writer.finish()
+    return path
+
+
+@pytest.fixture
+def run_file(tmp_path: Path) -> Path:
+    return store(run(), tmp_path / "demo.bakeoff")
+
+
+def printed(record: RunRecord, full: bool = True, width: int = 240) -> str:
+    console = Console(file=io.StringIO(), width=width, highlight=False)
+    (print_comparison if full else print_summary)(compare_run(record), console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_the_first_line_is_the_result_and_nothing_is_styled() -> None:
+    text = printed(run())
+    assert text.splitlines()[0] == compare_run(run()).headline[0]
+    assert "\x1b[" not in text
+
+
+def test_the_full_comparison_names_everything() -> None:
+    record = change(run(), "apache", 8, (1,), state="failed", reason="connection refused [red]")
+    text = printed(record)
+    assert "Left out: block 1, apache, 8 clients: failed: connection refused [red]" in text
+    for part in (
+        "requests/s",
+        "Peak and saturation",
+        "Little's law",
+        "p (sign flip)",
+        "apache ÷ nginx at each mix",
+    ):
+        assert part in text
+
+
+def test_markup_in_names_is_printed_as_it_is() -> None:
+    assert "[bold]x" in printed(run((SLOW, Server("[bold]x", 40_000.0, 0.1))), full=False)
+
+
+def test_json_is_the_comparison(run_file: Path) -> None:
+    result = CliRunner().invoke(app, ["compare", str(run_file), "--json", "--baseline", "apache", "--delta", "3%"])
+    assert result.exit_code == 0
+    read = json.loads(result.stdout)
+    assert read["run"]["baseline"] == "apache"
+    assert read["run"]["delta"] == 0.03
+
+
+def test_bad_options_are_refused(run_file: Path) -> None:
+    def fault(*arguments: str) -> BaseException | None:
+        return CliRunner().invoke(app, list(arguments)).exception
+
+    assert isinstance(fault("compare", str(run_file), "--delta", "much"), PlanError)
+    assert isinstance(fault("compare", str(run_file), "--baseline", "caddy"), PlanError)
+    assert isinstance(fault("compare", "nowhere.bakeoff"), RunFileError)
+    assert isinstance(fault("report", "nowhere.bakeoff"), RunFileError)
+
+
+def test_the_report_lands_next_to_the_run_file_and_is_not_overwritten(run_file: Path) -> None:
+    first = CliRunner().invoke(app, ["report", str(run_file)])
+    target = run_file.with_suffix(".html")
+    assert first.exit_code == 0, first.output
+    assert str(target) in first.stdout.replace("\n", "")
+    assert target.read_text(encoding="utf-8").rstrip().endswith("</html>")
+    target.write_text("mine", encoding="utf-8")
+    again = CliRunner().invoke(app, ["report", str(run_file)])
+    assert isinstance(again.exception, PlanError)
+    assert "--force" in str(again.exception)
+    assert target.read_text(encoding="utf-8") == "mine"
+    assert CliRunner().invoke(app, ["report", str(run_file), "--force"]).exit_code == 0
+    assert "<svg" in target.read_text(encoding="utf-8")
+    assert sorted(p.suffix for p in run_file.parent.iterdir() if p.suffix not in ("", ".bakeoff")) == [".html"]
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "missing/report.html", "."])
+def test_targets_that_cannot_be_are_refused(run_file: Path, name: str) -> None:
+    result = CliRunner().invoke(app, ["report", str(run_file), "-o", str(run_file.parent / name)])
+    assert isinstance(result.exception, PlanError)
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "report.html"
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(LabError, match="No space left"):
+        report_verb.write_whole(target, "page", force=False)
+    assert not target.exists()

@@ -1,0 +1,205 @@
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from bakeoff.agents.result import TrialResult
+from bakeoff.agents.spec import TrialSpec, WebWorkload
+from bakeoff.corpus.manifest import MANIFEST_NAME
+from bakeoff.errors import LabError, RunFileError, TargetError
+from bakeoff.plan.order import order_trials
+from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
+from bakeoff.store.read import histogram, read_run
+from tests.unit.run.fake import (
+    FakeAgent,
+    Notebook,
+    count_lines,
+    plan_for,
+    result,
+    small_manifest,
+    two_contenders,
+)
+
+
+def test_every_planned_trial_is_run_in_order_and_stored(tmp_path: Path) -> None:
+    path, agent, notebook = tmp_path / "x.bakeoff", FakeAgent(), Notebook()
+    with two_contenders() as (one, two):
+        plan = plan_for(one.address, two.address)
+        start_run(plan, path, agent, notebook)
+    run = read_run(path)
+    planned = order_trials(plan)
+    assert [(t.order, t.contender, t.mix_clients, t.block, t.seed) for t in run.trials] == [
+        (p.order, p.contender, p.mix_clients, p.block, p.seed) for p in planned
+    ]
+    assert [(s.clients, s.seed) for s in agent.specs] == [(p.mix_clients, p.seed) for p in planned]
+    for spec, p in zip(agent.specs, planned, strict=True):
+        assert isinstance(spec.workload, WebWorkload)
+        assert spec.workload.host == (one if p.contender == "a" else two).address.removeprefix("http://")
+    assert {t.state for t in run.trials} == {"ok"} and run.finished_at is not None
+    assert run.null_operations_per_s == 1_000_000.0
+    assert (run.plan_hash, run.plan, run.trials_planned) == (plan.hash, plan.to_dict(), 8)
+    assert run.environment["content"]["corpus"]["files"] == 16
+    assert run.environment["cpu"]["model"] and run.environment["sysctl"]["net.core.somaxconn"]
+    assert run.tool["engine_version"] == "fake" and run.tool["version"]
+    assert histogram(path, 1, "service") == b"hdr"
+    assert [e.trial_id for e in run.events if e.text == "seen"] == list(range(1, 9))
+    assert notebook.said[:4] == ["run 8", "start 0", "snapshot 0", "end 0"] and notebook.said[-1] == "over"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.bakeoff"]
+
+
+def test_a_trial_is_stored_before_the_next_one_starts(tmp_path: Path) -> None:
+    path, stored = tmp_path / "x.bakeoff", list[int]()
+
+    def look(_: TrialSpec, number: int) -> None:
+        stored.append(len(read_run(path).trials) - (number - 1))
+
+    with two_contenders() as (one, two):
+        start_run(plan_for(one.address, two.address), path, FakeAgent(before=look), Notebook())
+    assert set(stored) == {0} and len(stored) == 16
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_keeps_what_was_measured_and_resume_finishes_it(tmp_path: Path, number: signal.Signals) -> None:
+    path = tmp_path / "x.bakeoff"
+
+    def stop(_: TrialSpec, trial: int) -> None:
+        if trial == 3:
+            os.kill(os.getpid(), number)
+
+    with two_contenders() as (one, two):
+        plan, notebook = plan_for(one.address, two.address), Notebook()
+        with pytest.raises(RunInterruptedError) as caught:
+            start_run(plan, path, FakeAgent(before=stop), notebook)
+        assert caught.value.path == path and notebook.said[-1] == "over"
+        run = read_run(path)
+        assert [t.state for t in run.trials] == ["ok", "ok", "interrupted"] and run.finished_at is None
+        assert histogram(path, 3, "service") == b"part"
+        assert [p.name for p in tmp_path.iterdir()] == ["x.bakeoff"]
+
+        agent = FakeAgent()
+        assert resume_run(path, agent, Notebook()) == 6
+        run = read_run(path)
+        assert [t.state for t in run.trials] == ["ok"] * 8 and run.finished_at is not None
+        assert [s.seed for s in agent.specs] == [p.seed for p in order_trials(plan)][2:]
+        assert any(e.text.startswith("trial interrupted: block 1, ") and e.trial_id == 3 for e in run.events)
+        assert any(e.text == "resumed with 6 of 8 trials to do" for e in run.events)
+        assert resume_run(path, FakeAgent(), Notebook()) == 0
+
+
+def test_a_stop_before_the_first_trial_leaves_no_file(tmp_path: Path) -> None:
+    with two_contenders() as (one, two):
+
+        def interrupt(path: str, count: int) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+        two.fault = interrupt
+        with pytest.raises(RunInterruptedError) as caught:
+            start_run(plan_for(one.address, two.address), tmp_path / "x.bakeoff", FakeAgent(), Notebook())
+    assert caught.value.path is None and list(tmp_path.iterdir()) == []
+
+
+def test_failed_and_voided_trials_are_stored_and_the_run_goes_on(tmp_path: Path) -> None:
+    path, count = tmp_path / "x.bakeoff", 0
+
+    def answer(spec: TrialSpec) -> TrialResult:
+        nonlocal count
+        count += 1
+        if count == 1:
+            return result(operations=0, errors={"refused": 9}, errors_total=9)
+        return result(errors={"ports_exhausted": 2}, errors_total=2) if count == 2 else result(spec.clients)
+
+    with two_contenders() as (one, two):
+        start_run(plan_for(one.address, two.address), path, FakeAgent(answer), Notebook())
+    run = read_run(path)
+    assert [t.state for t in run.trials] == ["failed", "voided", "ok", "ok", "ok", "ok", "ok", "ok"]
+    assert run.trials[0].errors == {"refused": 9} and run.finished_at is not None
+
+
+def test_a_reset_runs_before_each_visit_of_its_contender(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with two_contenders() as (one, two):
+        plan = plan_for(one.address, two.address, resets={"a": f"echo reset >> {log}"})
+        start_run(plan, tmp_path / "x.bakeoff", FakeAgent(), Notebook())
+    assert count_lines(log) == 1 + 2, "before the check and before the visit of each of 2 blocks"
+
+
+def test_a_reset_that_fails_later_fails_the_visit_not_the_run(tmp_path: Path) -> None:
+    log, path = tmp_path / "log", tmp_path / "x.bakeoff"
+    with two_contenders() as (one, two):
+        command = f"echo x >> {log}; test $(wc -l < {log}) -lt 3 || {{ echo out of luck; exit 3; }}"
+        start_run(plan_for(one.address, two.address, resets={"a": command}), path, FakeAgent(), Notebook())
+    run = read_run(path)
+    failed = [t for t in run.trials if t.state == "failed"]
+    assert [(t.contender, t.block) for t in failed] == [("a", 2), ("a", 2)]
+    assert "a: reset command ended with exit code 3: out of luck" in failed[0].reason
+    assert len(run.trials) == 8 and any("out of luck" in e.text for e in run.events)
+
+
+def test_a_reset_that_fails_at_once_stops_before_anything_is_written(tmp_path: Path) -> None:
+    with (
+        two_contenders() as (one, two),
+        pytest.raises(TargetError, match="a: reset command ended with exit code 7"),
+    ):
+        start_run(
+            plan_for(one.address, two.address, resets={"a": "exit 7"}),
+            tmp_path / "x",
+            FakeAgent(),
+            Notebook(),
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_file_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x.bakeoff"
+    path.write_text("precious")
+    with two_contenders() as (one, two):
+        with pytest.raises(RunFileError, match="exists already: choose another name with -o"):
+            start_run(plan_for(one.address, two.address), path, FakeAgent(), Notebook())
+        assert one.requests == [], "nothing was sent"
+    assert path.read_text() == "precious"
+
+
+def test_an_unreachable_contender_stops_before_anything_is_written(tmp_path: Path) -> None:
+    with two_contenders() as (one, _), pytest.raises(TargetError, match=r"b .*connection refused"):
+        start_run(plan_for(one.address, "http://127.0.0.1:1"), tmp_path / "x", FakeAgent(), Notebook())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_fills_up_stops_the_run_and_keeps_its_trials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.bakeoff"
+
+    def fill(_: TrialSpec, trial: int) -> None:
+        if trial == 3:
+            monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 0})())
+
+    with two_contenders() as (one, two):
+        plan, notebook = plan_for(one.address, two.address), Notebook()
+        with pytest.raises(LabError, match=r"0\.0 MB free"):
+            start_run(plan, path, FakeAgent(before=fill), notebook)
+    assert len(read_run(path).trials) == 3 and notebook.said[-1] == "over"
+
+
+def test_resume_refuses_another_corpus(tmp_path: Path) -> None:
+    path = tmp_path / "x.bakeoff"
+
+    def stop(_: TrialSpec, trial: int) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with two_contenders() as (one, two):
+        with pytest.raises(RunInterruptedError):
+            start_run(plan_for(one.address, two.address), path, FakeAgent(before=stop), Notebook())
+        manifest, pages = small_manifest(seed=5)
+        one.pages = two.pages = pages | {MANIFEST_NAME: manifest.to_bytes()}
+        with pytest.raises(RunFileError, match="measured with another corpus"):
+            resume_run(path, FakeAgent(), Notebook())
+
+
+def test_an_engine_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.bakeoff"
+    monkeypatch.setattr("bakeoff.run.driver.OVERDUE_S", -1000.0)
+    with two_contenders() as (one, _):
+        start_run(plan_for(one.address, plan={"blocks": 1}), path, FakeAgent(), Notebook())
+    assert {t.reason for t in read_run(path).trials} == {"the trial did not end in time and was given up"}

@@ -1,0 +1,103 @@
+from typing import Any
+
+import pytest
+
+from bakeoff.run.judge import jain, judge, list_errors, marks, to_record, without_result
+from bakeoff.store.records import PlannedTrial
+from tests.unit.run.fake import EMPTY, result
+
+PLANNED = PlannedTrial(3, "a", 2, 1, 99)
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "reason"),
+    [
+        ({}, "ok", ""),
+        ({"operations": 95, "errors": {"refused": 5}, "errors_total": 5}, "ok", ""),
+        (
+            {"operations": 94, "errors": {"refused": 6}, "errors_total": 6},
+            "failed",
+            "6.0% of operations failed, more than 5% (refused 6)",
+        ),
+        (
+            {"operations": 0, "errors": {"reply_timeout": 2, "refused": 30}, "errors_total": 32},
+            "failed",
+            "no operation succeeded (refused 30, reply timeout 2)",
+        ),
+        ({"operations": 0}, "failed", "no operation succeeded (none was finished in the window)"),
+        ({"fatal": "the certificate is wrong"}, "failed", "the certificate is wrong"),
+        (
+            {"errors": {"ports_exhausted": 1}, "errors_total": 1},
+            "voided",
+            "the generator ran out of local ports: use keep_alive or more source_addresses (1 times)",
+        ),
+        (
+            {"errors": {"too_many_files": 3}, "errors_total": 3, "fatal": "x", "operations": 0},
+            "voided",
+            "the generator ran out of open files: raise `ulimit -n` (3 times)",
+        ),
+        (
+            {"cancelled": True, "operations": 0, "errors": {"ports_exhausted": 1}},
+            "interrupted",
+            "stopped after 2.5 s",
+        ),
+    ],
+)
+def test_states(changes: dict[str, Any], state: str, reason: str) -> None:
+    assert judge(result(**changes), 0.05) == (state, reason)
+
+
+@pytest.mark.parametrize(
+    ("changes", "null_rate", "expected"),
+    [
+        ({}, 1e6, ()),
+        ({"generator": {"cpu_share": 0.91}}, 1e6, ("generator-limited",)),
+        ({"generator": {"cpu_share": 0.9}}, 1e6, ()),
+        ({}, 300.0, ("near-ceiling",)),
+        ({}, None, ()),
+        ({"operations": 367}, 1e6, ("few-operations",)),
+        ({"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 60_000_000}}}, 1e6, ("late-start",)),
+        (
+            {
+                "per_client": [
+                    {"client": 0, "operations": 500, "errors": 0, "bytes_in": 1, "busy_s": 1.0},
+                    {"client": 1, "operations": 0, "errors": 0, "bytes_in": 0, "busy_s": 1.0},
+                ]
+            },
+            1e6,
+            ("starved-client",),
+        ),
+        ({"unfinished": {"operations": 1, "oldest_s": 30.0}}, 1e6, ("stuck-operations",)),
+    ],
+)
+def test_marks(changes: dict[str, Any], null_rate: float | None, expected: tuple[str, ...]) -> None:
+    assert marks(result(**changes), null_rate) == expected
+
+
+def test_jain() -> None:
+    assert jain([5, 5, 5]) == 1.0
+    assert jain([9, 0, 0]) == pytest.approx(1 / 3)
+    assert jain([1, 2]) == pytest.approx(9 / 10)
+    assert jain([]) == 1.0 and jain([0, 0]) == 1.0
+
+
+def test_rates_are_of_the_window() -> None:
+    record = to_record(PLANNED, "now", result(), 0.05, 1e6)
+    assert (record.operations_per_s, record.bytes_per_s, record.window_s) == (250.0, 2500.0, 2.0)
+    assert (record.order, record.contender, record.seed, record.fairness_jain) == (3, "a", 99, 1.0)
+    assert record.service.p99_ns == 4_000_000 and record.per_operation[0].name == "223"
+    assert record.workload == {} and record.connections["opened"] == 500
+
+
+def test_a_window_of_no_length_has_no_rate() -> None:
+    record = to_record(PLANNED, "now", result(window_s=0.0, operations=0, per_client=[]), 0.05, 1e6)
+    assert (record.operations_per_s, record.bytes_per_s) == (0.0, 0.0)
+
+
+def test_a_trial_without_result_keeps_its_place() -> None:
+    record = without_result(PLANNED, "now", "failed", "why")
+    assert (record.order, record.state, record.reason, record.operations) == (3, "failed", "why", 0)
+
+
+def test_errors_are_listed_by_number() -> None:
+    assert list_errors({"a_b": 1, "c": 2000, "z": 0}) == "c 2,000, a b 1"

@@ -1,0 +1,177 @@
+import io
+import resource
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from bakeoff.agents.result import Snapshot
+from bakeoff.errors import LabError, PlanError, TargetError
+from bakeoff.plan.model import Contender
+from bakeoff.run import preflight as pre
+from bakeoff.run.environment import environment
+from bakeoff.run.live import LiveObserver
+from bakeoff.run.observer import Clock, PlainObserver, trial_line
+from bakeoff.run.reset import reset, run_shell
+from bakeoff.run.stop import Stop
+from bakeoff.store.records import EventRecord, PlannedTrial
+from tests.unit.run.fake import plan_for
+from tests.unit.store.builders import trial
+
+A, B = "http://127.0.0.1:1", "http://127.0.0.1:2"
+EVENT = EventRecord("now", "warning", "look here", None)
+
+
+def test_trial_lines() -> None:
+    assert trial_line(trial(marks=())) == "block 1, a, 4 clients: 50 operations/s, p99 0.0025 ms, 2 errors"
+    assert (
+        trial_line(trial(state="voided", reason="no ports", mix_clients=1)) == "block 1, a, 1 client: voided: no ports"
+    )
+    assert trial_line(trial()).endswith("(noisy)")
+
+
+def test_plain_lines_are_one_per_trial_and_event() -> None:
+    stream = io.StringIO()
+    observer = PlainObserver(stream)
+    observer.on_run_start(plan_for(A, B), 8)
+    observer.on_trial_start(PlannedTrial(0, "a", 4, 1, 1))
+    observer.on_trial_end(trial(marks=()))
+    observer.on_event(EVENT)
+    observer.on_run_end()
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "web-static: 8 trials, about 9s"
+    assert lines[1].startswith("[1/8] block 1, a, 4 clients: 50 operations/s") and lines[1].endswith("left")
+    assert lines[2:] == ["warning: look here"]
+
+
+def test_the_live_display_shows_mix_rate_errors_and_time_left() -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=120, color_system=None)
+    observer = LiveObserver(console)
+    observer.on_run_start(plan_for(A, B), 8)
+    planned = PlannedTrial(0, "a[b]", 4, 1, 1)
+    observer.on_trial_start(planned)
+    observer.on_snapshot(planned, Snapshot(elapsed_s=1.0, phase="window", operations=1000, errors=3, bytes_in=5000))
+    console.print(observer._render())
+    observer.on_trial_end(trial(state="failed", reason="it broke"))
+    observer.on_event(EVENT)
+    observer.on_run_end()
+    text = stream.getvalue()
+    for part in (
+        "block 1/2",
+        "a[b]",
+        "4 clients",
+        "measuring",
+        "1,000 operations/s",
+        "5 kB/s",
+        "3 errors",
+        "0/8",
+        "s left",
+        "failed: it broke",
+        "warning: look here",
+    ):
+        assert part in text, part
+
+
+def test_the_clock_follows_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    clock = Clock(plan_for(A, B), 8)
+    assert clock.left_s == pytest.approx(8 * 1.1)
+    now = 103.0
+    clock.trial_ended()
+    now = 104.0
+    assert clock.left_s == pytest.approx(7 * 3.0 - 1.0)
+
+
+def test_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = [(256, 4096)]
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr(resource, "setrlimit", lambda _, pair: limits.append(pair))
+    assert pre.raise_open_files(4096) == 4096 and limits[-1] == (4096, 4096)
+    with pytest.raises(LabError, match=r"needs 4097 open files, but the limit is 4096: raise it \(`ulimit -Hn 4097`"):
+        pre.raise_open_files(4097)
+
+
+def test_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
+    assert pre.preflight(plan_for(A, B, pin="1"), tmp_path / "x") == []
+    assert "share 2 cores" in pre.preflight(plan_for(A, B, cores="3"), tmp_path / "x")[0]
+    with pytest.raises(PlanError, match=r"pin names cores \[7\], but this process may use \[0, 1\]"):
+        pre.preflight(plan_for(A, B, pin="7"), tmp_path / "x")
+
+
+def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(LabError, match="cannot be used for the run file: No such file or directory"):
+        pre.preflight(plan_for(A, B), tmp_path / "none" / "x")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10})())
+    with pytest.raises(LabError, match="free some space or choose another place with -o"):
+        pre.preflight(plan_for(A, B), tmp_path / "x")
+
+
+def contender(command: str | None, ready: str = "0.3s") -> Contender:
+    return Contender.model_validate({"name": "a", "address": A, "reset": command, "ready_timeout": ready})
+
+
+def test_without_a_reset_command_nobody_is_asked() -> None:
+    def never() -> None:
+        raise AssertionError
+
+    reset(contender(None), never)
+
+
+def test_a_reset_waits_until_the_contender_answers(tmp_path: Path) -> None:
+    asked = 0
+
+    def answers() -> None:
+        nonlocal asked
+        asked += 1
+        if asked < 3:
+            raise TargetError("not yet")
+
+    reset(contender(f"touch {tmp_path / 'done'}", "10s"), answers)
+    assert asked == 3 and (tmp_path / "done").exists()
+
+
+def test_a_contender_that_does_not_come_back() -> None:
+    def never() -> None:
+        raise TargetError("a: connection refused")
+
+    with pytest.raises(TargetError, match=r"a: connection refused \(300ms after its reset; ready_timeout sets"):
+        reset(contender("true"), never)
+
+
+def test_a_command_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
+    began = time.monotonic()
+    with pytest.raises(TargetError, match="did not end within 200ms"):
+        run_shell(f"sleep 5; touch {tmp_path / 'late'}", "a: reset command", 0.2)
+    assert time.monotonic() - began < 3
+
+
+def test_a_server_left_in_the_background_does_not_hold_the_reset_up() -> None:
+    began = time.monotonic()
+    run_shell("sleep 3 & echo started", "a: reset command", 10.0)
+    assert time.monotonic() - began < 2
+
+
+def test_a_stop_waits_until_a_trial_is_stored() -> None:
+    import os
+    import signal
+
+    stop, stored = Stop(), False
+    with stop.active():
+        with pytest.raises(KeyboardInterrupt), stop.deferred():
+            os.kill(os.getpid(), signal.SIGINT)
+            stored = True
+        assert stored
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(1)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_the_environment_is_known() -> None:
+    found = environment()
+    assert found["cpu"]["logical"] >= 1 and found["memory_bytes"] > 1e6 and found["kernel"]
+    assert "net.ipv4.ip_local_port_range" in found["sysctl"]

@@ -1,0 +1,92 @@
+"""The rules of the layers: who may know whom."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python/bakeoff"
+
+# What a package must not import, by prefix of the module's name.
+FORBIDDEN = {
+    "stats": ["bakeoff."],
+    "compare": ["bakeoff.run", "bakeoff.agents", "bakeoff.report", "bakeoff.cli"],
+    "report": ["bakeoff.run", "bakeoff.agents", "bakeoff.cli"],
+    "store": ["bakeoff.run", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
+    "plan": [
+        "bakeoff.run",
+        "bakeoff.store.read",
+        "bakeoff.store.write",
+        "bakeoff.store.schema",
+        "bakeoff.report",
+        "bakeoff.compare",
+        "bakeoff.cli",
+        "bakeoff.agents",
+    ],
+    "corpus": ["bakeoff.run", "bakeoff.store", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
+}
+STATS_MAY = {"numpy", "scipy"}
+
+CRATES = {
+    "engine": set(),
+    "workloads": {"bakeoff-engine"},
+    "platform": {"bakeoff-engine"},
+    "targets": set(),
+    "bridge": {"bakeoff-engine", "bakeoff-platform", "bakeoff-workloads", "bakeoff-targets"},
+}
+
+
+def imports_of(path: Path) -> set[str]:
+    """Absolute names of everything a module imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("package", sorted(FORBIDDEN))
+def test_packages_import_only_what_they_may(package: str) -> None:
+    modules = list((PACKAGE / package).rglob("*.py"))
+    assert modules
+    for module in modules:
+        for name in imports_of(module):
+            allowed = name.startswith(f"bakeoff.{package}")
+            bad = [prefix for prefix in FORBIDDEN[package] if name.startswith(prefix) and not allowed]
+            assert not bad, f"{module.relative_to(ROOT)} imports {name}"
+
+
+def test_statistics_know_numpy_and_scipy_only() -> None:
+    import sys
+
+    for module in (PACKAGE / "stats").rglob("*.py"):
+        for name in imports_of(module):
+            top = name.split(".")[0]
+            assert top in STATS_MAY | {"bakeoff"} | set(sys.stdlib_module_names), f"{module.name} imports {name}"
+
+
+@pytest.mark.parametrize("crate", sorted(CRATES))
+def test_crates_depend_only_downwards(crate: str) -> None:
+    manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text())
+    own = {name for name in manifest["dependencies"] if name.startswith("bakeoff-")}
+    assert own <= CRATES[crate]
+    assert ("pyo3" in manifest["dependencies"]) == (crate == "bridge")
+
+
+def test_only_platform_and_targets_name_sockets_and_clocks() -> None:
+    pattern = re.compile(r"\bstd::(net|fs|os::fd|time::(Instant|SystemTime))\b")
+    for crate in ("engine", "workloads", "bridge"):
+        for source in (ROOT / "crates" / crate / "src").rglob("*.rs"):
+            assert not pattern.search(source.read_text()), source.relative_to(ROOT)
+
+
+def test_no_file_names_a_registry() -> None:
+    hosts = re.compile(r"(pypi|crates|npmjs|debian)\.(org|io|com)")
+    names = ["requirements.lock", "pyproject.toml", "Cargo.toml", "Makefile", "scripts/install-packages.sh"]
+    for name in names:
+        assert not hosts.search((ROOT / name).read_text()), name
