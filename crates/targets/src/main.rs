@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bakeoff_targets::{NullSpec, RefuseSpec, Spec, StallSpec, StatusSpec, TlsSpec, WebSpec};
+use bakeoff_targets::{MailSpec, NullSpec, RefuseSpec, Spec, StallSpec, StatusSpec, TlsSpec, WebSpec};
 use clap::{Args, Parser, Subcommand};
 
 /// Built-in servers with exact, programmable misbehaviour
@@ -25,6 +25,8 @@ enum Kind {
     Web(Box<Web>),
     /// A bare epoll loop that answers everything with one prebuilt reply
     Null(Null),
+    /// SMTP and POP3 with faults on request, described in JSON as for the library
+    Mail(Mail),
 }
 
 #[derive(Args)]
@@ -50,6 +52,17 @@ struct Place {
     /// Close each connection after its reply
     #[arg(long)]
     close: bool,
+}
+
+#[derive(Args)]
+struct Mail {
+    /// Keys and values, as in '{"lose":{"count":1,"of":100}}'
+    #[arg(default_value = "{}", value_parser = mail)]
+    settings: MailSpec,
+}
+
+fn mail(text: &str) -> Result<MailSpec, String> {
+    serde_json::from_str(text).map_err(|e| e.to_string())
 }
 
 #[derive(Args)]
@@ -158,6 +171,7 @@ fn describe(kind: Kind) -> Spec {
             page_bytes: place.size,
             close: place.close,
         }),
+        Kind::Mail(mail) => Spec::Mail(Box::new(mail.settings)),
         Kind::Web(web) => Spec::Web(Box::new(describe_web(*web))),
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::ServeError;
+use crate::mail::MailSpec;
 
 /// Which server to run, by its `kind`.
 #[derive(Debug, Clone, Deserialize)]
@@ -13,6 +14,8 @@ use crate::ServeError;
 pub enum Spec {
     /// The HTTP server with programmable faults.
     Web(Box<WebSpec>),
+    /// SMTP in, POP3 out.
+    Mail(Box<MailSpec>),
     /// The bare epoll loop that answers everything with one prebuilt reply.
     Null(NullSpec),
 }
@@ -238,6 +241,7 @@ impl Spec {
     pub(crate) fn check(&self) -> Result<(), ServeError> {
         match self {
             Spec::Web(web) => web.check(),
+            Spec::Mail(mail) => mail.check(),
             Spec::Null(null) => null.place().check(null.page_bytes),
         }
     }
