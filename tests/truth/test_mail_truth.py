@@ -90,7 +90,8 @@ def test_ninety_nine_refused_connections_are_borne_and_the_hundredth_is_fatal() 
         place = places(server.address())
         result = run(spec(place["smtp"], place["pop3"], trial={"clients": 1, "length_s": 1.0}))
         assert (result["fatal"] is not None) is fatal, result["fatal"]
-        assert result["workload"]["refusals"]["init"]["counts"]["reset"] == refused
+        counts = result["workload"]["refusals"]["init"]["counts"]
+        assert counts.get("reset", 0) + counts.get("refused", 0) == refused  # a reset may come before the connect is told
         assert json.loads(server.counts())["refused"] == refused
         if fatal:
             assert result["fatal"].startswith("client 0: could not open a POP3 session in 100 tries")
