@@ -18,7 +18,7 @@ $(VENV)/.installed: requirements.lock
 
 $(VENV)/.package: $(VENV)/.installed pyproject.toml README.md $(RUST)
 	@command -v cargo >/dev/null || { echo "Rust is missing: install the stable toolchain (rustup)."; exit 2; }
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
 build: $(VENV)/.package ## create .venv, build the engine, install bakeoff into it

@@ -1,7 +1,8 @@
 """A/A: two equal contenders must not be told apart. Runs N quick bake-offs and counts false winners.
 
-Both contenders are built-in web targets, each a process of its own, with the same corpus and settings, so any
-"better" verdict is false. At a true level of 5 % one in 20 runs may err; more than one in 20 fails the benchmark.
+Both contenders are built-in web targets, each a process of its own on core 0, with the same corpus and settings,
+the generator on core 1, so any "better" verdict is false. At a true level of 5 % one in 20 runs may err; more than
+one in 20 fails the benchmark.
 
     python benchmarks/equal.py [--runs 20] [--write]
 """
@@ -32,7 +33,7 @@ def one_run(path: Path, first: str, second: str, seed: int, length: str) -> tupl
         PlanInput(
             origin="equal",
             plan={"name": "A/A", "suite": "web-static", "size": "quick", "seed": seed},
-            settings={"length": length, "ramp_up": "100ms", "ramp_down": "50ms"},
+            settings={"length": length, "ramp_up": "100ms", "ramp_down": "50ms", "pin": [1]},
             contenders=[{"name": "one", "address": first}, {"name": "two", "address": second}],
         )
     )
@@ -56,7 +57,7 @@ def main() -> int:
         corpus = folder / "corpus"
         corpus.mkdir()
         write_corpus("web-static", corpus, 1)
-        with built_in(corpus, 0.0) as first, built_in(corpus, 0.0) as second:
+        with built_in(corpus, 0.0, core=0) as first, built_in(corpus, 0.0, core=0) as second:
             for run in range(options.runs):
                 kind, ratio = one_run(folder / f"{run}.bakeoff", first, second, 1 + run, options.length)
                 kinds[kind] += 1

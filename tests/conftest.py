@@ -1,6 +1,7 @@
 """What all tests share: trials straight through the engine, and built-in targets that behave as told."""
 
 import json
+import signal
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,6 +9,10 @@ from typing import Any
 import pytest
 
 from bakeoff import _engine
+
+# A shell that starts the tests in the background leaves SIGINT ignored, here and in every child; tests of Ctrl-C
+# need it as a terminal gives it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 TrialRunner = Callable[..., dict[str, Any]]
 

@@ -1,5 +1,6 @@
 """Known answers: a target with a programmed behaviour must be reported as it behaves."""
 
+import statistics
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,16 +13,20 @@ MakeTarget = Callable[..., Target]
 
 
 def test_a_delay_of_5_ms_is_reported_as_5_ms(target: MakeTarget) -> None:
-    """p50 and p99 within 0.2 ms. A busy machine can only add time: of twelve short runs one must be undisturbed."""
+    """p50 and p99 within 0.2 ms. A busy machine can only add time: of twelve short runs one must be undisturbed,
+    and the median of their medians must be right in any case.
+    """
     server = target(delay_s=0.005)
     seen = []
     for _ in range(12):
         service = run_trial(web_workload(server.address), clients=2, length_s=1.2, ramp_up_s=0.2)["service"]
         assert service["min_ns"] / 1e6 >= 4.99, "no reply can be faster than the delay"
         seen.append((service["p50_ns"] / 1e6, service["p99_ns"] / 1e6))
-        if seen[-1] == (pytest.approx(5.0, abs=0.2), pytest.approx(5.0, abs=0.2)):
-            return
-    pytest.fail(f"no run within 0.2 ms of 5 ms at p50 and p99: {seen}")
+        if len(seen) >= 3 and any(pair == pytest.approx((5.0, 5.0), abs=0.2) for pair in seen):
+            break
+    else:
+        pytest.fail(f"no run within 0.2 ms of 5 ms at p50 and p99: {seen}")
+    assert statistics.median(p50_ms for p50_ms, _ in seen) == pytest.approx(5.0, abs=0.2)
 
 
 def test_a_stall_of_200_ms_every_second_shows(target: MakeTarget) -> None:

@@ -30,6 +30,10 @@ pub enum Next {
 const BACK_OFF_FIRST_NS: Nanos = 1_000_000;
 const BACK_OFF_LAST_NS: Nanos = 100_000_000;
 
+/// When an operation that is open at the end of a trial counts as hung.
+const HUNG_P99S: u64 = 20;
+const HUNG_LEAST_NS: Nanos = SECOND_NS / 2;
+
 #[derive(Debug)]
 struct Lane<S> {
     session: S,
@@ -252,6 +256,10 @@ impl<S: Session, C: Clock> Driver<S, C> {
                     // The handshake is timed from here, not from the command that asked for it.
                     state.stamps.sent_ns = self.clock.now_ns();
                 }
+                if actions.connect.is_some() {
+                    let now_ns = self.clock.now_ns();
+                    return self.reconnecting(lane, now_ns);
+                }
                 Next::Pending
             }
             Progress::Done(outcome) => {
@@ -264,12 +272,24 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
     }
 
+    /// A session opens another connection within its operation.
+    #[cold]
+    fn reconnecting(&mut self, lane: usize, now_ns: Nanos) -> Next {
+        let state = &mut self.lanes[lane];
+        state.connecting = true;
+        state.deadline_ns = now_ns + self.connect_timeout_ns;
+        Next::Pending
+    }
+
     /// The operation of a lane failed below its protocol; its connection is gone.
     pub fn failure(&mut self, lane: usize, error: ErrorClass, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
         let state = &mut self.lanes[lane];
         if state.connecting {
             self.recorder.connections_failed += 1;
+        }
+        if state.busy && !state.connecting && state.session.retry(error, actions) {
+            return self.reconnecting(lane, now_ns);
         }
         let error = match error {
             ErrorClass::ResetBeforeFirstByte if state.stamps.first_byte_ns.is_some() => ErrorClass::ResetAfterFirstByte,
@@ -298,7 +318,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
             self.think_ns
         } else {
             state.failures = state.failures.saturating_add(1);
-            self.think_ns.max(back_off_ns(state.failures))
+            let answered = matches!(outcome.error, Some(ErrorClass::WrongStatus | ErrorClass::WrongContent));
+            self.think_ns.max(if answered { 0 } else { back_off_ns(state.failures) })
         };
         if pause_ns == 0 {
             return self.begin_now(lane, now_ns, actions);
@@ -323,6 +344,23 @@ impl<S: Session, C: Clock> Driver<S, C> {
         let running = self.lanes.iter().filter(|lane| lane.busy);
         running
             .fold((0, 0), |(count, oldest), lane| (count + 1, oldest.max(now_ns.saturating_sub(lane.stamps.start_ns))))
+    }
+
+    /// At the trial's end: counts operations that hang as errors of the window, so that a server that swallows
+    /// requests does not pass for a fast one. Hanging means open for longer than 20 times the 99th percentile, and
+    /// for half a second at least; the reply time-out, when shorter, has caught it before.
+    pub fn count_hung(&mut self, now_ns: Nanos) {
+        let limit_ns = (self.recorder.p99_ns() * HUNG_P99S).max(HUNG_LEAST_NS);
+        let timeline = *self.recorder.timeline();
+        for lane in &mut self.lanes {
+            let hangs = lane.busy && now_ns.saturating_sub(lane.stamps.start_ns) > limit_ns;
+            if hangs && lane.stamps.start_ns < timeline.window_end_ns {
+                let outcome = lane.session.fail(ErrorClass::Unfinished);
+                lane.stamps.end_ns = timeline.window_end_ns - 1;
+                let outcome = Outcome { error: Some(ErrorClass::Unfinished), ..outcome };
+                self.recorder.record(lane.client, &outcome, &lane.stamps);
+            }
+        }
     }
 
     /// Ends the trial: the counts, and the sessions for a workload's own figures.

@@ -34,6 +34,8 @@ error_classes! {
     ConnectTimeout = "connect_timeout",
     /// No complete reply within the reply time-out.
     ReplyTimeout = "reply_timeout",
+    /// The operation was still open when the trial ended, long after operations of its kind end.
+    Unfinished = "unfinished",
     /// The reply ended before its announced length.
     ShortBody = "short_body",
     /// Length or hash of the reply differ from what was agreed.

@@ -208,6 +208,12 @@ impl Recorder {
         }
     }
 
+    /// The highest 99th percentile of the operations so far, ns.
+    pub(crate) fn p99_ns(&self) -> u64 {
+        let histograms = self.operations.iter().map(|figures| figures.service.inner());
+        histograms.filter(|histogram| !histogram.is_empty()).map(|h| h.value_at_quantile(0.99)).max().unwrap_or(0)
+    }
+
     pub(crate) fn finish_series(&mut self) -> Vec<Row> {
         let empty = Series::new(&self.timeline);
         std::mem::replace(&mut self.series, empty).finish()

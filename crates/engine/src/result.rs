@@ -1,7 +1,7 @@
 //! From the threads' counts to the result of a trial.
 
 use crate::recorder::{ClientFigures, OperationFigures, Steps};
-use crate::{ErrorClass, LatencyHistogram, Recorder, deserialize, serialize, summarize};
+use crate::{ErrorClass, LatencyHistogram, Recorder, SECOND_NS, deserialize, serialize, summarize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 pub struct ThreadFigures {
     /// CPU time of the thread inside the window, ns.
     pub cpu_ns: u64,
+    /// Time inside the window that the thread was ready and waited for a processor, ns.
+    pub run_delay_ns: u64,
     /// Length of the window as this thread lived it, ns.
     pub window_ns: u64,
     /// Operations still running when the trial ended.
@@ -112,11 +114,21 @@ fn errors_json(errors: &[u64; ErrorClass::COUNT]) -> Value {
 }
 
 /// The second-by-second rows of all threads, added up.
-fn series_json(recorders: &mut [Recorder]) -> Value {
-    let mut rows: BTreeMap<u64, (u64, u64, u64, LatencyHistogram)> = BTreeMap::new();
+///
+/// There are no holes: a second in which nothing ended is a row of zeros. `elapsed_ns` is how long traffic lasted.
+fn series_json(recorders: &mut [Recorder], elapsed_ns: u64) -> Value {
+    let Some(first) = recorders.first() else { return json!([]) };
+    let (timeline, step_s) = (*first.timeline(), first.series.step_s());
+    let planned_ns = timeline.end_ns - timeline.start_ns;
+    let lived_ns = if elapsed_ns == 0 { planned_ns } else { elapsed_ns.min(planned_ns) };
+    let length_s = lived_ns as f64 / 1e9;
+    let count = lived_ns.div_ceil(step_s * SECOND_NS).max(1);
+    let empty = || (0, 0, 0, LatencyHistogram::new());
+    let mut rows: BTreeMap<u64, (u64, u64, u64, LatencyHistogram)> = (0..count).map(|index| (index, empty())).collect();
     for recorder in recorders.iter_mut() {
         for row in recorder.finish_series() {
-            let total = rows.entry(row.index).or_insert_with(|| (0, 0, 0, LatencyHistogram::new()));
+            // What ends just after the end belongs to the last row.
+            let total = rows.entry(row.index.min(count - 1)).or_insert_with(empty);
             total.0 += row.operations;
             total.1 += row.errors;
             total.2 += row.bytes_in;
@@ -125,16 +137,13 @@ fn series_json(recorders: &mut [Recorder]) -> Value {
             }
         }
     }
-    let Some(first) = recorders.first() else { return json!([]) };
-    let step_s = first.series.step_s();
-    let length_s = (first.timeline().end_ns - first.timeline().start_ns) as f64 / 1e9;
     let rows = rows.iter().map(|(&index, (operations, errors, bytes_in, histogram))| {
         let second = index * step_s;
         json!({
             "second": second,
             // The last row is as narrow as the trial's end makes it.
             "width_s": (length_s - second as f64).clamp(0.0, step_s as f64),
-            "phase": first.series.phase(first.timeline(), index).name(),
+            "phase": timeline.phase(timeline.start_ns + second * SECOND_NS).name(),
             "operations": operations,
             "errors": errors,
             "bytes_in": bytes_in,
@@ -162,10 +171,15 @@ fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<
 
 fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &GeneratorFigures, operations: u64) -> Value {
     let cpu_ns: u64 = threads.iter().map(|thread| thread.cpu_ns).sum();
-    let lived_ns: u64 = threads.iter().map(|thread| thread.window_ns).sum();
+    // The busiest thread decides: one that is full hides behind the mean of many.
+    let share = |part: fn(&ThreadFigures) -> u64| {
+        let lived = threads.iter().filter(|thread| thread.window_ns > 0);
+        lived.map(|thread| part(thread) as f64 / thread.window_ns as f64).fold(0.0, f64::max)
+    };
     json!({
         "cpu_s": cpu_ns as f64 / 1e9,
-        "cpu_share": if lived_ns == 0 { 0.0 } else { cpu_ns as f64 / lived_ns as f64 },
+        "cpu_share": share(|thread| thread.cpu_ns),
+        "run_delay_share": share(|thread| thread.run_delay_ns),
         "cpu_us_per_operation": if operations == 0 { 0.0 } else { cpu_ns as f64 / 1e3 / operations as f64 },
         "threads": threads.len(),
         "late_start": summarize(merged.late_start.inner()),
@@ -242,7 +256,7 @@ pub fn collect(
         "histogram": "service",
         "per_operation": per_operation,
         "steps": steps,
-        "per_second": series_json(&mut recorders),
+        "per_second": series_json(&mut recorders, figures.elapsed_ns),
         "per_client": per_client,
         "connections": connections,
         "generator": generator_json(&merged, threads, figures, totals.0 + errors.iter().sum::<u64>()),

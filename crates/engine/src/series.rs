@@ -1,6 +1,6 @@
 //! The trial second by second.
 
-use crate::{LatencyHistogram, Nanos, Phase, SECOND_NS, Timeline, serialize};
+use crate::{LatencyHistogram, Nanos, SECOND_NS, Timeline, serialize};
 
 /// At most so many rows are kept, however long the trial: longer ones get wider rows.
 const ROWS_MAX: u64 = 600;
@@ -51,11 +51,6 @@ impl Series {
     /// Width of a row, s.
     pub fn step_s(&self) -> u64 {
         self.step_ns / SECOND_NS
-    }
-
-    /// The phase in which a row begins.
-    pub fn phase(&self, timeline: &Timeline, index: u64) -> Phase {
-        timeline.phase(self.start_ns + index * self.step_ns)
     }
 
     #[inline]

@@ -101,6 +101,12 @@ pub trait Session: Send {
     /// The bytes that [`Actions::send`] stands for.
     fn outgoing(&self) -> &[u8];
 
+    /// The connection broke in the middle of an operation. A session that may try again on a new connection says
+    /// `true` and asks for it in `actions`; the operation goes on.
+    fn retry(&mut self, _error: ErrorClass, _actions: &mut Actions) -> bool {
+        false
+    }
+
     /// The operation failed outside the protocol (refused, reset, timed out). The connection is gone.
     /// Returns the outcome to record.
     fn fail(&mut self, error: ErrorClass) -> Outcome;

@@ -29,6 +29,12 @@ pub fn raise_file_limit() -> u64 {
     limit.rlim_cur
 }
 
+/// Time that the calling thread was ready to run and waited for a processor, ns; 0 when the kernel does not tell.
+pub fn thread_run_delay_ns() -> u64 {
+    let Ok(text) = std::fs::read_to_string("/proc/thread-self/schedstat") else { return 0 };
+    text.split_whitespace().nth(1).and_then(|field| field.parse().ok()).unwrap_or(0)
+}
+
 /// Resident memory of the process, bytes; 0 when `/proc` does not tell.
 pub fn resident_bytes() -> u64 {
     let Ok(text) = std::fs::read_to_string("/proc/self/statm") else { return 0 };

@@ -226,7 +226,8 @@ impl<W: Workload> Shared<W> {
         let driver = Driver::resume(&self.workload, sessions, &self.spec, live, thread, timeline, MonotonicClock);
         let starts = (0..driver.len()).map(|lane| (lane, now_ns)).collect();
         let mut sessions = match EventLoop::new(driver, &self.live, remotes.to_vec(), timeline) {
-            Ok(event_loop) => event_loop.run(starts, false).1,
+            // The stage is over when every session is done.
+            Ok(event_loop) => event_loop.run(starts, true).1,
             Err(error) => {
                 self.gate.give_up(format!("the machine refused to run the trial: {error}"));
                 return Vec::new();

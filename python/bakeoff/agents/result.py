@@ -80,6 +80,7 @@ class GeneratorResult(_Result):
     cpu_s: float
     cpu_share: float
     cpu_us_per_operation: float | None = None
+    run_delay_share: float = 0.0
     threads: int
     late_start: SummaryResult
     lag: SummaryResult

@@ -1,5 +1,6 @@
 """The `bakeoff` command: registers the verbs, turns errors into one message and exit code 2."""
 
+import os
 import sys
 from typing import Annotated, NoReturn
 
@@ -10,6 +11,7 @@ from bakeoff.cli import compare, corpus, demo, plan, report, resume, run, serve,
 from bakeoff.errors import BakeoffError
 
 EXIT_USER_ERROR = 2
+EXIT_BROKEN_PIPE = 141  # as a shell reports a filter that SIGPIPE ended
 
 app = typer.Typer(
     name="bakeoff",
@@ -39,7 +41,21 @@ def _options(
 
 
 def main() -> NoReturn:
-    """Run the command line; what the user can put right ends with exit code 2, no traceback."""
+    """Run the command line; what the user can put right ends with exit code 2, no traceback.
+
+    When the reader of the output has gone (`| head`), it ends at once and says nothing, as any filter does.
+    """
+    try:
+        _run_command_line()
+    except (SystemExit, BrokenPipeError) as stop:
+        gone = _reader_is_gone(stop)
+        _drop_what_cannot_be_written()
+        if gone:
+            sys.exit(EXIT_BROKEN_PIPE)
+        raise
+
+
+def _run_command_line() -> NoReturn:
     try:
         code = app(standalone_mode=False)
     except BakeoffError as error:
@@ -51,6 +67,22 @@ def main() -> NoReturn:
     except typer.Abort:
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _reader_is_gone(stop: BaseException | None) -> bool:
+    """Whether a broken pipe is behind `stop`: libraries turn it into an exit code of their own."""
+    while stop is not None and not isinstance(stop, BrokenPipeError):
+        stop = stop.__context__
+    return stop is not None
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Flush; else the interpreter would do so on its way out, fail, and complain."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _verb_of(arguments: list[str]) -> str:

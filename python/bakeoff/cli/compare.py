@@ -4,14 +4,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from bakeoff.cli.console import make_console
 from bakeoff.errors import PlanError
 from bakeoff.store.read import read_run
 from bakeoff.units import parse_share
-
-# Tables of a pipe or a log file are not to be folded at 80 columns.
-PIPE_WIDTH = 240
 
 
 def register(app: typer.Typer) -> None:
@@ -49,7 +46,4 @@ def compare(
     if as_json:
         typer.echo(comparison.to_json(indent=2))
         return
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=PIPE_WIDTH)
-    print_comparison(comparison, console)
+    print_comparison(comparison, make_console())

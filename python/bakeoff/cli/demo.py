@@ -78,9 +78,10 @@ def demo(
 
 
 @contextmanager
-def built_in(root: Path, delay_ms: float) -> Iterator[str]:
-    """A built-in server in a process of its own; gives its address."""
+def built_in(root: Path, delay_ms: float, core: int | None = None) -> Iterator[str]:
+    """A built-in server in a process of its own, bound to a core when one is given; gives its address."""
     command = [sys.executable, "-m", "bakeoff", "serve", "web", "--root", str(root), "--port", "0"]
+    command += [] if core is None else ["--pin", str(core)]
     process = subprocess.Popen([*command, "--delay", f"{delay_ms}ms"], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

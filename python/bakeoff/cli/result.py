@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import NoReturn
 
 import typer
-from rich.console import Console
 
+from bakeoff.cli.console import make_console
 from bakeoff.compare import compare_run
 from bakeoff.report.terminal import print_summary
 from bakeoff.run.driver import RunInterruptedError
@@ -16,11 +16,12 @@ EXIT_INTERRUPTED = 130
 
 def print_result(path: Path) -> None:
     """The verdict in one sentence and what to do next."""
-    console = Console(highlight=False, soft_wrap=True)
+    console = make_console()
     print_summary(compare_run(read_run(path)), console)
     console.print(
         f"\nRun file: {path}\nNext: bakeoff compare {path}   |   bakeoff report {path} -o report.html",
         markup=False,
+        soft_wrap=True,
     )
 
 

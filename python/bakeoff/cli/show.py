@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from bakeoff.cli.console import make_console
+from bakeoff.report.fit import Sheet, fitted
 from bakeoff.store.read import read_run
 from bakeoff.store.records import OK, RunRecord, Summary, TrialRecord
 from bakeoff.units import format_size
@@ -32,7 +32,7 @@ def show(
         return
     console = make_console()
     _print_head(console, run)
-    console.print(_table(run))
+    console.print(fitted(_table(run), console))
     for t in run.trials:
         if t.state != OK:
             where = f"block {t.block}, {t.contender}, {t.mix_clients} clients"
@@ -91,6 +91,7 @@ def trial_object(t: TrialRecord) -> dict[str, Any]:
         "fairness_jain": t.fairness_jain,
         "generator_cpu_us_per_operation": t.generator_cpu_us_per_operation,
         "generator_cpu_share": t.generator_cpu_share,
+        "generator_run_delay_share": t.generator_run_delay_share,
         "generator_rss_bytes": t.generator_rss_bytes,
         "workload": t.workload,
     }
@@ -111,17 +112,23 @@ def _print_head(console: Console, run: RunRecord) -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
-def _table(run: RunRecord) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("order", justify="right")
-    table.add_column("block", justify="right")
-    table.add_column("contender")
-    for name in ("clients", "operations/s", "bytes/s", "mean ms", "p50 ms", "p99 ms", "errors", "CPU µs/op"):
-        table.add_column(name, justify="right")
-    table.add_column("state")
+def _table(run: RunRecord) -> Sheet:
+    table = Sheet()
+    table.column("order", spare=5)
+    table.column("block", spare=1)
+    table.column("contender", numeric=False)
+    table.column("clients")
+    table.column("operations/s")
+    table.column("bytes/s", spare=3)
+    table.column("mean ms", spare=2)
+    table.column("p50 ms", spare=4)
+    table.column("p99 ms")
+    table.column("errors")
+    table.column("CPU µs/op", spare=6)
+    table.column("state", numeric=False)
     for t in run.trials:
         ms = milliseconds(t.service)
-        table.add_row(
+        table.row(
             str(t.order),
             str(t.block),
             t.contender,

@@ -7,7 +7,10 @@ from collections import Counter
 from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.exploratory import P99_OPERATIONS
+from bakeoff.compare.hung import hung
+from bakeoff.compare.metrics import work_word
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
+from bakeoff.compare.spread import widest
 from bakeoff.stats import MINIMUM_BLOCKS
 from bakeoff.store.records import RunRecord
 
@@ -30,8 +33,8 @@ def advise(
     """Warnings about the run, the most weighty first."""
     found = [*_incomplete(run), *_left_out(cube), *_blocks(pairs)]
     for contender in contenders:
-        found += _contender(contender)
-    found += [*_ceiling(run, contenders), *_short_trials(cube), *_audits(audits)]
+        found += [*_hung(cube, contender), *_contender(contender), *_starved(contender)]
+    found += [*_spread(cube, work_word(run.kind)), *_ceiling(run, contenders), *_short_trials(cube), *_audits(audits)]
     return tuple(found)
 
 
@@ -65,6 +68,49 @@ def _blocks(pairs: tuple[PairComparison, ...]) -> list[Advisory]:
         return []
     text = f"Only {wording.plural(fewest, 'complete block')}: numbers without a verdict."
     return [Advisory(text, f"Run at least {MINIMUM_BLOCKS} blocks; 8 is the usual number.")]
+
+
+def _hung(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
+    if not contender.hung_trials:
+        return []
+    return [
+        Advisory(
+            f"{hung(cube.of(contender.name, cube.mixes)).text(contender.name)}: still open when the trial ended, far "
+            "beyond its p99.",
+            "Look for requests that the server swallowed (its log, its queue, a lost wake-up); a shorter "
+            "`--reply-timeout` shows when they begin to hang. No verdict goes to a server that does this.",
+        )
+    ]
+
+
+def _starved(contender: ContenderSummary) -> list[Advisory]:
+    if not contender.generator_starved:
+        return []
+    share = wording.percent(contender.generator_wait_share)
+    trials = f"{contender.generator_starved} of {wording.plural(contender.trials_ok, 'trial')} of {contender.name}"
+    return [
+        Advisory(
+            f"The load generator waited up to {share} of its time for a processor in {trials}.",
+            "Give it cores of its own (`--pin` for the generator, `taskset` for servers on the same machine) or a "
+            "machine of its own: its waits are in the response times shown.",
+        )
+    ]
+
+
+def _spread(cube: Cube, work: str) -> list[Advisory]:
+    found = []
+    for name in cube.contenders:
+        spread = widest([trial for (contender, _, _), trial in cube.usable.items() if contender == name])
+        if spread is not None:
+            text = spread.text(name, work)
+            found.append(
+                Advisory(
+                    f"{text[0].upper()}{text[1:]}: the machine or the server has more than one speed.",
+                    "Look for what changes between blocks: clock frequency, neighbours, the cores that processes land "
+                    "on (`--pin`, `taskset`), warm-up. A mean of two speeds describes neither.",
+                )
+            )
+    return found
 
 
 def _contender(contender: ContenderSummary) -> list[Advisory]:

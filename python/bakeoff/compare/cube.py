@@ -91,6 +91,11 @@ def _left_out(trials: dict[Key, TrialRecord]) -> tuple[LeftOut, ...]:
     return tuple(found)
 
 
+def blamed(trials: list[TrialRecord]) -> list[TrialRecord]:
+    """Those that say something about the contender: neither voided nor interrupted."""
+    return [trial for trial in trials if trial.state in (OK, "failed")]
+
+
 def totals(trials: list[TrialRecord]) -> tuple[int, dict[str, int]]:
     """Operations and errors by class, summed over ``trials``."""
     errors: dict[str, int] = defaultdict(int)

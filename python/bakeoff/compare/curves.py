@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare import wording
-from bakeoff.compare.cube import Cube, broke, totals
-from bakeoff.compare.gates import GENERATOR_LIMITED
+from bakeoff.compare.cube import Cube, blamed, broke, totals
+from bakeoff.compare.gates import GENERATOR_LIMITED, GENERATOR_STARVED
+from bakeoff.compare.hung import hung
 from bakeoff.compare.metrics import Metric, error_share
 from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint
 from bakeoff.stats import collapse_after_peak, geometric_interval, mean_interval, saturation
@@ -64,7 +65,9 @@ def _summary(
     usable = [trial for (contender, _, _), trial in cube.usable.items() if contender == name]
     broken = sum(broke(trial) for trial in trials)
     states = {state: sum(trial.state == state for trial in trials) for state in ("voided", "interrupted")}
-    operations, errors = totals([trial for trial in trials if trial.state in ("ok", "failed")])
+    operations, errors = totals(blamed(trials))
+    left_open = hung(trials)
+    starved = [trial.generator_run_delay_share for trial in usable if GENERATOR_STARVED in trial.marks]
     found = saturation([point.centre for point in curve.points], SATURATION_SHARE)
     peak = curve.points[found.peak] if found else None
     collapse = collapse_after_peak(rates, SATURATION_SHARE)
@@ -100,6 +103,10 @@ def _summary(
         error_share=sum(errors.values()) / tried if tried else math.nan,
         fairness_lowest=min(fairness, default=math.nan),
         generator_limited=sum(GENERATOR_LIMITED in trial.marks for trial in usable),
+        generator_starved=len(starved),
+        generator_wait_share=max(starved, default=0.0),
+        hung_operations=left_open.operations,
+        hung_trials=left_open.trials,
     )
 
 

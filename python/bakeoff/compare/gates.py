@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
 from bakeoff.compare.cube import Cube, broke, totals, why_unusable
+from bakeoff.compare.hung import hung
 from bakeoff.compare.model import Gate, GateLevel, Verdict
+from bakeoff.compare.spread import widest
 from bakeoff.stats import MINIMUM_BLOCKS, Decision
 from bakeoff.store.records import TrialRecord
 
 GENERATOR_LIMITED = "generator-limited"
+GENERATOR_STARVED = "generator-starved"
 ERROR_BUDGET = 0.01
 WRONG_BUDGET = 0.001
 WRONG = ("wrong_content", "short_body", "wrong_status", "protocol")
@@ -69,10 +72,13 @@ class Judge:
             trials = self.cube.of(name, mixes)
             ahead = alike or name == leader
             found += self._broken(name, trials, ahead)
+            found += self._hung(name, trials, ahead)
             usable = [trial for trial in trials if why_unusable(trial) is None]
             found += self._errors(name, usable, ahead)
             found += self._generator(name, usable, alike or name == follower)
+            found += self._starved(name, usable)
             found += self._little(name, usable)
+            found += self._spread(name, usable)
         return found
 
     def _broken(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
@@ -81,6 +87,11 @@ class Judge:
             return []
         text = f"{name} failed {len(broken)} of {wording.plural(len(trials), 'trial')}"
         return [Gate("failed trials", "red" if ahead else "amber", text)]
+
+    def _hung(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
+        """A server that swallows a request frees itself of work: one such operation is too many for a lead."""
+        found = hung(trials)
+        return [Gate("unfinished", "red" if ahead else "amber", found.text(name))] if found.trials else []
 
     def _errors(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         operations, errors = totals(usable)
@@ -104,6 +115,18 @@ class Judge:
             return [Gate("generator", "red", part)]
         # The leader could have been faster still: the difference stands, its size is a lower bound.
         return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown")]
+
+    def _starved(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
+        waits = [trial.generator_run_delay_share for trial in usable if GENERATOR_STARVED in trial.marks]
+        if not waits:
+            return []
+        trials = f"{len(waits)} of {wording.plural(len(usable), 'trial')} of {name}"
+        text = f"the load generator waited up to {wording.percent(max(waits))} of its time for a processor in {trials}"
+        return [Gate("generator starved", "amber", text)]
+
+    def _spread(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
+        found = widest(usable)
+        return [Gate("blocks", "amber", found.text(name, self.work))] if found else []
 
     def _little(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         off = sum(abs(found) > LITTLE_RED for trial in usable if (found := self.little.deviation(trial)) is not None)

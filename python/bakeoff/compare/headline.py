@@ -29,7 +29,7 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
     numbers = f"{wording.ratio(value, low, high)} the {info.rate_unit} of {slower}"
     basis = (
         f"95 % interval {wording.interval(low, high)}, {wording.plural(end.blocks, 'block')}, "
-        f"{'geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
+        f"{'weighted geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
     )
     if end.mixes_left_out:
         left_out = wording.names([str(mix) for mix in end.mixes_left_out])
@@ -78,7 +78,7 @@ def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
 
 def _peaks(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
     parts = [
-        f"{c.name} {wording.count(c.peak)} {info.rate_unit} at {wording.plural(c.peak_clients, 'client')}"
+        f"{c.name} {wording.rate(c.peak)} {info.rate_unit} at {wording.plural(c.peak_clients, 'client')}"
         for c in contenders
         if c.peak_clients is not None
     ]
@@ -90,6 +90,12 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
     for c in contenders:
         failed = sum(c.errors.values())
         share = f"{failed:,} ({wording.percent(c.error_share)})" if failed else "none"
-        text = f"{c.name} {share} in {c.operations + failed:,} {info.work}"
+        text = f"{c.name} {share} in {c.operations + failed:,} {info.work}{_never_ended(c)}"
         parts.append(text + (f" and {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""))
     return f"Errors: {'; '.join(parts)}."
+
+
+def _never_ended(c: ContenderSummary) -> str:
+    if c.hung_operations:
+        return f", {c.hung_operations:,} of them never ended"
+    return f", operations left hanging in {wording.plural(c.hung_trials, 'trial')}" if c.hung_trials else ""

@@ -150,7 +150,9 @@ class Curve:
 class ContenderSummary:
     """Peak, saturation and reliability of one contender over the whole run.
 
-    ``saturation_clients`` is None when the curve was not seen to flatten.
+    ``saturation_clients`` is None when the curve was not seen to flatten. ``hung_operations`` never ended, in
+    ``hung_trials`` trials; there may be trials without a count. ``generator_wait_share`` is the largest share of
+    a window that the generator waited for a processor, over the ``generator_starved`` trials.
     """
 
     name: str
@@ -174,6 +176,10 @@ class ContenderSummary:
     error_share: float
     fairness_lowest: float
     generator_limited: int
+    generator_starved: int
+    generator_wait_share: float
+    hung_operations: int
+    hung_trials: int
 
 
 @dataclass(frozen=True)

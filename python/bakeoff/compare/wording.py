@@ -12,6 +12,11 @@ def count(value: float) -> str:
     return MISSING if not math.isfinite(value) else f"{value:,.0f}"
 
 
+def rate(value: float) -> str:
+    """A rate: whole from 100 up, four figures below unless it is whole by itself."""
+    return count(value) if abs(value) >= 100.0 or value == round(value, 0) else figures(value)
+
+
 def figures(value: float, digits: int = 4) -> str:
     """``digits`` significant figures, thousands separated, never in exponent form from 0.0001 up."""
     if not math.isfinite(value):

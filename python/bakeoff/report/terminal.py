@@ -5,13 +5,12 @@ Plain text when the output is not a terminal.
 
 from __future__ import annotations
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison, PairComparison
+from bakeoff.report.fit import Sheet, fitted
 
 STYLES = {
     "better": "bold green",
@@ -52,8 +51,8 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
 
 
 def _line(console: Console, text: str, style: str = "") -> None:
-    """One line of text as it is: names of contenders may look like markup."""
-    console.print(Text(text, style=style), soft_wrap=True)
+    """Text as it is, for names of contenders may look like markup: one line, on a terminal wrapped at words."""
+    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
 
 
 def _headline(comparison: Comparison, console: Console) -> None:
@@ -62,22 +61,17 @@ def _headline(comparison: Comparison, console: Console) -> None:
         _line(console, sentence, STYLES[kinds[index]] if index < len(kinds) else "")
 
 
-def _table(title: str, console: Console) -> Table:
-    look = box.SIMPLE_HEAD if console.is_terminal else None
-    return Table(title=Text(title, style="bold"), title_justify="left", box=look, pad_edge=False, show_edge=False)
-
-
-def _rates(comparison: Comparison, console: Console) -> Table:
+def _rates(comparison: Comparison, console: Console) -> RenderableType:
     """Rate of each contender at each mix, and the ratio to the baseline with its simultaneous band."""
     info = comparison.run
-    table = _table(f"{info.rate_unit} (mean over blocks ± half of the 95 % interval)", console)
-    table.add_column("clients", justify="right")
+    table = Sheet(f"{info.rate_unit} (mean over blocks ± half of the 95 % interval)")
+    table.column("clients")
     for contender in comparison.contenders:
-        table.add_column(Text(contender.name), justify="right")
+        table.column(contender.name)
     against = [pair for pair in comparison.pairs if pair.baseline == info.baseline]
     for pair in against:
-        table.add_column(Text(f"{pair.contender} ÷ {pair.baseline}"), justify="right")
-        table.add_column("verdict")
+        table.column(f"{pair.contender} ÷ {pair.baseline}")
+        table.column("verdict", numeric=False)
     for index, clients in enumerate(info.mixes):
         cells = [str(clients)]
         for contender in comparison.contenders:
@@ -89,29 +83,29 @@ def _rates(comparison: Comparison, console: Console) -> Table:
             at = pair.curves[0].points[index]
             row.append(Text(f"{wording.ratio(at.ratio, at.low, at.high)} ({wording.interval(at.low, at.high)})"))
             row.append(Text(at.verdict.text, style=STYLES[at.verdict.kind].removeprefix("bold ")))
-        table.add_row(*row)
-    return table
+        table.row(*row)
+    return fitted(table, console)
 
 
-def _responses(comparison: Comparison, console: Console) -> Table:
-    table = _table("Response time, ms (mean, p50, p95, p99) and failed operations", console)
-    table.add_column("clients", justify="right")
+def _responses(comparison: Comparison, console: Console) -> RenderableType:
+    table = Sheet("Response time, ms (mean, p50, p95, p99) and failed operations")
+    table.column("clients")
     for contender in comparison.contenders:
         for name in ("mean", "p50", "p95", "p99", "failed"):
-            table.add_column(Text(f"{contender.name} {name}"), justify="right")
+            table.column(f"{contender.name} {name}")
     for index, clients in enumerate(comparison.run.mixes):
         cells = [str(clients)]
         for contender in comparison.contenders:
             points = [comparison.curve(m, contender.name).points[index] for m in ("mean", "p50", "p95", "p99")]
             cells += [wording.figures(point.centre) for point in points]
             cells.append(wording.percent(comparison.curve("errors", contender.name).points[index].centre / 100.0))
-        table.add_row(*cells)
-    return table
+        table.row(*cells)
+    return fitted(table, console)
 
 
-def _peaks(comparison: Comparison, console: Console) -> Table:
-    table = _table("Peak and saturation", console)
-    table.add_column("contender")
+def _peaks(comparison: Comparison, console: Console) -> RenderableType:
+    table = Sheet("Peak and saturation")
+    table.column("contender", numeric=False)
     for name in (
         "peak",
         "95 % interval",
@@ -122,8 +116,8 @@ def _peaks(comparison: Comparison, console: Console) -> Table:
         "voided",
         "interrupted",
     ):
-        table.add_column(name, justify="right")
-    table.add_column("shape")
+        table.column(name)
+    table.column("shape", numeric=False)
     for c in comparison.contenders:
         cells = (
             c.name,
@@ -137,16 +131,16 @@ def _peaks(comparison: Comparison, console: Console) -> Table:
             str(c.trials_interrupted),
             c.shape,
         )
-        table.add_row(*(Text(cell) for cell in cells))
-    return table
+        table.row(*cells)
+    return fitted(table, console)
 
 
-def _endpoints(pair: PairComparison, console: Console) -> Table:
-    table = _table(f"{pair.contender} ÷ {pair.baseline} over all mixes", console)
-    table.add_column("endpoint")
+def _endpoints(pair: PairComparison, console: Console) -> RenderableType:
+    table = Sheet(f"{pair.contender} ÷ {pair.baseline} over all mixes")
+    table.column("endpoint", numeric=False)
     for name in ("ratio", "95 % interval", "blocks", "p (Holm)", "p (sign flip)", "p (equivalence)"):
-        table.add_column(name, justify="right")
-    table.add_column("verdict")
+        table.column(name)
+    table.column("verdict", numeric=False)
     for index, end in enumerate((pair.primary, *pair.secondary)):
         notes = [gate.text for gate in end.gates if gate.text not in end.verdict.text]
         cells = (
@@ -159,20 +153,20 @@ def _endpoints(pair: PairComparison, console: Console) -> Table:
             wording.probability(end.p_equivalence_adjusted),
         )
         verdict = end.verdict.text + (f" (note: {'; '.join(notes)})" if notes else "")
-        table.add_row(*(Text(cell) for cell in cells), Text(verdict, style=STYLES[end.verdict.kind]))
-    return table
+        table.row(*cells, Text(verdict, style=STYLES[end.verdict.kind]))
+    return fitted(table, console)
 
 
-def _ratios(pair: PairComparison, console: Console) -> Table:
+def _ratios(pair: PairComparison, console: Console) -> RenderableType:
     method = pair.curves[0].method
-    table = _table(f"{pair.contender} ÷ {pair.baseline} at each mix (bands for all mixes together, {method})", console)
-    table.add_column("clients", justify="right")
+    table = Sheet(f"{pair.contender} ÷ {pair.baseline} at each mix (bands for all mixes together, {method})")
+    table.column("clients")
     for curve in pair.curves:
-        table.add_column(curve.metric, justify="right")
+        table.column(curve.metric)
     for points in zip(*(curve.points for curve in pair.curves), strict=True):
         cells = [f"{wording.ratio(p.ratio, p.low, p.high)} ({wording.interval(p.low, p.high)})" for p in points]
-        table.add_row(str(points[0].clients), *cells)
-    return table
+        table.row(str(points[0].clients), *cells)
+    return fitted(table, console)
 
 
 def _left_out(comparison: Comparison, console: Console) -> None:
@@ -181,15 +175,15 @@ def _left_out(comparison: Comparison, console: Console) -> None:
         _line(console, f"{text}{trial.state}: {trial.reason}", "red")
 
 
-def _audits(comparison: Comparison, console: Console) -> Table:
-    table = _table("Audits", console)
-    table.add_column("audit")
+def _audits(comparison: Comparison, console: Console) -> RenderableType:
+    table = Sheet("Audits")
+    table.column("audit", numeric=False)
     for name in ("trials", "not applicable", "worst", "deviating"):
-        table.add_column(name, justify="right")
+        table.column(name)
     for audit in comparison.audits:
         worst = wording.percent(audit.worst)
-        table.add_row(audit.name, str(audit.checked), str(audit.not_applicable), worst, str(len(audit.deviating)))
-    return table
+        table.row(audit.name, str(audit.checked), str(audit.not_applicable), worst, str(len(audit.deviating)))
+    return fitted(table, console)
 
 
 def _warnings(comparison: Comparison, console: Console) -> None:

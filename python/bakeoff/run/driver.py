@@ -201,7 +201,11 @@ class _Loop:
         """Measure the engine's own ceiling with the `null` workload and store it."""
         settings = self._plan.settings
         spec = TrialSpec(
-            workload=NullWorkload(), clients=1, length_s=NULL_LENGTH_S, cores=settings.cores, pin=settings.pin
+            workload=NullWorkload(),
+            clients=settings.cores,  # one for each load thread: a thread without a client would idle
+            length_s=NULL_LENGTH_S,
+            cores=settings.cores,
+            pin=settings.pin,
         )
         session = self._agent.start(spec)
         outcome = session.wait(NULL_LENGTH_S + OVERDUE_S)

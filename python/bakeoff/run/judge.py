@@ -22,6 +22,7 @@ from bakeoff.store.records import (
 from bakeoff.units import format_share
 
 GENERATOR_BUSY_SHARE = 0.9
+GENERATOR_WAIT_SHARE = 0.05
 NEAR_CEILING_SHARE = 0.7
 P99_NEEDS_OPERATIONS = 368  # distribution-free upper 95 % bound of a 99th percentile
 LATE_START_P99_NS = 50_000_000
@@ -65,6 +66,8 @@ def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[str
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
     if result.generator.cpu_share > GENERATOR_BUSY_SHARE:
         found.append("generator-limited")
+    if result.generator.run_delay_share > GENERATOR_WAIT_SHARE:
+        found.append("generator-starved")
     if null_operations_per_s and rate > NEAR_CEILING_SHARE * null_operations_per_s:
         found.append("near-ceiling")
     if 0 < result.operations < P99_NEEDS_OPERATIONS:
@@ -139,6 +142,7 @@ def to_record(
         generator_rss_bytes=generator.rss_bytes,
         fairness_jain=jain([c.operations for c in result.per_client]),
         workload=result.workload or {},
+        generator_run_delay_share=generator.run_delay_share,
     )
 
 

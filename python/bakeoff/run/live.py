@@ -1,15 +1,16 @@
 """The progress display on a terminal: one bar for the run, one line for the trial in progress."""
 
+from typing import IO, TextIO, cast
+
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
-from bakeoff.run.observer import Clock, clients, short_duration, trial_line
+from bakeoff.run.observer import Clock, SteadyStream, clients, short_duration, trial_line
 from bakeoff.store.records import OK, EventRecord, PlannedTrial, TrialRecord
 from bakeoff.units import format_rate, format_size
 
@@ -21,19 +22,16 @@ _PHASES = {
     "done": "done",
 }
 
+WIDEST_BAR = 40
+NARROWEST_BAR = 5
+
 
 class LiveObserver:
     """Redraws in place; failed trials and warnings stay above as lines."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[left]}"),
-            console=console,
-        )
+        console.file = cast(IO[str], SteadyStream(cast(TextIO, console.file)))
         self._clock: Clock | None = None
         self._plan: Plan | None = None
         self._trial: PlannedTrial | None = None
@@ -45,7 +43,6 @@ class LiveObserver:
     def on_run_start(self, plan: Plan, trials: int) -> None:
         """See Observer."""
         self._plan, self._clock = plan, Clock(plan, trials)
-        self._task = self._progress.add_task(escape(plan.name), total=trials, left="")
         self._live.start()
 
     def on_trial_start(self, trial: PlannedTrial) -> None:
@@ -71,7 +68,6 @@ class LiveObserver:
         assert self._clock is not None
         self._clock.trial_ended()
         self._trial = None
-        self._progress.update(self._task, advance=1)
         if record.state != OK:
             self._console.print(Text(trial_line(record), style="yellow"))
 
@@ -84,24 +80,52 @@ class LiveObserver:
         self._live.stop()
 
     def _render(self) -> RenderableType:
-        if self._clock is None:
+        if self._clock is None or self._plan is None:
             return Text("")
-        self._progress.update(self._task, left=f"{short_duration(self._clock.left_s)} left")
-        return Group(self._progress, self._current())
+        return Group(self._overall(self._clock, self._plan.name), self._current())
+
+    def _overall(self, clock: Clock, name: str) -> RenderableType:
+        """Name, bar, trials and time left; on a narrow terminal the bar shrinks, then the name, never a number."""
+        figures = f"{clock.done}/{clock.trials}  {short_duration(clock.left_s)} left"
+        room = self._console.width - len(figures) - 1
+        title = Text(name)
+        title.truncate(max(8, room - NARROWEST_BAR - 4), overflow="ellipsis")
+        bar = min(WIDEST_BAR, room - title.cell_len - 4)
+        line = Table.grid(padding=(0, 2))
+        cells: list[RenderableType] = [title]
+        if bar >= NARROWEST_BAR:
+            cells.append(ProgressBar(total=clock.trials, completed=clock.done, width=bar))
+        line.add_row(*cells, Text(figures))
+        return line
 
     def _current(self) -> RenderableType:
         trial, plan = self._trial, self._plan
         if trial is None or plan is None:
             return Text("  getting ready …", style="dim")
-        line = Table.grid(padding=(0, 2))
         cells = [
-            f"  block {trial.block}/{plan.blocks}",
-            f"[bold]{escape(trial.contender)}[/bold]",
-            clients(trial.mix_clients),
+            Text(f"block {trial.block}/{plan.blocks}"),
+            Text(trial.contender, style="bold"),
+            Text(clients(trial.mix_clients)),
         ]
         if self._now is not None:
             phase, rate, bytes_per_s, errors = self._now
-            error_text = f"[red]{errors:,} errors[/red]" if errors else "0 errors"
-            cells += [phase, format_rate(rate, "operations"), f"{format_size(bytes_per_s)}/s", error_text]
-        line.add_row(*cells)
-        return line
+            cells += [
+                Text(phase),
+                Text(format_rate(rate, "operations")),
+                Text(f"{format_size(bytes_per_s)}/s"),
+                Text(f"{errors:,} errors", style="red" if errors else ""),
+            ]
+        return _packed(cells, self._console.width)
+
+
+def _packed(cells: list[Text], width: int) -> Text:
+    """Cells side by side, indented, on as many lines as the width asks for."""
+    found, used = Text(), 0
+    for cell in cells:
+        if used and used + 2 + cell.cell_len > width:
+            found.append("\n")
+            used = 0
+        found.append("  ")
+        found.append_text(cell)
+        used += 2 + cell.cell_len
+    return found

@@ -1,7 +1,7 @@
 """What a run tells while it goes on, and the observer for anything that is not a terminal: plain lines."""
 
 import time
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
@@ -76,11 +76,42 @@ def short_duration(seconds: float) -> str:
     return format_duration(float(round(seconds)))
 
 
-class PlainObserver:
-    """One line per trial and per event: for pipes, files and CI logs."""
+class SteadyStream:
+    """A stream whose reader may go away: what cannot be written is dropped, for a run is worth more than its log.
+
+    Everything else is the stream's own.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._gone = False
+
+    def write(self, text: str) -> int:
+        """Write, or do nothing once that has failed."""
+        if not self._gone:
+            try:
+                self._stream.write(text)
+            except OSError:
+                self._gone = True
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush, or do nothing once that or a write has failed."""
+        if not self._gone:
+            try:
+                self._stream.flush()
+            except OSError:
+                self._gone = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+class PlainObserver:
+    """One line per trial and per event: for pipes, files and CI logs. Never raises for want of a reader."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = SteadyStream(stream)
         self._clock: Clock | None = None
 
     def on_run_start(self, plan: Plan, trials: int) -> None:

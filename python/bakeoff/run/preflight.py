@@ -4,6 +4,7 @@ import os
 import resource
 import shutil
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from bakeoff.errors import LabError, PlanError
 from bakeoff.plan.model import Plan
@@ -34,7 +35,20 @@ def preflight(plan: Plan, run_file: Path) -> list[str]:
             f"{plan.settings.cores} load threads share {len(available)} cores of this machine: set cores "
             f"to {len(available)}"
         )
+    shared = [c.name for c in plan.contenders if is_local(c.address)]
+    if shared and plan.settings.pin is None:
+        warnings.append(
+            f"{' and '.join(shared)} run on this machine and share its {len(available)} cores with the load "
+            f"generator: figures are steadier when each has cores of its own (--pin {max(available)} for the "
+            "generator, `taskset` for the servers)"
+        )
     return warnings
+
+
+def is_local(address: str) -> bool:
+    """Whether an address, as the plan gives it, is plainly this machine."""
+    host = urlsplit(address).hostname or ""
+    return address.startswith(("unix:", "http+unix:")) or host == "localhost" or host.startswith(("127.", "::1"))
 
 
 def raise_open_files(needed: int) -> int:

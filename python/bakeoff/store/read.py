@@ -221,4 +221,6 @@ def _trial(
         generator_rss_bytes=row["generator_rss_bytes"],
         fairness_jain=row["fairness_jain"],
         workload=json.loads(row["workload"]),
+        # Files of version 1 have no such column.
+        generator_run_delay_share=dict(row).get("generator_run_delay_share", 0.0),
     )

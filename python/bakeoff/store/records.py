@@ -86,6 +86,8 @@ class TrialRecord:
 
     `id` is the row in the run file, `order` the position in the run from 0. `state` is one of `STATES`,
     `reason` is empty when `state` is `ok`; `marks` are warnings that do not change the state.
+    `generator_run_delay_share` is the share of the window that the load thread which waited longest spent
+    waiting for a processor; 0 in files that do not hold it.
     """
 
     id: int
@@ -119,6 +121,7 @@ class TrialRecord:
     generator_rss_bytes: int
     fairness_jain: float
     workload: dict[str, Any]
+    generator_run_delay_share: float = 0.0
 
     @property
     def errors_total(self) -> int:

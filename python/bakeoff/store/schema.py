@@ -1,7 +1,8 @@
 """Tables of the run file, and how a connection to one is opened.
 
 `application_id` says that an SQLite file is a run file, `user_version` is the schema version. A version
-number rises with every change of a table; a reader refuses files that are newer than itself.
+number rises with every change of a table; a reader refuses files that are newer than itself. Older ones are
+read as they are, and brought up to date when a run goes on in them.
 """
 
 import sqlite3
@@ -12,7 +13,7 @@ from pathlib import Path
 from bakeoff.errors import RunFileError
 
 APPLICATION_ID = 0x62616B65  # "bake"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_TIMEOUT_S = 10.0
 SUMMARY_COLUMNS = ("count", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")
 _SUMMARY = (
@@ -46,7 +47,8 @@ CREATE TABLE trials (
   operations_per_s REAL NOT NULL, bytes_per_s REAL NOT NULL,
   errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
   generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
-  generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL
+  generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL,
+  generator_run_delay_share REAL NOT NULL DEFAULT 0
 );
 CREATE TABLE summaries (
   trial_id INTEGER NOT NULL REFERENCES trials(id), series TEXT NOT NULL, {_SUMMARY},
@@ -150,6 +152,13 @@ def configure(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Bring a run file of an older version to this one, inside the writer's transaction; nothing is lost."""
+    if connection.execute("PRAGMA user_version").fetchone()[0] < 2:
+        connection.execute("ALTER TABLE trials ADD COLUMN generator_run_delay_share REAL NOT NULL DEFAULT 0")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def _check_identity(path: Path, connection: sqlite3.Connection) -> None:

@@ -24,6 +24,7 @@ from bakeoff.store.schema import (
     configure,
     connect,
     explained,
+    upgrade,
 )
 
 
@@ -191,8 +192,9 @@ class RunWriter:
             "INSERT INTO trials (position, state, reason, marks, started_at, window_s, operations, "
             "bytes_in, bytes_out,"
             " operations_per_s, bytes_per_s, errors, statuses, connections, generator_cpu_share,"
-            " generator_cpu_us_per_operation, generator_rss_bytes, fairness_jain, workload)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " generator_cpu_us_per_operation, generator_rss_bytes, fairness_jain, workload,"
+            " generator_run_delay_share)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 t.order,
                 t.state,
@@ -213,6 +215,7 @@ class RunWriter:
                 t.generator_rss_bytes,
                 t.fairness_jain,
                 to_json(t.workload),
+                t.generator_run_delay_share,
             ),
         )
         trial_id = cursor.lastrowid
@@ -279,6 +282,7 @@ class RunWriter:
             if owner is not None and _is_running(json.loads(owner)):
                 pid = json.loads(owner)["pid"]
                 raise RunFileError(f"{self.path} is being written by process {pid}: wait until that run ends")
+            upgrade(self._connection)
             self._connection.execute("UPDATE run SET writer = ?", (to_json(_this_process()),))
 
 

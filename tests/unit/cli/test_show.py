@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
@@ -52,6 +53,7 @@ def test_json_has_one_object_per_trial_with_the_promised_keys(tmp_path: Path) ->
         "fairness_jain",
         "generator_cpu_us_per_operation",
         "generator_cpu_share",
+        "generator_run_delay_share",
     }
     assert promised <= set(trials[0])
     assert trials[0]["service_ms"] == {
@@ -79,3 +81,15 @@ def test_an_empty_run(tmp_path: Path) -> None:
     path = tmp_path / "x.bakeoff"
     RunWriter.create(path, header(), planned()).close()
     assert json.loads(output("show", str(path), "--json")) == []
+
+
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_on_a_narrow_terminal_no_number_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    path = tmp_path / "x.bakeoff"
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_trial(trial(operations_per_s=123_456.7, errors={"refused": 1_234_567}), {})
+    text = output("show", str(path))
+    table = text[text.index("contender", text.index("contender b") + 1) :]
+    assert "123,456.7" in table and "1,234,567" in table and "0.003" in table
+    assert "…" not in text and max(map(len, table.splitlines())) <= width

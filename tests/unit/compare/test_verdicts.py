@@ -26,7 +26,9 @@ def test_a_real_difference_is_found_and_worded() -> None:
     assert end.verdict.winner == "nginx"
     assert end.low < end.ratio < end.high < 1.0
     assert found.headline[0].startswith(f"nginx serves {1 / end.ratio:.2f}× the requests/s of apache (95 % interval")
-    assert found.headline[0].endswith("6 blocks, geometric mean over 3 mixes from 1 to 8 clients): nginx is better.")
+    assert found.headline[0].endswith(
+        "6 blocks, weighted geometric mean over 3 mixes from 1 to 8 clients): nginx is better."
+    )
 
 
 def test_swapping_the_baseline_mirrors_the_ratio() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -16,7 +15,7 @@ from bakeoff.report.blocks import Report
 from bakeoff.report.compose import compose
 from bakeoff.report.html import render_html, script_json
 from bakeoff.store.records import RunRecord
-from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run
+from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
 
 EVIL = Server('x<img src="http://evil/">&</script>', 30_000.0, 0.12)
 VOID = {"meta", "br", "img", "link", "input", "hr"}
@@ -191,16 +190,3 @@ def test_nothing_measured_still_gives_a_page() -> None:
 def test_a_run_without_any_trial_gives_a_page() -> None:
     record = replace(run(), trials=(), finished_at=None)
     assert "nothing can be compared" in page_of(record)
-
-
-def test_a_full_run_is_small_and_quick() -> None:
-    """16 mixes to 60 clients, 8 blocks, 2 contenders, 242 seconds each: under 1.5 MB, under 3 s of
-    processor time.
-    """
-    record = run(mixes=FULL_MIXES, blocks=8, window_s=240.0)
-    page_of(run(blocks=1))  # imports and the start of the drawing engine are paid once
-    before = time.process_time()
-    page = page_of(record)
-    spent = time.process_time() - before
-    assert len(page.encode()) < 1_500_000
-    assert spent < 3.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,17 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(LabError, match="No space left"):
         report_verb.write_whole(target, "page", force=False)
     assert not target.exists()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize("full", [True, False])
+def test_no_number_is_cut_on_a_narrow_terminal(width: int, full: bool) -> None:
+    record = run((SLOW, Server("a-contender-with-a-long-name", 40_000.0, 0.1)), blocks=6)
+    wide, narrow = printed(record, full, 1000), printed(record, full, width)
+    assert "…" not in narrow
+    start = wide.index("requests/s (mean over")
+    numbers = re.findall(r"\d[\d,.]*(?: ± [\d,]+|×)", wide[start : wide.index("!", start) if "!" in wide else None])
+    assert len(numbers) > 8
+    assert [number for number in numbers if number not in narrow] == []
+    table = narrow[narrow.index("requests/s (mean over") :].split("! ")[0].split("Plan ")[0]
+    assert max(map(len, table.splitlines())) <= width

@@ -131,10 +131,12 @@ class FakeAgent:
         before: Callable[[TrialSpec, int], None] | None = None,
     ) -> None:
         self.specs: list[TrialSpec] = []
+        self.null_specs: list[TrialSpec] = []
         self._answer, self._before = answer, before
 
     def start(self, spec: TrialSpec) -> FakeSession:
         if spec.workload.kind == "null":
+            self.null_specs.append(spec)
             return FakeSession(result(operations=2_000_000), None, ends_at=1)
         self.specs.append(spec)
         number, before = len(self.specs), self._before

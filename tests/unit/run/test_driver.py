@@ -203,3 +203,10 @@ def test_an_engine_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pyte
     with two_contenders() as (one, _):
         start_run(plan_for(one.address, plan={"blocks": 1}), path, FakeAgent(), Notebook())
     assert {t.reason for t in read_run(path).trials} == {"the trial did not end in time and was given up"}
+
+
+def test_the_ceiling_is_measured_with_a_client_for_each_core(tmp_path: Path) -> None:
+    agent = FakeAgent()
+    with two_contenders() as (one, _):
+        start_run(plan_for(one.address, cores="2"), tmp_path / "x.bakeoff", agent, Notebook())
+    assert [(spec.clients, spec.cores) for spec in agent.null_specs] == [(2, 2)]

@@ -53,6 +53,8 @@ def test_states(changes: dict[str, Any], state: str, reason: str) -> None:
         ({}, 1e6, ()),
         ({"generator": {"cpu_share": 0.91}}, 1e6, ("generator-limited",)),
         ({"generator": {"cpu_share": 0.9}}, 1e6, ()),
+        ({"generator": {"run_delay_share": 0.051}}, 1e6, ("generator-starved",)),
+        ({"generator": {"run_delay_share": 0.05}}, 1e6, ()),
         ({}, 300.0, ("near-ceiling",)),
         ({}, None, ()),
         ({"operations": 367}, 1e6, ("few-operations",)),
@@ -101,3 +103,9 @@ def test_a_trial_without_result_keeps_its_place() -> None:
 
 def test_errors_are_listed_by_number() -> None:
     assert list_errors({"a_b": 1, "c": 2000, "z": 0}) == "c 2,000, a b 1"
+
+
+def test_the_wait_for_a_processor_is_kept_and_absent_in_old_results() -> None:
+    known = to_record(PLANNED, "now", result(generator={"run_delay_share": 0.25}), 0.05, 1e6)
+    assert known.generator_run_delay_share == 0.25
+    assert to_record(PLANNED, "now", result(), 0.05, 1e6).generator_run_delay_share == 0.0

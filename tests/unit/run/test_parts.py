@@ -175,3 +175,54 @@ def test_the_environment_is_known() -> None:
     found = environment()
     assert found["cpu"]["logical"] >= 1 and found["memory_bytes"] > 1e6 and found["kernel"]
     assert "net.ipv4.ip_local_port_range" in found["sysctl"]
+
+
+class Gone(io.StringIO):
+    """A stream whose reader has left; `calls` counts what was tried all the same."""
+
+    calls = 0
+
+    def write(self, text: str) -> int:
+        self.calls += 1
+        raise BrokenPipeError(32, "Broken pipe")
+
+    def flush(self) -> None:
+        raise OSError(5, "Input/output error")
+
+
+def observe(observer: PlainObserver | LiveObserver) -> None:
+    planned = PlannedTrial(0, "a", 4, 1, 1)
+    observer.on_run_start(plan_for(A, B), 8)
+    observer.on_trial_start(planned)
+    observer.on_snapshot(planned, Snapshot(elapsed_s=1.0, phase="window", operations=10, errors=3, bytes_in=5000))
+    observer.on_trial_end(trial(state="failed", reason="it broke"))
+    observer.on_event(EVENT)
+    observer.on_run_end()
+
+
+def test_progress_that_nobody_reads_does_not_end_a_run() -> None:
+    plain, live = Gone(), Gone()
+    observe(PlainObserver(plain))
+    observe(LiveObserver(Console(file=live, force_terminal=True, width=80)))
+    assert plain.calls == 1 and live.calls == 1, "once it has failed nothing more is tried"
+
+
+@pytest.mark.parametrize("width", [34, 60, 80])
+def test_the_live_display_cuts_no_number_on_a_narrow_terminal(width: int) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=width, color_system=None)
+    observer = LiveObserver(console)
+    plan = plan_for(A, B, plan={"name": "a-plan-with-a-name-that-is-rather-long-for-a-line"})
+    observer.on_run_start(plan, 1536)
+    observer.on_run_end()
+    planned = PlannedTrial(0, "contender-one", 60, 1, 1)
+    observer.on_trial_start(planned)
+    snapshot = Snapshot(elapsed_s=1.0, phase="window", operations=123_456, errors=1_234_567, bytes_in=98_700_000)
+    observer.on_snapshot(planned, snapshot)
+    stream.seek(0)
+    stream.truncate()
+    console.print(observer._render())
+    text = stream.getvalue()
+    for part in ("0/1536", "28m10s left", "60 clients", "123,456 operations/s", "98.7 MB/s", "1,234,567 errors"):
+        assert part in text, part
+    assert max(map(len, text.splitlines())) <= width

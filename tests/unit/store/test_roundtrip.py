@@ -19,7 +19,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_everything_written_is_read_back(path: Path) -> None:
-    first = trial()
+    first = trial(generator_run_delay_share=0.125)
     second = trial(order=1, contender="b", state="failed", reason="no operation succeeded", operations=0)
     with RunWriter.create(path, header(), planned()) as writer:
         writer.set_null_rate(1_000_000.0)
@@ -50,7 +50,7 @@ def test_is_a_marked_wal_database_and_one_file_remains(path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone()[0] == 0x62616B65
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 1
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == 2
 
 
 def test_a_run_in_progress_can_be_read(path: Path) -> None:
@@ -96,3 +96,20 @@ def test_reading_leaves_no_files_behind(path: Path) -> None:
     read_run(path)
     pending(path)
     assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
+
+
+def test_a_file_of_version_1_is_read_and_gone_on_with(path: Path) -> None:
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_trial(trial(), {})
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE trials DROP COLUMN generator_run_delay_share")
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+    old = read_run(path)
+    assert old.schema_version == 1 and old.trials == (trial(id=1),)
+    with RunWriter.reopen(path) as writer:
+        writer.add_trial(trial(order=1, contender="b", generator_run_delay_share=0.5), {})
+    new = read_run(path)
+    assert new.schema_version == 2
+    assert [t.generator_run_delay_share for t in new.trials] == [0.0, 0.5]

@@ -116,7 +116,38 @@ fn a_stall_shows_in_the_maximum_and_in_its_second() {
     let rows = result["per_second"].as_array().unwrap();
     let of = |second: u64| rows.iter().find(|row| row["second"] == second).map(|row| row["operations"].clone());
     assert_eq!(of(1).unwrap(), 1_000);
-    assert!(of(2).is_none() || of(2).unwrap().as_u64().unwrap() <= 1);
+    assert!(of(2).unwrap().as_u64().unwrap() <= 1, "a dead second is a row of its own");
+    assert_eq!(rows.len(), 6);
+}
+
+#[test]
+fn operations_that_hang_at_the_end_are_errors_of_the_window() {
+    let spec = spec(r#""clients":3,"length_s":10"#);
+    let clock = VirtualClock(Rc::new(Cell::new(0)));
+    let mut driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone());
+    let mut actions = Actions::NONE;
+    for lane in 0..3 {
+        driver.begin(lane, 0, &mut actions);
+    }
+    for turn in 1..=100 {
+        clock.0.set(turn * 1_000_000);
+        driver.event(0, Event::Received(b"pong"), &mut actions);
+    }
+    clock.0.set(9_900_000_000);
+    driver.event(1, Event::Received(b"pong"), &mut actions);
+    driver.count_hung(10 * SECOND_NS);
+    // Lane 0 since 0.1 s and lane 2 since the start; lane 1 has just begun another one.
+    assert_eq!(driver.recorder.operations[0].errors[ErrorClass::Unfinished as usize], 2);
+
+    let mut driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone());
+    clock.0.set(0);
+    for lane in 0..3 {
+        driver.begin(lane, 0, &mut actions);
+    }
+    clock.0.set(1_000_000);
+    driver.event(0, Event::Received(b"pong"), &mut actions);
+    driver.count_hung(10 * SECOND_NS);
+    assert_eq!(driver.recorder.operations[0].errors[ErrorClass::Unfinished as usize], 3);
 }
 
 #[test]

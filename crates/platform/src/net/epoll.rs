@@ -72,8 +72,10 @@ impl Epoll {
                 0_usize,
             )
         };
-        if count < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::ENOSYS) {
-            self.fine = false;
+        if count < 0 {
+            // Old kernels do not have it; old containers forbid it.
+            let errno = io::Error::last_os_error().raw_os_error();
+            self.fine = !matches!(errno, Some(libc::ENOSYS | libc::EPERM));
         }
         count
     }

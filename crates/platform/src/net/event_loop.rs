@@ -6,6 +6,7 @@ use super::socket::{self, Moved};
 use super::timers::{Due, Timers};
 use super::tls;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
+use crate::process::thread_run_delay_ns;
 use bakeoff_engine::{
     Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Recorder, Session, ThreadFigures, Timeline,
 };
@@ -22,6 +23,8 @@ const TICK_NS: Nanos = 50_000_000;
 const READY_ROUNDS: usize = 64;
 /// While more than this is still to be dropped, wake-ups wait for as much, so that a large body costs few of them.
 const LOW_WATER_BYTES: u64 = 128 * 1024;
+/// Readiness after which the end of the stream, or an error, is still to be read.
+const CLOSING: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
 const NO_FD: RawFd = -1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,7 +137,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         let now_ns = loop {
             let now_ns = self.driver.now_ns();
             meter.look(now_ns);
-            if self.is_over(now_ns) {
+            if self.is_over(now_ns, bounded) {
                 break now_ns;
             }
             if now_ns.saturating_sub(last_scan_ns) >= TICK_NS {
@@ -148,6 +151,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
         let (unfinished, oldest) = self.driver.unfinished(now_ns);
         self.figures.thread.unfinished = unfinished;
         self.figures.thread.oldest_unfinished_ns = oldest;
+        if !self.live.is_cancelled() {
+            self.driver.count_hung(now_ns);
+        }
         self.driver.publish(now_ns);
         for lane in 0..self.connections.len() {
             self.close(lane);
@@ -156,8 +162,10 @@ impl<'a, S: Session> EventLoop<'a, S> {
         (recorder, sessions, self.figures)
     }
 
-    fn is_over(&self, now_ns: Nanos) -> bool {
-        now_ns >= self.over_ns || self.driver.is_finished() || self.live.is_cancelled()
+    /// A trial by time lives to its end even when no lane has anything left to do: its window is the plan's.
+    fn is_over(&self, now_ns: Nanos, bounded: bool) -> bool {
+        let finished = (bounded || now_ns >= self.timeline.end_ns) && self.driver.is_finished();
+        finished || now_ns >= self.over_ns || self.live.is_cancelled()
     }
 
     /// One turn: wait, then sockets, timers, and operations without I/O.
@@ -376,8 +384,8 @@ impl<'a, S: Session> EventLoop<'a, S> {
         if let Some(tls) = &mut connection.tls {
             tls.write(&bytes[written..])?;
             connection.written = None;
-            tls.flush(connection.fd)?;
-            return Ok(());
+            let flushed = tls.flush(connection.fd)?;
+            return if flushed { Ok(()) } else { self.want_write(lane) };
         }
         let mut at = written;
         while at < bytes.len() {
@@ -420,7 +428,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             return;
         }
         if connection.tls.is_some() {
-            self.receive_tls(lane);
+            self.receive_tls(lane, readiness);
         } else {
             self.receive(lane, readiness);
         }
@@ -488,7 +496,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 Moved::Bytes(count) if drops => self.driver.event(lane, Event::Discarded(count as u64), &mut actions),
                 Moved::Bytes(count) => self.driver.event(lane, Event::Received(&self.buffer[..count]), &mut actions),
                 Moved::Blocked => return,
-                Moved::Failed(errno) => return self.fail(lane, socket::class_of(errno)),
+                Moved::Failed(errno) => return self.fail(lane, socket::class_of_established(errno)),
             };
             self.connections[lane].discard_bytes = actions.discard_bytes;
             if drops {
@@ -504,8 +512,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 && count < asked
             {
                 // A short read has emptied the socket; only a close that was announced with it is left to tell.
-                let closing = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
-                if readiness & closing == 0 {
+                if readiness & CLOSING == 0 {
                     return;
                 }
             }
@@ -525,12 +532,12 @@ impl<'a, S: Session> EventLoop<'a, S> {
     }
 
     /// Reads cipher text until the socket is empty and hands on what it says.
-    fn receive_tls(&mut self, lane: usize) {
+    fn receive_tls(&mut self, lane: usize, readiness: u32) {
         let generation = self.connections[lane].generation;
         // The session is taken out while its clear text is lent to the driver; it comes back unless all is over.
         let Some(mut tls) = self.connections[lane].tls.take() else { return };
         let mut buffer = std::mem::take(&mut self.buffer);
-        let outcome = self.read_tls(lane, generation, &mut tls, &mut buffer);
+        let outcome = self.read_tls(lane, generation, readiness, &mut tls, &mut buffer);
         self.buffer = buffer;
         if self.connections[lane].generation == generation {
             self.connections[lane].tls = Some(tls);
@@ -565,6 +572,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         &mut self,
         lane: usize,
         generation: u32,
+        readiness: u32,
         tls: &mut Box<tls::Session>,
         buffer: &mut [u8],
     ) -> Result<bool, ErrorClass> {
@@ -574,7 +582,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 Moved::Bytes(0) => return Ok(true),
                 Moved::Bytes(count) => count,
                 Moved::Blocked => return Ok(false),
-                Moved::Failed(errno) => return Err(socket::class_of(errno)),
+                Moved::Failed(errno) => return Err(socket::class_of_established(errno)),
             };
             let mut cipher = &buffer[..count];
             while !cipher.is_empty() {
@@ -594,7 +602,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
                     return Ok(true);
                 }
             }
-            if count < buffer.len() {
+            if count < buffer.len() && readiness & CLOSING == 0 {
                 return Ok(false);
             }
         }
@@ -649,7 +657,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
             actions.send = false;
             self.connections[lane].written = None;
             tls.write(self.driver.session(lane).outgoing())?;
-            tls.flush(self.connections[lane].fd)?;
+            if !tls.flush(self.connections[lane].fd)? {
+                self.want_write(lane)?;
+            }
         }
         self.act(lane, next, actions);
         Ok(self.connections[lane].generation == generation)
@@ -659,8 +669,23 @@ impl<'a, S: Session> EventLoop<'a, S> {
 /// CPU time of this thread inside the window.
 struct CpuMeter {
     timeline: Timeline,
-    at_start: Option<(Nanos, Nanos)>,
-    at_end: Option<(Nanos, Nanos)>,
+    at_start: Option<Meter>,
+    at_end: Option<Meter>,
+}
+
+/// The thread's clocks at one moment.
+#[derive(Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "units come last in names")]
+struct Meter {
+    now_ns: Nanos,
+    cpu_ns: Nanos,
+    run_delay_ns: Nanos,
+}
+
+impl Meter {
+    fn read(now_ns: Nanos) -> Self {
+        Self { now_ns, cpu_ns: thread_cpu_ns(), run_delay_ns: thread_run_delay_ns() }
+    }
 }
 
 impl CpuMeter {
@@ -671,23 +696,28 @@ impl CpuMeter {
     #[inline]
     fn look(&mut self, now_ns: Nanos) {
         if self.at_start.is_none() && now_ns >= self.timeline.window_start_ns {
-            self.at_start = Some((now_ns, thread_cpu_ns()));
+            self.at_start = Some(Meter::read(now_ns));
         }
         if self.at_end.is_none() && now_ns >= self.timeline.window_end_ns {
-            self.at_end = Some((now_ns, thread_cpu_ns()));
+            self.at_end = Some(Meter::read(now_ns));
         }
     }
 
     /// A bounded or broken-off trial has the window it lived; any other the window of the plan.
     fn finish(mut self, now_ns: Nanos, bounded: bool) -> ThreadFigures {
         let complete = self.at_end.is_some() && !bounded;
-        let Some((start_ns, cpu_start_ns)) = self.at_start else { return ThreadFigures::default() };
-        let (end_ns, cpu_end_ns) = *self.at_end.get_or_insert_with(|| (now_ns, thread_cpu_ns()));
+        let Some(start) = self.at_start else { return ThreadFigures::default() };
+        let end = *self.at_end.get_or_insert_with(|| Meter::read(now_ns));
         let window_ns = if complete {
             self.timeline.window_end_ns - self.timeline.window_start_ns
         } else {
-            end_ns.min(self.timeline.window_end_ns).saturating_sub(start_ns)
+            end.now_ns.min(self.timeline.window_end_ns).saturating_sub(start.now_ns)
         };
-        ThreadFigures { cpu_ns: cpu_end_ns - cpu_start_ns, window_ns, ..ThreadFigures::default() }
+        ThreadFigures {
+            cpu_ns: end.cpu_ns - start.cpu_ns,
+            run_delay_ns: end.run_delay_ns.saturating_sub(start.run_delay_ns),
+            window_ns,
+            ..ThreadFigures::default()
+        }
     }
 }

@@ -21,6 +21,14 @@ pub(crate) fn class_of(errno: i32) -> ErrorClass {
     }
 }
 
+/// The class of an error on a connection that was open.
+pub(crate) fn class_of_established(errno: i32) -> ErrorClass {
+    match class_of(errno) {
+        ErrorClass::ConnectTimeout => ErrorClass::ReplyTimeout,
+        class => class,
+    }
+}
+
 fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }

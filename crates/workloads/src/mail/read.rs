@@ -405,7 +405,10 @@ impl MailSession {
             Step::Connect | Step::User | Step::Pass | Step::Login => {
                 self.not_let_in(step, &text);
                 self.hang_up(actions);
-                self.failed(Work::Idle, ErrorClass::WrongStatus, 0)
+                let error = if step == Step::Connect { ErrorClass::Refused } else { ErrorClass::WrongStatus };
+                // The same mailbox is tried again while preparing: not at once.
+                let next = if self.stage == Stage::Prepare { Work::Pause } else { Work::Idle };
+                self.failed(next, error, 0)
             }
             Step::Quit => {
                 // The server says that it did not delete everything; the next session will see.

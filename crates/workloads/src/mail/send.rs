@@ -317,7 +317,8 @@ impl MailSession {
             Step::Connect => {
                 self.refused(if code < 500 { Refusal::Busy } else { Refusal::Denied }, &said(reply));
                 self.hang_up(actions);
-                self.failed(Work::Idle, ErrorClass::WrongStatus, code)
+                // Not a wrong answer but none: as with a refused connection, the next try comes later.
+                self.failed(Work::Idle, ErrorClass::Refused, code)
             }
             Step::Hello => self.hello_reply(reply, actions),
             Step::StartTls if code == 220 => {

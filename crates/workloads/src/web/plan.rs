@@ -36,6 +36,10 @@ pub(crate) struct WebPlan {
     pub requests_per_connection: u32,
     pub check_every: u32,
     pub hashed: AtomicU64,
+    /// Kept connections that the server had closed without notice.
+    pub stale_connections: AtomicU64,
+    /// Closes that the server announced and did not make in time.
+    pub late_closes: AtomicU64,
 }
 
 impl WebPlan {
@@ -78,6 +82,8 @@ impl WebWorkload {
             requests_per_connection: spec.requests_per_connection.unwrap_or(u32::MAX),
             check_every: spec.check_every,
             hashed: AtomicU64::new(0),
+            stale_connections: AtomicU64::new(0),
+            late_closes: AtomicU64::new(0),
         };
         let tail = header_tail(spec, http11)?;
         for (number, class) in spec.classes.iter().enumerate() {
@@ -159,7 +165,12 @@ impl Workload for WebWorkload {
     }
 
     fn figures<'a>(&self, _: impl Iterator<Item = &'a WebSession>) -> serde_json::Value {
-        serde_json::json!({ "bodies_hashed": self.plan.hashed.load(Ordering::Relaxed) })
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        serde_json::json!({
+            "bodies_hashed": count(&self.plan.hashed),
+            "stale_connections": count(&self.plan.stale_connections),
+            "late_closes": count(&self.plan.late_closes),
+        })
     }
 }
 

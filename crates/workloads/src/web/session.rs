@@ -1,7 +1,7 @@
 //! One thread of a simulated web client.
 
 use super::body::Chunked;
-use super::head::{self, Framing, HEAD_BYTES_MAX, Head};
+use super::head::{self, Framing, Head};
 use super::plan::WebPlan;
 use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session};
 use sha2::{Digest, Sha256};
@@ -21,6 +21,9 @@ enum State {
     /// The reply is complete; the server has said that it will close.
     AwaitClose,
 }
+
+/// Longest wait for a close that the server has announced, ns.
+const CLOSE_WAIT_NS: u64 = 100_000_000;
 
 /// The state machine of one connection, request after request.
 #[derive(Debug)]
@@ -120,10 +123,6 @@ impl WebSession {
         match &mut self.state {
             State::Head if self.head.is_empty() => self.head_bytes(bytes, actions),
             State::Head => {
-                let seen = self.head.len();
-                if seen + bytes.len() > HEAD_BYTES_MAX * 2 {
-                    return self.broken(ErrorClass::Protocol, actions);
-                }
                 let mut head = std::mem::take(&mut self.head);
                 head.extend_from_slice(bytes);
                 let progress = self.head_bytes(&head, actions);
@@ -222,7 +221,30 @@ impl WebSession {
             return self.finish(actions);
         }
         self.state = State::AwaitClose;
+        actions.timer_ns = Some(CLOSE_WAIT_NS);
         Progress::Pending
+    }
+
+    /// The reply is complete, but the server does not close as it said: the client does.
+    fn close_is_late(&mut self, actions: &mut Actions) -> Progress {
+        self.plan.late_closes.fetch_add(1, Ordering::Relaxed);
+        self.keeps_open = false;
+        self.finish(actions)
+    }
+
+    /// A kept connection that ended before the first byte of a reply was closed by the server while idle: the
+    /// request is asked again on a new one, once (RFC 9112, 9.3.1), and the time counts.
+    fn ask_again(&mut self, actions: &mut Actions) -> bool {
+        let stale = matches!(self.state, State::Head) && self.bytes_in == 0 && self.requests_on_connection > 1;
+        if stale {
+            self.plan.stale_connections.fetch_add(1, Ordering::Relaxed);
+            self.connected = false;
+            self.requests_on_connection = 1;
+            actions.close = true;
+            actions.connect = Some(0);
+            actions.send = true;
+        }
+        stale
     }
 
     #[inline]
@@ -258,6 +280,9 @@ impl WebSession {
     }
 
     fn closed(&mut self, actions: &mut Actions) -> Progress {
+        if self.ask_again(actions) {
+            return Progress::Pending;
+        }
         match self.state {
             State::Idle => {
                 self.drop_connection(actions);
@@ -310,6 +335,7 @@ impl Session for WebSession {
                 Progress::Pending
             }
             Event::Closed => self.closed(actions),
+            Event::Timer if matches!(self.state, State::AwaitClose) => self.close_is_late(actions),
             Event::Sent | Event::Timer => Progress::Pending,
         }
     }
@@ -319,9 +345,17 @@ impl Session for WebSession {
         &self.plan.wire[self.plan.requests[self.request].wire.clone()]
     }
 
+    fn retry(&mut self, error: ErrorClass, actions: &mut Actions) -> bool {
+        error == ErrorClass::ResetBeforeFirstByte && self.ask_again(actions)
+    }
+
     fn fail(&mut self, error: ErrorClass) -> Outcome {
         self.connected = false;
+        let whole = matches!(self.state, State::AwaitClose);
         self.state = State::Idle;
-        self.outcome(Some(error))
+        // A reset after the whole reply is a rude close and no more.
+        let reset = matches!(error, ErrorClass::ResetBeforeFirstByte | ErrorClass::ResetAfterFirstByte);
+        let error = if whole && reset { self.judge() } else { Some(error) };
+        self.outcome(error)
     }
 }

@@ -101,6 +101,41 @@ fn without_keep_alive_the_operation_ends_when_the_server_has_closed() {
 }
 
 #[test]
+fn a_server_that_does_not_close_as_announced_is_closed_by_the_client() {
+    let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+    let mut session = session(|spec| spec.keep_alive = false);
+    let (outcome, actions) = exchange(&mut session, &[reply], false);
+    assert!(outcome.is_none() && actions.timer_ns.is_some());
+    let mut actions = Actions::NONE;
+    let Progress::Done(outcome) = session.advance(Event::Timer, &mut actions) else { panic!("not done") };
+    assert!(outcome.error.is_none() && actions.close);
+}
+
+#[test]
+fn a_reset_after_the_whole_reply_is_no_error_and_one_before_its_end_is() {
+    let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+    let mut session = session(|spec| spec.keep_alive = false);
+    exchange(&mut session, &[reply], false);
+    assert_eq!(session.fail(ErrorClass::ResetAfterFirstByte).error, None);
+    exchange(&mut session, &[&reply[..reply.len() - 1]], false);
+    assert_eq!(session.fail(ErrorClass::ResetAfterFirstByte).error, Some(ErrorClass::ResetAfterFirstByte));
+}
+
+#[test]
+fn a_kept_connection_closed_without_notice_is_replaced_once_within_the_operation() {
+    let mut session = session(|_| ());
+    exchange(&mut session, &[OK], false);
+    let mut actions = Actions::NONE;
+    session.begin(&mut actions);
+    actions.clear();
+    assert_eq!(session.advance(Event::Closed, &mut actions), Progress::Pending);
+    assert_eq!((actions.close, actions.connect, actions.send), (true, Some(0), true));
+    assert!(!session.retry(ErrorClass::ResetBeforeFirstByte, &mut actions), "a new connection is not tried again");
+    let Progress::Done(outcome) = session.advance(Event::Closed, &mut actions) else { panic!("not done") };
+    assert_eq!(outcome.error, Some(ErrorClass::ClosedEarly));
+}
+
+#[test]
 fn each_way_to_break_a_reply_has_its_class() {
     let cases: &[(&[u8], bool, ErrorClass)] = &[
         (b"", true, ErrorClass::ClosedEarly),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bakeoff.compare import wording
 from bakeoff.compare.cube import totals
-from bakeoff.report.blocks import Block, Column, Section, Table, Text
+from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.sections.curves import curve_chart
 
@@ -22,4 +22,21 @@ def section(context: Context) -> Section:
         rows = tuple((name, *(f"{found[name].get(kind, 0):,}" for kind in classes)) for name in context.names)
         note = "In the measured windows of all trials, voided and failed ones too."
         blocks.append(Table("Failed operations by class", columns, rows, note))
+    closing = tuple(line for name in context.names if (line := _closing(context, name)))
+    if closing:
+        blocks.append(Bullets(closing))
     return Section("errors", "Errors against clients", tuple(blocks))
+
+
+def _closing(context: Context, name: str) -> str:
+    """How a contender ended connections where it was not as agreed; none of these is an error. Empty if never."""
+    trials = [trial for trial in context.run.trials if trial.contender == name]
+    stale, late = (sum(int(t.workload.get(key) or 0) for t in trials) for key in ("stale_connections", "late_closes"))
+    parts = []
+    if stale:
+        connections = wording.plural(stale, "kept connection")
+        parts.append(f"closed {connections} without notice, and the request was asked again on a new one")
+    if late:
+        closes = wording.plural(late, "announced close")
+        parts.append(f"did not make {closes} within 100 ms, and the client closed instead")
+    return f"{name} {'; it '.join(parts)} (no errors; the time counts)." if parts else ""

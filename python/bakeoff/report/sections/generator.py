@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare import wording
-from bakeoff.compare.gates import GENERATOR_LIMITED
+from bakeoff.compare.gates import GENERATOR_LIMITED, GENERATOR_STARVED
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.stats import mean_interval
 from bakeoff.store.records import TrialRecord
+
+HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited")
 
 
 def section(context: Context) -> Section:
@@ -49,28 +51,40 @@ def section(context: Context) -> Section:
         context.names,
         context.comparison.run.mixes,
         "Processor use of the generator",
-        "% of its load threads' time, mean over blocks, bars: 95 % interval",
+        "% of its busiest load thread's time, mean over blocks, bars: 95 % interval",
         wide=True,
     )
     columns = [Column("Clients")]
     for name in context.names:
-        columns += [Column(title, group=name) for title in ("CPU %", "µs/operation", "p99 lag ms", "limited")]
+        columns += [Column(title, group=name) for title in HEADS]
     table = Table(
         "The generator at each mix",
         tuple(columns),
         tuple(table_rows),
-        "Limited: trials in which the generator, not the server, was the bottleneck.",
+        "CPU: of the busiest load thread. Waited: the largest share of a window that a load thread was ready and "
+        "waited for a processor. Limited: trials in which the generator, not the server, was the bottleneck.",
     )
     description = "Processor use of the load generator in percent at each number of simulated clients."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
-    return Section("generator", "The load generator", (text, chart))
+    return Section("generator", "The load generator", (text, *_starved(context), chart))
+
+
+def _starved(context: Context) -> list[Text]:
+    """A warning when others took its processor."""
+    starved = [trial for trial in context.usable if GENERATOR_STARVED in trial.marks]
+    if not starved:
+        return []
+    share = wording.percent(max(trial.generator_run_delay_share for trial in starved))
+    trials = f"{len(starved)} of {wording.plural(len(context.usable), 'trial')}"
+    return [Text(f"The load generator waited up to {share} of its time for a processor in {trials}.", "warning")]
 
 
 def _cells(trials: tuple[TrialRecord, ...], share: float) -> list[str]:
     if not trials:
-        return [wording.MISSING] * 4
+        return [wording.MISSING] * len(HEADS)
     cost = sum(t.generator_cpu_us_per_operation * t.operations for t in trials) / sum(t.operations for t in trials)
     lags = [t.generator_lag.p99_ns for t in trials if t.generator_lag.p99_ns is not None]
     lag = wording.figures(max(lags) / 1e6, 3) if lags else wording.MISSING
     limited = sum(GENERATOR_LIMITED in t.marks for t in trials)
-    return [wording.figures(share, 3), wording.figures(cost, 3), lag, f"{limited} of {len(trials)}"]
+    waited = wording.figures(100.0 * max(t.generator_run_delay_share for t in trials), 3)
+    return [wording.figures(share, 3), waited, wording.figures(cost, 3), lag, f"{limited} of {len(trials)}"]

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from bakeoff.compare import wording
+from bakeoff.compare.settings import number
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, known, over_seconds
 from bakeoff.report.context import Context
@@ -14,6 +15,7 @@ from bakeoff.store.records import SecondRecord, TrialRecord
 
 MOST_POINTS = 90
 NARROWEST_S = 0.25
+ROUNDING_S = 1e-6
 
 
 def section(context: Context) -> Section | None:
@@ -105,6 +107,38 @@ def _window(context: Context, trials: list[TrialRecord]) -> tuple[float, float]:
     return (begin_s, begin_s + max(trial.window_s for trial in trials))
 
 
+def _inside(context: Context, trial: TrialRecord) -> list[SecondRecord]:
+    """The rows that lie wholly inside the measured window; slivers are too short for a rate."""
+    begin_s, end_s = _bounds(context, trial)
+    return [
+        second
+        for second in trial.per_second
+        if second.second >= begin_s - ROUNDING_S
+        and second.second + second.width_s <= end_s + ROUNDING_S
+        and second.width_s >= NARROWEST_S
+    ]
+
+
+def _bounds(context: Context, trial: TrialRecord) -> tuple[float, float]:
+    """Begin and end of the window by the plan, seconds since the start of the trial."""
+    plan = context.run.plan
+    if number(plan, "operations", 0.0):
+        return 0.0, trial.window_s
+    begin_s = number(plan, "ramp_up_s", 0.0)
+    length_s = number(plan, "length_s", begin_s + trial.window_s)
+    return begin_s, max(begin_s, length_s - number(plan, "ramp_down_s", 0.0))
+
+
+def _none(context: Context, trials: list[TrialRecord]) -> str:
+    """Why there is no row: how long a trial must be to have one."""
+    width_s = max(second.width_s for trial in trials for second in trial.per_second)
+    ramps = [number(context.run.plan, name, 0.0) for name in ("ramp_up_s", "ramp_down_s")]
+    if number(context.run.plan, "operations", 0.0):
+        ramps = [0.0, 0.0]
+    needed_s = (math.ceil(ramps[0] / width_s) + 1) * width_s + ramps[1]
+    return f"none: trials shorter than {needed_s:g} s have no whole second in their window"
+
+
 def _table(context: Context, trials: list[TrialRecord], unit: str) -> Table:
     columns = (
         Column("Contender", numeric=False),
@@ -113,18 +147,13 @@ def _table(context: Context, trials: list[TrialRecord], unit: str) -> Table:
         Column(f"fastest second, {unit}"),
         Column("worst p99 of a second, ms"),
     )
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for trial in trials:
-        inside = [second for second in trial.per_second if second.phase == "window"]
-        counts = [second.operations for second in inside[1:-1] or inside]
-        if counts:
-            rows.append(
-                (
-                    trial.contender,
-                    f"{trial.block}",
-                    f"{min(counts):,}",
-                    f"{max(counts):,}",
-                    wording.figures(_tail(inside)),
-                )
-            )
+        inside = _inside(context, trial)
+        if inside:
+            rates = [_rate([second]) for second in inside]
+            slowest, fastest = wording.rate(min(rates)), wording.rate(max(rates))
+            rows.append((trial.contender, f"{trial.block}", slowest, fastest, wording.figures(_tail(inside))))
+    if not rows:
+        rows.append((_none(context, trials), *[wording.MISSING] * (len(columns) - 1)))
     return Table("Seconds wholly inside the window", columns, tuple(rows))

@@ -48,12 +48,21 @@ def section(context: Context) -> Section | None:
     )
     description = "Share of each step in the mean response time at each mix, one panel for each contender."
     chart = Chart("chart-steps", "Where the time goes", description, spec, _table(context, found, steps), wide=True)
-    note = Text(
-        "Mean time per operation of each step. With connections kept open, connecting is shared "
-        "out over all the "
+    return Section("steps", "Where the time goes", (Text(_note(context)), chart))
+
+
+def _note(context: Context) -> str:
+    settings = context.run.plan.get("settings")
+    if isinstance(settings, dict) and settings.get("keep_alive") is False:
+        return (
+            "Mean time per operation of each step. Every operation has a connection of its own, and ends with the "
+            "disconnect: the wait for the server's close (its FIN), at most 100 ms, belongs to it and is part of "
+            "the transfer."
+        )
+    return (
+        "Mean time per operation of each step. With connections kept open, connecting is shared out over all the "
         "operations of a connection."
     )
-    return Section("steps", "Where the time goes", (note, chart))
 
 
 def _rank(step: str) -> tuple[int, str]:

@@ -1,0 +1,118 @@
+"""Tables for terminals of any width: a number is never cut.
+
+A table that is too wide gives up the columns that it can spare, then lets its words wrap, and is stacked at last:
+one line for each value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+GAP = 2  # columns of characters between two columns, and kept free at the edge
+# Words wrap down to this width and no further, so that a sentence does not become a column of syllables.
+NARROWEST_WORDS = 12
+
+
+@dataclass(frozen=True)
+class Head:
+    """Title of a column. ``spare`` columns are given up first where there is no room, the highest first."""
+
+    title: str
+    numeric: bool
+    spare: int = 0
+
+
+@dataclass
+class Sheet:
+    """A table before its form is decided. Titles and cells are text as it is, never markup."""
+
+    title: str = ""
+    heads: list[Head] = field(default_factory=list)
+    rows: list[tuple[Text, ...]] = field(default_factory=list)
+
+    def column(self, title: str, numeric: bool = True, spare: int = 0) -> None:
+        """Add a column; numeric ones are aligned to the right and do not wrap."""
+        self.heads.append(Head(title, numeric, spare))
+
+    def row(self, *cells: str | Text) -> None:
+        """Add a row with one cell for each column."""
+        self.rows.append(tuple(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+
+
+def fitted(sheet: Sheet, console: Console) -> RenderableType:
+    """``sheet`` in the widest form that ``console`` has room for."""
+    while _least(sheet) > console.width and any(head.spare for head in sheet.heads):
+        sheet = _without(sheet, max(range(len(sheet.heads)), key=lambda index: sheet.heads[index].spare))
+    return _stacked(sheet) if _least(sheet) > console.width else _table(sheet, console)
+
+
+def _without(sheet: Sheet, index: int) -> Sheet:
+    rows = [(*row[:index], *row[index + 1 :]) for row in sheet.rows]
+    return Sheet(sheet.title, [*sheet.heads[:index], *sheet.heads[index + 1 :]], rows)
+
+
+def _full(sheet: Sheet, index: int) -> int:
+    """Width of a column of which nothing wraps."""
+    cells = max((row[index].cell_len for row in sheet.rows), default=0)
+    return max(cells, cell_len(sheet.heads[index].title))
+
+
+def _narrow(sheet: Sheet, index: int) -> int:
+    """The least width of a column: whole numbers, whole words, and words of a title on lines of their own."""
+    head = sheet.heads[index]
+    title = max((cell_len(word) for word in head.title.split()), default=0)
+    cells = [row[index] for row in sheet.rows]
+    if head.numeric:
+        return max([title, *(cell.cell_len for cell in cells)])
+    words = max([title, *(cell_len(word) for cell in cells for word in cell.plain.split())])
+    return min(_full(sheet, index), max(words, NARROWEST_WORDS))
+
+
+def _least(sheet: Sheet) -> int:
+    return sum(_narrow(sheet, index) for index in range(len(sheet.heads))) + GAP * len(sheet.heads)
+
+
+def _widths(sheet: Sheet, room: int) -> list[int]:
+    """A width for each column; what is left over goes to titles first, then to sentences."""
+    widths = [_narrow(sheet, index) for index in range(len(sheet.heads))]
+    left = room - sum(widths) - GAP * len(widths)
+    for index in sorted(range(len(widths)), key=lambda index: not sheet.heads[index].numeric):
+        more = min(left, _full(sheet, index) - widths[index])
+        widths[index] += more
+        left -= more
+    return widths
+
+
+def _table(sheet: Sheet, console: Console) -> Table:
+    look = box.SIMPLE_HEAD if console.is_terminal else None
+    title = Text(sheet.title, style="bold") if sheet.title else None
+    # A box draws one column of the gap itself.
+    gap = (0, GAP, 0, 0) if look is None else (0, GAP - 1, 0, 0)
+    table = Table(title=title, title_justify="left", box=look, pad_edge=False, show_edge=False, padding=gap)
+    widths = _widths(sheet, console.width)
+    for head, width in zip(sheet.heads, widths, strict=True):
+        justify = "right" if head.numeric else "left"
+        table.add_column(Text(head.title), justify=justify, width=width, overflow="fold")  # type: ignore[arg-type]
+    for row in sheet.rows:
+        table.add_row(*row)
+    return table
+
+
+def _stacked(sheet: Sheet) -> Group:
+    """Each row as a heading, its first cell, and a line for each further one."""
+    parts: list[RenderableType] = [Text(sheet.title, style="bold")] if sheet.title else []
+    for row in sheet.rows:
+        parts.append(Text(f"{sheet.heads[0].title} {row[0].plain}", style="bold"))
+        lines = Table.grid(padding=(0, GAP))
+        lines.add_column(overflow="fold", ratio=2)
+        lines.add_column(overflow="fold", ratio=3)
+        for head, cell in zip(sheet.heads[1:], row[1:], strict=True):
+            lines.add_row(Text(f"  {head.title}"), cell)
+        parts.append(lines)
+    return Group(*parts)

@@ -1,0 +1,90 @@
+"""What single sections of the report say about trials made for the purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.report.blocks import Table
+from bakeoff.report.compose import compose
+from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, SecondRecord
+from tests.unit.compare.synthetic import change, run, summary
+
+
+def section(record: RunRecord, name: str) -> str:
+    return str(next(s for s in compose(record, compare_run(record)).sections if s.id == name))
+
+
+def seconds_table(record: RunRecord) -> Table:
+    charts = compose(record, compare_run(record)).charts()
+    return next(chart.table for chart in charts if chart.id == "chart-seconds-rate")
+
+
+def rows(*counts: int, width_s: float = 1.0, last_s: float | None = None) -> tuple[SecondRecord, ...]:
+    """Rows of `width_s`, the last one of `last_s`, all of them called part of the window."""
+    found = [
+        SecondRecord(round(index * width_s), "window", n, 0, n, summary(n, 1.0) if n else EMPTY_SUMMARY, width_s)
+        for index, n in enumerate(counts)
+    ]
+    return (*found[:-1], replace(found[-1], width_s=last_s)) if last_s else tuple(found)
+
+
+def timed(record: RunRecord, per_second: tuple[SecondRecord, ...], **settings: Any) -> RunRecord:
+    plan = {**record.plan, "settings": {**record.plan["settings"], **settings}}
+    return replace(record, plan=plan, trials=tuple(replace(t, per_second=per_second) for t in record.trials))
+
+
+def test_only_seconds_wholly_inside_the_window_are_compared_and_a_dead_one_is_zero() -> None:
+    given = rows(7, 9_000, 500, 0, 700, 8_000, 9_900, last_s=0.5)
+    record = timed(run(blocks=2), given, ramp_up_s=1.5, ramp_down_s=1.2, length_s=6.5)  # window from 1.5 s to 5.3 s
+    assert {row[2:4] for row in seconds_table(record).rows} == {("0", "700")}
+
+
+def test_rates_of_wide_rows_are_per_second() -> None:
+    record = timed(run(blocks=2), rows(1, 1_000, 3_000, 1, width_s=2.0), ramp_up_s=2.0, ramp_down_s=2.0, length_s=8.0)
+    assert {row[2:4] for row in seconds_table(record).rows} == {("500", "1,500")}
+
+
+def test_a_run_by_number_of_operations_is_window_throughout() -> None:
+    record = timed(run(blocks=2, window_s=3.0), rows(40, 500, 60), ramp_up_s=1.0, ramp_down_s=1.0, operations=600)
+    assert {row[2:4] for row in seconds_table(record).rows} == {("40", "500")}
+
+
+def test_trials_without_a_whole_second_say_so() -> None:
+    record = timed(run(blocks=2), rows(50, 50, last_s=0.6), ramp_up_s=0.2, ramp_down_s=0.2, length_s=1.6)
+    (only,) = seconds_table(record).rows
+    assert only[0] == "none: trials shorter than 2.2 s have no whole second in their window"
+    assert set(only[1:]) == {"–"} and len(only) == 5
+
+
+@pytest.mark.parametrize("keep_alive", [True, False])
+def test_the_end_of_an_operation_is_explained(keep_alive: bool) -> None:
+    record = run(blocks=1)
+    record = replace(record, plan={**record.plan, "settings": {**record.plan["settings"], "keep_alive": keep_alive}})
+    text = section(record, "steps")
+    assert ("ends with the disconnect" in text and "at most 100 ms" in text) == (not keep_alive)
+    assert ("shared out over all the operations" in text) == keep_alive
+
+
+def test_stale_connections_and_late_closes_are_told_when_there_are_any() -> None:
+    quiet = change(run(blocks=2), "nginx", None, None, workload={"stale_connections": 0, "late_closes": 0})
+    assert "without notice" not in section(quiet, "errors") and "announced close" not in section(quiet, "errors")
+    record = change(quiet, "apache", 4, (1,), workload={"stale_connections": 3, "late_closes": 1})
+    record = change(record, "nginx", 1, None, workload={"late_closes": 2})
+    text = section(record, "errors")
+    assert "apache closed 3 kept connections without notice" in text
+    assert "it did not make 1 announced close within 100 ms" in text
+    assert "nginx did not make 4 announced closes within 100 ms" in text
+
+
+def test_the_generator_s_wait_for_a_processor_is_shown() -> None:
+    marks = ("generator-starved",)
+    record = change(run(blocks=2), "nginx", 8, (2,), marks=marks, generator_run_delay_share=0.0625)
+    found = next(s for s in compose(record, compare_run(record)).sections if s.id == "generator")
+    assert "waited up to 6.25 % of its time for a processor in 1 of 12 trials" in str(found)
+    table = next(block.table for block in found.blocks if hasattr(block, "table"))
+    assert [column.title for column in table.columns[1:3]] == ["CPU %", "waited %"]
+    assert table.rows[2][2] == "6.25" and table.rows[0][2] == "0"
