@@ -2,10 +2,10 @@
 
 use bakeoff_engine::{SpecError, TrialSpec};
 use bakeoff_platform::{TrialError, TrialHandle, start};
-use bakeoff_workloads::{app::AppWorkload, null::NullWorkload, web::WebWorkload};
+use bakeoff_workloads::{app::AppWorkload, mail::MailWorkload, null::NullWorkload, web::WebWorkload};
 
 /// All kinds.
-pub(crate) const KINDS: &[&str] = &["null", "web", "app"];
+pub(crate) const KINDS: &[&str] = &["null", "web", "mail", "app"];
 
 /// Why a trial did not start.
 pub(crate) enum StartError {
@@ -18,6 +18,7 @@ pub(crate) fn start_trial(spec_json: &str) -> Result<TrialHandle, StartError> {
     let spec = TrialSpec::from_json(spec_json).map_err(StartError::Spec)?;
     let kind = spec.workload.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default().to_owned();
     let started = match kind.as_str() {
+        "mail" => start(MailWorkload::new(&spec).map_err(StartError::Spec)?, spec),
         "null" => start(NullWorkload, spec),
         "web" => start(WebWorkload::from_json(&spec.workload).map_err(StartError::Spec)?, spec),
         "app" => start(AppWorkload::from_json(&spec.workload).map_err(StartError::Spec)?, spec),

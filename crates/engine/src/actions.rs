@@ -18,12 +18,14 @@ pub struct Actions {
     pub discard_bytes: u64,
     /// Tell `Timer` after this many nanoseconds.
     pub timer_ns: Option<u64>,
+    /// Asked for in [`crate::Session::begin`] only: there is nothing to begin, the lane starts no more operations.
+    pub stop: bool,
 }
 
 impl Actions {
     /// Nothing asked.
     pub const NONE: Self =
-        Self { close: false, connect: None, secure: false, send: false, discard_bytes: 0, timer_ns: None };
+        Self { close: false, connect: None, secure: false, send: false, discard_bytes: 0, timer_ns: None, stop: false };
 
     /// Forgets what was asked.
     #[inline]

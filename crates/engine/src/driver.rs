@@ -4,7 +4,7 @@ use crate::pause::Pause;
 use crate::spec::nanos;
 use crate::{
     Actions, ErrorClass, Event, Identity, Live, Nanos, Outcome, Phase, Progress, Recorder, Rng, SECOND_NS, Session,
-    Stamps, TrialSpec, Workload,
+    Stamps, Timeline, TrialSpec, Workload,
 };
 use std::sync::Arc;
 
@@ -74,12 +74,33 @@ impl<S: Session, C: Clock> Driver<S, C> {
         start_ns: Nanos,
         clock: C,
     ) -> Self {
-        let timeline = spec.timeline(start_ns);
+        let sessions = Self::sessions(workload, spec, thread);
+        Self::resume(workload, sessions, spec, live, thread, spec.timeline(start_ns), clock)
+    }
+
+    /// The sessions of load-generating thread `thread`, each with its client.
+    pub fn sessions<W: Workload<Session = S>>(workload: &W, spec: &TrialSpec, thread: usize) -> Vec<(u32, S)> {
         let clients = (0..spec.clients).filter(|client| (client % spec.cores) as usize == thread);
-        let lanes: Vec<_> = clients
+        clients
             .flat_map(|client| (0..spec.threads).map(move |of_client| (client, of_client)))
-            .map(|(client, of_client)| Lane {
-                session: workload.session(Identity { client, thread: of_client, seed: spec.seed }),
+            .map(|(client, thread)| (client, workload.session(Identity { client, thread, seed: spec.seed })))
+            .collect()
+    }
+
+    /// A driver of sessions that have lived through an earlier stage, or are about to.
+    pub fn resume<W: Workload<Session = S>>(
+        workload: &W,
+        sessions: Vec<(u32, S)>,
+        spec: &TrialSpec,
+        live: Arc<Live>,
+        thread: usize,
+        timeline: Timeline,
+        clock: C,
+    ) -> Self {
+        let lanes: Vec<_> = sessions
+            .into_iter()
+            .map(|(client, session)| Lane {
+                session,
                 client,
                 busy: false,
                 connecting: false,
@@ -93,14 +114,15 @@ impl<S: Session, C: Clock> Driver<S, C> {
             lanes,
             clock,
             recorder: Recorder::new(timeline, workload.operations().len(), spec.clients as usize)
-                .with_steps(workload.steps()),
+                .with_steps(workload.steps())
+                .split(&workload.split()),
             live,
             thread,
             pause: Pause::new(spec, thread, 0),
             connect_timeout_ns: nanos(spec.connect_timeout_s),
             reply_timeout_ns: nanos(spec.reply_timeout_s),
             end_ns: timeline.end_ns,
-            batch_ns: start_ns,
+            batch_ns: timeline.start_ns,
             busy: 0,
         }
     }
@@ -178,6 +200,12 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self.busy += 1;
         lane.stamps = Stamps { start_ns: now_ns, sent_ns: now_ns, ..Stamps::default() };
         lane.session.begin(actions);
+        if actions.stop {
+            lane.busy = false;
+            self.busy -= 1;
+            self.planned -= 1;
+            return Next::Stopped;
+        }
         lane.connecting = actions.connect.is_some();
         lane.deadline_ns = now_ns + if lane.connecting { self.connect_timeout_ns } else { self.reply_timeout_ns };
         Next::Begun
@@ -228,6 +256,10 @@ impl<S: Session, C: Clock> Driver<S, C> {
             Progress::Pending => {
                 if state.stamps.first_byte_ns.is_none() && matches!(event, Event::Received(_)) {
                     state.stamps.first_byte_ns = Some(self.clock.now_ns());
+                }
+                if actions.secure {
+                    // The handshake is timed from here, not from the command that asked for it.
+                    state.stamps.sent_ns = self.clock.now_ns();
                 }
                 if actions.connect.is_some() {
                     let now_ns = self.clock.now_ns();
@@ -287,6 +319,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         if outcome.error.is_none() {
             self.recorder.record_told_steps(now_ns, state.session.steps(now_ns - state.stamps.start_ns));
         }
+        state.session.finished(outcome, &state.stamps);
         self.recorder.lag.record(now_ns.saturating_sub(self.batch_ns));
         let pause_ns = if outcome.error.is_none() {
             state.failures = 0;
@@ -339,8 +372,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
     }
 
     /// Ends the trial: the counts, and the sessions for a workload's own figures.
-    pub fn into_parts(self) -> (Recorder, Vec<S>) {
-        (self.recorder, self.lanes.into_iter().map(|lane| lane.session).collect())
+    pub fn into_parts(self) -> (Recorder, Vec<(u32, S)>) {
+        (self.recorder, self.lanes.into_iter().map(|lane| (lane.client, lane.session)).collect())
     }
 }
 

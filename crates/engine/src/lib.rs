@@ -19,6 +19,7 @@ mod series;
 mod session;
 mod snapshot;
 mod spec;
+mod stage;
 mod timeline;
 
 pub use actions::Actions;
@@ -33,6 +34,7 @@ pub use rng::Rng;
 pub use session::{Event, Identity, Outcome, Progress, Session, Workload};
 pub use snapshot::{Live, Snapshot};
 pub use spec::{SpecError, ThinkDistribution, TrialSpec};
+pub use stage::{Stage, Stages};
 pub use timeline::{Phase, Timeline};
 
 /// Nanoseconds on a monotonic clock whose zero is not defined.

@@ -62,12 +62,40 @@ pub(crate) struct ClientFigures {
 }
 
 /// Times of the parts of an operation that the driver itself can see.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Steps {
     pub connect: LatencyHistogram,
     pub tls: LatencyHistogram,
     pub first_byte: LatencyHistogram,
     pub transfer: LatencyHistogram,
+}
+
+impl Steps {
+    #[inline]
+    fn record(&mut self, stamps: &Stamps) {
+        if let Some(connect_ns) = stamps.connect_ns {
+            self.connect.record(connect_ns);
+        }
+        if let Some(tls_ns) = stamps.tls_ns {
+            self.tls.record(tls_ns);
+        }
+        if let Some(first_byte_ns) = stamps.first_byte_ns {
+            self.first_byte.record(first_byte_ns.saturating_sub(stamps.sent_ns));
+            self.transfer.record(stamps.end_ns.saturating_sub(first_byte_ns));
+        }
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.connect.add(&other.connect);
+        self.tls.add(&other.tls);
+        self.first_byte.add(&other.first_byte);
+        self.transfer.add(&other.transfer);
+    }
+
+    /// The histograms with their names in results.
+    pub fn named(&self) -> [(&'static str, &LatencyHistogram); 4] {
+        [("connect", &self.connect), ("tls", &self.tls), ("first_byte", &self.first_byte), ("transfer", &self.transfer)]
+    }
 }
 
 /// Counts of one thread; merged with the others' after the trial.
@@ -79,6 +107,8 @@ pub struct Recorder {
     pub(crate) steps: Steps,
     /// Steps that only the workload knows, with their names.
     pub(crate) told_steps: Vec<(String, LatencyHistogram)>,
+    /// Steps of single operations, for those that were asked for.
+    pub(crate) split: Vec<Option<Box<Steps>>>,
     pub(crate) statuses: [u64; 6],
     pub(crate) outside_operations: u64,
     pub(crate) outside_errors: u64,
@@ -100,13 +130,9 @@ impl Recorder {
             timeline,
             operations: vec![OperationFigures::new(); operations],
             clients: vec![ClientFigures::default(); clients],
-            steps: Steps {
-                connect: LatencyHistogram::new(),
-                tls: LatencyHistogram::new(),
-                first_byte: LatencyHistogram::new(),
-                transfer: LatencyHistogram::new(),
-            },
+            steps: Steps::default(),
             told_steps: Vec::new(),
+            split: Vec::new(),
             statuses: [0; 6],
             outside_operations: 0,
             outside_errors: 0,
@@ -123,6 +149,16 @@ impl Recorder {
     #[must_use]
     pub fn with_steps(mut self, names: Vec<String>) -> Self {
         self.told_steps = names.into_iter().map(|name| (name, LatencyHistogram::new())).collect();
+        self
+    }
+
+    /// Keeps the steps of these operations apart, too.
+    #[must_use]
+    pub fn split(mut self, operations: &[u16]) -> Self {
+        if !operations.is_empty() {
+            let chosen = |operation| operations.contains(&(operation as u16)).then(Box::default);
+            self.split = (0..self.operations.len()).map(chosen).collect();
+        }
         self
     }
 
@@ -156,7 +192,10 @@ impl Recorder {
         client.bytes_in += outcome.bytes_in;
         client.busy_ns += service_ns;
         self.statuses[usize::from(outcome.status / 100).min(5)] += 1;
-        self.record_steps(stamps);
+        self.steps.record(stamps);
+        if let Some(Some(steps)) = self.split.get_mut(usize::from(outcome.operation)) {
+            steps.record(stamps);
+        }
     }
 
     /// Counts the steps that a session told of its operation, as (index, ns), when it ended inside the window.
@@ -167,20 +206,6 @@ impl Recorder {
         }
         for &(step, time_ns) in steps {
             self.told_steps[usize::from(step)].1.record(time_ns);
-        }
-    }
-
-    #[inline]
-    fn record_steps(&mut self, stamps: &Stamps) {
-        if let Some(connect_ns) = stamps.connect_ns {
-            self.steps.connect.record(connect_ns);
-        }
-        if let Some(tls_ns) = stamps.tls_ns {
-            self.steps.tls.record(tls_ns);
-        }
-        if let Some(first_byte_ns) = stamps.first_byte_ns {
-            self.steps.first_byte.record(first_byte_ns.saturating_sub(stamps.sent_ns));
-            self.steps.transfer.record(stamps.end_ns.saturating_sub(first_byte_ns));
         }
     }
 

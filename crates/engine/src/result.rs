@@ -1,6 +1,6 @@
 //! From the threads' counts to the result of a trial.
 
-use crate::recorder::{ClientFigures, OperationFigures};
+use crate::recorder::{ClientFigures, OperationFigures, Steps};
 use crate::{ErrorClass, LatencyHistogram, Recorder, SECOND_NS, deserialize, serialize, summarize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -49,7 +49,8 @@ pub struct TrialResult {
 struct Merged {
     operations: Vec<OperationFigures>,
     clients: Vec<ClientFigures>,
-    steps: [LatencyHistogram; 4],
+    steps: Steps,
+    split: Vec<(usize, Steps)>,
     told_steps: Vec<(String, LatencyHistogram)>,
     statuses: [u64; 6],
     outside: (u64, u64),
@@ -58,7 +59,6 @@ struct Merged {
     connections: (u64, u64),
 }
 
-const STEP_NAMES: [&str; 4] = ["connect", "tls", "first_byte", "transfer"];
 const STATUS_NAMES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
 fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
@@ -66,7 +66,8 @@ fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
     let mut merged = Merged {
         operations: vec![OperationFigures::new(); operations],
         clients: vec![ClientFigures::default(); clients],
-        steps: std::array::from_fn(|_| LatencyHistogram::new()),
+        steps: Steps::default(),
+        split: Vec::new(),
         told_steps: recorders.first().map_or_else(Vec::new, |recorder| {
             recorder.told_steps.iter().map(|(name, _)| (name.clone(), LatencyHistogram::new())).collect()
         }),
@@ -86,11 +87,17 @@ fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
             total.bytes_in += part.bytes_in;
             total.busy_ns += part.busy_ns;
         }
-        let steps = &recorder.steps;
-        for (total, part) in
-            merged.steps.iter_mut().zip([&steps.connect, &steps.tls, &steps.first_byte, &steps.transfer])
-        {
-            total.add(part);
+        merged.steps.add(&recorder.steps);
+        for (operation, part) in recorder.split.iter().enumerate() {
+            let Some(part) = part else { continue };
+            match merged.split.iter_mut().find(|(other, _)| *other == operation) {
+                Some((_, total)) => total.add(part),
+                None => {
+                    let mut total = Steps::default();
+                    total.add(part);
+                    merged.split.push((operation, total));
+                }
+            }
         }
         for (total, part) in merged.told_steps.iter_mut().zip(&recorder.told_steps) {
             total.1.add(&part.1);
@@ -153,6 +160,24 @@ fn series_json(recorders: &mut [Recorder], elapsed_ns: u64) -> Value {
     rows.collect::<Vec<_>>().into()
 }
 
+/// The steps of all operations together, those that the workload told, and those of the operations whose steps are
+/// kept apart.
+fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<String, Vec<u8>>) -> Vec<Value> {
+    let all = merged.steps.named().map(|(name, step)| (name.to_owned(), step));
+    let split = merged.split.iter().flat_map(|(operation, steps)| {
+        steps.named().map(|(name, step)| (format!("{}/{name}", operations[*operation]), step))
+    });
+    let told = merged.told_steps.iter().map(|(name, step)| (name.clone(), step));
+    let recorded = all.into_iter().chain(told).chain(split).filter(|(_, step)| step.count() > 0);
+    recorded
+        .map(|(name, step)| {
+            let key = format!("step/{name}");
+            histograms.insert(key.clone(), serialize(step));
+            json!({"name": name, "summary": summarize(step.inner()), "histogram": key})
+        })
+        .collect()
+}
+
 fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &GeneratorFigures, operations: u64) -> Value {
     let cpu_ns: u64 = threads.iter().map(|thread| thread.cpu_ns).sum();
     // The busiest thread decides: one that is full hides behind the mean of many.
@@ -203,14 +228,7 @@ pub fn collect(
             histograms.insert(key, serialize(&part.service));
         }
     }
-    let mut steps = Vec::new();
-    let own_steps = STEP_NAMES.into_iter().zip(&merged.steps);
-    let told_steps = merged.told_steps.iter().map(|(name, step)| (name.as_str(), step));
-    for (name, step) in own_steps.chain(told_steps).filter(|(_, step)| step.count() > 0) {
-        let key = format!("step/{name}");
-        steps.push(json!({"name": name, "summary": summarize(step.inner()), "histogram": key}));
-        histograms.insert(key, serialize(step));
-    }
+    let steps = steps_json(&merged, operations, &mut histograms);
     histograms.insert("service".to_owned(), serialize(&service));
 
     let window_ns = threads.iter().map(|thread| thread.window_ns).max().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! The seam for protocols: a session is a state machine without socket and without clock.
 
-use crate::{Actions, Endpoint, ErrorClass, SpecError};
+use crate::{Actions, Endpoint, ErrorClass, SpecError, Stage, Stages, Stamps, Timeline};
 
 /// What happened to a session's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,17 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Work before and after the measured part; none unless a workload says so.
+    fn stages(&self) -> Stages {
+        Stages::default()
+    }
+
+    /// Operations whose connect, TLS, first-byte and transfer times are also kept apart from the others', as steps
+    /// named `<operation>/<step>`. Indices into [`Workload::operations`].
+    fn split(&self) -> Vec<u16> {
+        Vec::new()
+    }
+
     /// A session for one thread of one client.
     fn session(&self, identity: Identity) -> Self::Session;
 
@@ -112,6 +123,21 @@ pub trait Session: Send {
     /// The operation failed outside the protocol (refused, reset, timed out). The connection is gone.
     /// Returns the outcome to record.
     fn fail(&mut self, error: ErrorClass) -> Outcome;
+
+    /// An operation has just been recorded; these are its moments.
+    #[inline]
+    fn finished(&mut self, _outcome: &Outcome, _stamps: &Stamps) {}
+
+    /// A stage of a trial with [`Workload::stages`] begins, without any connection; `timeline` is the stage's.
+    fn enter(&mut self, _stage: Stage, _timeline: &Timeline) {}
+
+    /// The stage is over for this session. All sessions leave a stage before any enters the next.
+    fn leave(&mut self, _stage: Stage) {}
+
+    /// Why the trial cannot go on to the next stage, if it cannot.
+    fn fatal(&self) -> Option<String> {
+        None
+    }
 }
 
 impl From<String> for SpecError {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 pub struct Snapshot {
     /// Since the start of traffic, s.
     pub elapsed_s: f64,
-    /// `starting`, `ramp_up`, `window`, `ramp_down` or `done`.
+    /// `starting`, `prepare`, `ramp_up`, `window`, `ramp_down`, `drain` or `done`.
     pub phase: &'static str,
     /// Successful operations.
     pub operations: u64,
@@ -45,7 +45,7 @@ pub struct Live {
 /// More events than this are not kept.
 const EVENTS_MAX: usize = 1_000;
 
-const PHASES: [&str; 5] = ["starting", "ramp_up", "window", "ramp_down", "done"];
+const PHASES: [&str; 7] = ["starting", "ramp_up", "window", "ramp_down", "done", "prepare", "drain"];
 
 impl Live {
     /// For so many threads; at most `max_operations` operations may start.
@@ -112,6 +112,16 @@ impl Live {
     pub fn publish_time(&self, elapsed_ns: u64, phase: Option<crate::Phase>) {
         self.elapsed_ns.fetch_max(elapsed_ns, Ordering::Relaxed);
         self.phase.store(phase.map_or(0, |phase| phase as u8 + 1), Ordering::Relaxed);
+    }
+
+    /// A stage around the measured part begins.
+    pub fn publish_stage(&self, stage: crate::Stage) {
+        let phase = match stage {
+            crate::Stage::Prepare => 5,
+            crate::Stage::Measure => 0,
+            crate::Stage::Drain => 6,
+        };
+        self.phase.store(phase, Ordering::Relaxed);
     }
 
     /// The totals of all threads.

@@ -1,10 +1,12 @@
 //! Runs one trial on threads of its own and hands out its result.
 
 use crate::clock::MonotonicClock;
+use crate::gate::Gate;
 use crate::net::{EventLoop, LoopFigures, Remote, resolve};
 use crate::process;
 use bakeoff_engine::{
-    Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Snapshot, TrialResult, TrialSpec, Workload, collect,
+    Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, Stage, Timeline, TrialResult, TrialSpec,
+    Workload, collect,
 };
 use serde_json::{Map, json};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -92,27 +94,35 @@ pub fn start<W: Workload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, T
     let (sender, finished) = channel();
     let watcher = Arc::clone(&live);
     let thread = std::thread::Builder::new().name("bakeoff-trial".to_owned()).spawn(move || {
-        let outcome = run(&Arc::new(workload), &Arc::new(spec), &watcher, &remotes);
+        let outcome = run(workload, spec, &watcher, &remotes);
         // The receiver is gone when nobody wants the result any more.
         let _ = sender.send(outcome);
     })?;
     Ok(TrialHandle { live, finished: Mutex::new(finished), thread: Mutex::new(Some(thread)) })
 }
 
-type Part<S> = std::io::Result<(Recorder, Vec<S>, LoopFigures)>;
+type Part<S> = std::io::Result<(Recorder, Vec<(u32, S)>, LoopFigures)>;
 
-fn run<W: Workload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Live>, remotes: &[Remote]) -> Outcome {
+/// What all load-generating threads of a trial share.
+struct Shared<W> {
+    workload: W,
+    spec: TrialSpec,
+    live: Arc<Live>,
+    gate: Gate,
+}
+
+fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[Remote]) -> Outcome {
     let clock = MonotonicClock;
-    let head_start_ns = HEAD_START_NS + u64::from(spec.sessions()) * HEAD_START_PER_SESSION_NS;
-    let start_ns = clock.now_ns() + head_start_ns;
+    let count = spec.cores as usize;
+    let gate = Gate::new(count, clock.now_ns() + head_start_ns(&spec));
+    let shared = Arc::new(Shared { workload, spec, live: Arc::clone(live), gate });
     let spawn = |thread: usize| {
-        let (workload, spec, live) = (Arc::clone(workload), Arc::clone(spec), Arc::clone(live));
-        let remotes = remotes.to_vec();
+        let (shared, remotes) = (Arc::clone(&shared), remotes.to_vec());
         std::thread::Builder::new()
             .name(format!("bakeoff-load-{thread}"))
-            .spawn(move || generate(&*workload, &spec, &live, remotes, thread, start_ns))
+            .spawn(move || generate(&shared, &remotes, thread))
     };
-    let threads: Vec<JoinHandle<Part<W::Session>>> = (0..spec.cores as usize).map(spawn).collect::<Result<_, _>>()?;
+    let threads: Vec<JoinHandle<Part<W::Session>>> = (0..count).map(spawn).collect::<Result<_, _>>()?;
     let mut recorders = Vec::new();
     let mut sessions = Vec::new();
     let mut figures = Vec::new();
@@ -129,26 +139,24 @@ fn run<W: Workload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Live>, 
         transport.insert("tls_resumed".to_owned(), json!(resumed));
     }
     let generator = GeneratorFigures {
-        elapsed_ns: clock.now_ns().saturating_sub(start_ns),
+        elapsed_ns: shared.gate.end_ns().saturating_sub(shared.gate.start_ns()),
         cancelled: live.is_cancelled(),
-        fatal: None,
+        fatal: shared.gate.fatal(),
         rss_bytes: process::resident_bytes(),
         transport,
-        workload: workload.figures(sessions.iter()),
+        workload: shared.workload.figures(sessions.iter().map(|(_, session)| session)),
     };
     let threads: Vec<_> = figures.iter().map(|part| part.thread).collect();
-    Ok(collect(&workload.operations(), recorders, &threads, &generator))
+    Ok(collect(&shared.workload.operations(), recorders, &threads, &generator))
+}
+
+fn head_start_ns(spec: &TrialSpec) -> Nanos {
+    HEAD_START_NS + u64::from(spec.sessions()) * HEAD_START_PER_SESSION_NS
 }
 
 /// The body of one load-generating thread.
-fn generate<W: Workload>(
-    workload: &W,
-    spec: &TrialSpec,
-    live: &Arc<Live>,
-    remotes: Vec<Remote>,
-    thread: usize,
-    start_ns: Nanos,
-) -> Part<W::Session> {
+fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize) -> Part<W::Session> {
+    let Shared { workload, spec, live, gate } = shared;
     if let Some(processors) = &spec.pin
         && !processors.is_empty()
     {
@@ -157,10 +165,84 @@ fn generate<W: Workload>(
             live.tell("warning", &format!("load thread {thread} could not be bound to processor {processor}"));
         }
     }
-    let driver = Driver::new(workload, spec, Arc::clone(live), thread, start_ns, MonotonicClock);
-    let starts = driver.first_starts(spec);
-    let event_loop = EventLoop::new(driver, live, remotes, spec.timeline(start_ns))?;
-    Ok(event_loop.run(starts, spec.max_operations.is_some()))
+    let stages = workload.stages();
+    let mut sessions = Driver::<_, MonotonicClock>::sessions(workload, spec, thread);
+    if let Some(limit_s) = stages.prepare_s {
+        gate.pass(live, Stage::Prepare);
+        sessions = shared.aside(sessions, remotes, thread, Stage::Prepare, limit_s);
+        gate.agree_on_start(live, || MonotonicClock.now_ns() + head_start_ns(spec));
+    }
+    let measured = shared.measure(sessions, remotes, thread, nanos(stages.linger_s));
+    gate.ended(MonotonicClock.now_ns());
+    let Some(limit_s) = stages.drain_s else { return measured };
+    // Every thread must come by here, whatever became of it, or the others would wait for ever.
+    gate.pass(live, Stage::Drain);
+    let (recorder, mut sessions, figures) = measured?;
+    if gate.fatal().is_none() && !live.is_cancelled() {
+        sessions = shared.aside(sessions, remotes, thread, Stage::Drain, limit_s);
+    }
+    Ok((recorder, sessions, figures))
+}
+
+impl<W: Workload> Shared<W> {
+    /// The measured part; when the trial was given up before, it is over at once.
+    fn measure(
+        &self,
+        mut sessions: Vec<(u32, W::Session)>,
+        remotes: &[Remote],
+        thread: usize,
+        linger_ns: Nanos,
+    ) -> Part<W::Session> {
+        let (spec, start_ns) = (&self.spec, self.gate.start_ns());
+        let timeline = spec.timeline(start_ns);
+        sessions.iter_mut().for_each(|(_, session)| session.enter(Stage::Measure, &timeline));
+        let live = Arc::clone(&self.live);
+        let driver = Driver::resume(&self.workload, sessions, spec, live, thread, timeline, MonotonicClock);
+        if self.gate.fatal().is_some() {
+            let (recorder, sessions) = driver.into_parts();
+            return Ok((recorder, sessions, LoopFigures::default()));
+        }
+        let starts = driver.first_starts(spec);
+        let event_loop = EventLoop::new(driver, &self.live, remotes.to_vec(), timeline)?.lingering(linger_ns);
+        let (recorder, mut sessions, figures) = event_loop.run(starts, spec.max_operations.is_some());
+        sessions.iter_mut().for_each(|(_, session)| session.leave(Stage::Measure));
+        Ok((recorder, sessions, figures))
+    }
+
+    /// An untimed stage: the same sessions on the same loop; what they count there is thrown away.
+    fn aside(
+        &self,
+        mut sessions: Vec<(u32, W::Session)>,
+        remotes: &[Remote],
+        thread: usize,
+        stage: Stage,
+        limit_s: f64,
+    ) -> Vec<(u32, W::Session)> {
+        let now_ns = MonotonicClock.now_ns();
+        let timeline = Timeline::new(now_ns, 0, nanos(limit_s), 0);
+        sessions.iter_mut().for_each(|(_, session)| session.enter(stage, &timeline));
+        // Its own live figures: neither the watcher's totals nor the trial's bound know of this stage.
+        let live = Arc::new(Live::new(thread + 1, None));
+        let driver = Driver::resume(&self.workload, sessions, &self.spec, live, thread, timeline, MonotonicClock);
+        let starts = (0..driver.len()).map(|lane| (lane, now_ns)).collect();
+        let mut sessions = match EventLoop::new(driver, &self.live, remotes.to_vec(), timeline) {
+            // The stage is over when every session is done.
+            Ok(event_loop) => event_loop.run(starts, true).1,
+            Err(error) => {
+                self.gate.give_up(format!("the machine refused to run the trial: {error}"));
+                return Vec::new();
+            }
+        };
+        sessions.iter_mut().for_each(|(_, session)| session.leave(stage));
+        if let Some(reason) = sessions.iter().find_map(|(_, session)| session.fatal()) {
+            self.gate.give_up(reason);
+        }
+        sessions
+    }
+}
+
+fn nanos(seconds: f64) -> Nanos {
+    (seconds * 1e9).round() as Nanos
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

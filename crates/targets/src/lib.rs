@@ -13,11 +13,14 @@ mod clock;
 mod counts;
 mod faults;
 mod listen;
+mod mail;
 mod null;
 mod spec;
+mod tls;
 mod web;
 
 pub use app::AppSpec;
+pub use mail::{DeferSpec, FillSpec, MailSpec, RejectSpec};
 pub use spec::{NullSpec, Place, RefuseSpec, Spec, StallSpec, StatusSpec, TlsSpec, WebSpec};
 
 /// Why a server could not be started. The text says what to do.
@@ -91,6 +94,7 @@ pub fn start(spec: Spec) -> Result<ServerHandle, ServeError> {
     listen::raise_file_limit();
     let server: Box<dyn Running> = match spec {
         Spec::Web(web) => Box::new(web::start(*web)?),
+        Spec::Mail(mail) => Box::new(mail::start(*mail)?),
         Spec::Null(null) => Box::new(null::start(&null)?),
         Spec::App(app) => Box::new(app::start(&app)?),
     };
@@ -99,5 +103,5 @@ pub fn start(spec: Spec) -> Result<ServerHandle, ServeError> {
 
 /// The kinds of server that [`serve`] knows.
 pub fn kinds() -> &'static [&'static str] {
-    &["web", "null", "app"]
+    &["web", "mail", "null", "app"]
 }

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bakeoff_targets::{AppSpec, NullSpec, RefuseSpec, Spec, StallSpec, StatusSpec, TlsSpec, WebSpec};
+use bakeoff_targets::{AppSpec, MailSpec, NullSpec, RefuseSpec, Spec, StallSpec, StatusSpec, TlsSpec, WebSpec};
 use clap::{Args, Parser, Subcommand};
 
 /// Built-in servers with exact, programmable misbehaviour
@@ -27,6 +27,8 @@ enum Kind {
     Null(Null),
     /// The application server: service threads on one queue, a data segment per client
     App(Box<App>),
+    /// SMTP and POP3 with faults on request, described in JSON as for the library
+    Mail(Mail),
 }
 
 #[derive(Args)]
@@ -52,6 +54,17 @@ struct Place {
     /// Close each connection after its reply
     #[arg(long)]
     close: bool,
+}
+
+#[derive(Args)]
+struct Mail {
+    /// Keys and values, as in '{"lose":{"count":1,"of":100}}'
+    #[arg(default_value = "{}", value_parser = mail)]
+    settings: MailSpec,
+}
+
+fn mail(text: &str) -> Result<MailSpec, String> {
+    serde_json::from_str(text).map_err(|e| e.to_string())
 }
 
 #[derive(Args)]
@@ -263,6 +276,7 @@ fn describe(kind: Kind) -> Spec {
             close: place.close,
         }),
         Kind::App(app) => Spec::App(Box::new(describe_app(*app))),
+        Kind::Mail(mail) => Spec::Mail(Box::new(mail.settings)),
         Kind::Web(web) => Spec::Web(Box::new(describe_web(*web))),
     }
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::ServeError;
 use crate::app::AppSpec;
+use crate::mail::MailSpec;
 
 /// Which server to run, by its `kind`.
 #[derive(Debug, Clone, Deserialize)]
@@ -14,6 +15,8 @@ use crate::app::AppSpec;
 pub enum Spec {
     /// The HTTP server with programmable faults.
     Web(Box<WebSpec>),
+    /// SMTP in, POP3 out.
+    Mail(Box<MailSpec>),
     /// The bare epoll loop that answers everything with one prebuilt reply.
     Null(NullSpec),
     /// The application server: service threads on one queue, a data segment per client.
@@ -241,6 +244,7 @@ impl Spec {
     pub(crate) fn check(&self) -> Result<(), ServeError> {
         match self {
             Spec::Web(web) => web.check(),
+            Spec::Mail(mail) => mail.check(),
             Spec::Null(null) => null.place().check(null.page_bytes),
             Spec::App(app) => app.check(),
         }

@@ -2,5 +2,6 @@
 
 pub mod app;
 mod deck;
+pub mod mail;
 pub mod null;
 pub mod web;

@@ -8,7 +8,7 @@ use super::tls;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use crate::process::thread_run_delay_ns;
 use bakeoff_engine::{
-    Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Phase, Recorder, Session, ThreadFigures, Timeline,
+    Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Recorder, Session, ThreadFigures, Timeline,
 };
 use std::io;
 use std::os::fd::RawFd;
@@ -91,6 +91,8 @@ pub(crate) struct EventLoop<'a, S: Session> {
     ready: Vec<(usize, u32)>,
     buffer: Vec<u8>,
     timeline: Timeline,
+    /// The last moment: operations that run at the timeline's end may linger until then.
+    over_ns: Nanos,
     figures: LoopFigures,
     reason_told: bool,
 }
@@ -113,13 +115,20 @@ impl<'a, S: Session> EventLoop<'a, S> {
             ready: Vec::new(),
             buffer: vec![0; read_bytes],
             timeline,
+            over_ns: timeline.end_ns,
             figures: LoopFigures::default(),
             reason_told: false,
         })
     }
 
+    /// Lets operations that run at the end go on for so long.
+    pub fn lingering(mut self, linger_ns: Nanos) -> Self {
+        self.over_ns = self.timeline.end_ns.saturating_add(linger_ns);
+        self
+    }
+
     /// Runs until the trial's end, its bound, or a cancel. `starts` are the lanes' first moments.
-    pub fn run(mut self, starts: Vec<(usize, Nanos)>, bounded: bool) -> (Recorder, Vec<S>, LoopFigures) {
+    pub fn run(mut self, starts: Vec<(usize, Nanos)>, bounded: bool) -> (Recorder, Vec<(u32, S)>, LoopFigures) {
         for (lane, at_ns) in starts {
             self.timers.push(at_ns, lane, Due::Begin);
         }
@@ -155,14 +164,14 @@ impl<'a, S: Session> EventLoop<'a, S> {
 
     /// A trial by time lives to its end even when no lane has anything left to do: its window is the plan's.
     fn is_over(&self, now_ns: Nanos, bounded: bool) -> bool {
-        let finished = bounded && self.driver.is_finished();
-        finished || self.timeline.phase(now_ns) == Phase::Done || self.live.is_cancelled()
+        let finished = (bounded || now_ns >= self.timeline.end_ns) && self.driver.is_finished();
+        finished || now_ns >= self.over_ns || self.live.is_cancelled()
     }
 
     /// One turn: wait, then sockets, timers, and operations without I/O.
     fn turn(&mut self, now_ns: Nanos) {
         let timeout_ns = if self.ready.is_empty() {
-            let next_ns = self.timers.next_ns().unwrap_or(Nanos::MAX).min(self.timeline.end_ns);
+            let next_ns = self.timers.next_ns().unwrap_or(Nanos::MAX).min(self.over_ns);
             next_ns.saturating_sub(now_ns).min(TICK_NS)
         } else {
             0
@@ -375,8 +384,8 @@ impl<'a, S: Session> EventLoop<'a, S> {
         if let Some(tls) = &mut connection.tls {
             tls.write(&bytes[written..])?;
             connection.written = None;
-            tls.flush(connection.fd)?;
-            return Ok(());
+            let flushed = tls.flush(connection.fd)?;
+            return if flushed { Ok(()) } else { self.want_write(lane) };
         }
         let mut at = written;
         while at < bytes.len() {
@@ -494,7 +503,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 self.set_low_water(lane);
             }
             self.act(lane, next, actions);
-            if self.connections[lane].generation != generation || moved == Moved::Bytes(0) {
+            let connection = &self.connections[lane];
+            if connection.generation != generation || moved == Moved::Bytes(0) || connection.tls.is_some() {
+                // What follows a switch to TLS is cipher text, and not for here.
                 return;
             }
             if let Moved::Bytes(count) = moved
@@ -646,7 +657,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
             actions.send = false;
             self.connections[lane].written = None;
             tls.write(self.driver.session(lane).outgoing())?;
-            tls.flush(self.connections[lane].fd)?;
+            if !tls.flush(self.connections[lane].fd)? {
+                self.want_write(lane)?;
+            }
         }
         self.act(lane, next, actions);
         Ok(self.connections[lane].generation == generation)

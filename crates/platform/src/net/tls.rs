@@ -40,7 +40,10 @@ impl Connector {
     }
 
     pub fn session(&self) -> Result<Session, ErrorClass> {
-        let inner = ClientConnection::new(Arc::clone(&self.config), self.name.clone()).map_err(|_| ErrorClass::Tls)?;
+        let mut inner =
+            ClientConnection::new(Arc::clone(&self.config), self.name.clone()).map_err(|_| ErrorClass::Tls)?;
+        // A message is written as a whole; what the socket does not take yet waits here.
+        inner.set_buffer_limit(None);
         Ok(Session { inner, blocked: false, reason: None })
     }
 }

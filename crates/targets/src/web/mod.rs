@@ -5,7 +5,6 @@ mod corpus;
 mod dynamic;
 mod reply;
 mod service;
-mod tls;
 mod worker;
 
 use std::sync::Arc;
@@ -20,9 +19,12 @@ use crate::counts::Counts;
 use crate::faults::{EveryNth, Limiter, Refusal, Stalls};
 use crate::listen::Listener;
 use crate::spec::WebSpec;
+use crate::tls::acceptor;
 use crate::{Running, ServeError};
 use corpus::Corpus;
 use worker::Worker;
+
+const ALPN: &[&[u8]] = &[b"http/1.1", b"http/1.0"];
 
 /// What all workers and connections of one server have in common.
 pub struct Shared {
@@ -50,7 +52,7 @@ impl Shared {
         };
         Ok(Self {
             corpus,
-            tls: spec.tls.as_ref().map(tls::acceptor).transpose()?,
+            tls: spec.tls.as_ref().map(|tls| acceptor(tls, ALPN)).transpose()?,
             address,
             counts: Counts::new(spec.threads),
             started_ns: now_ns(),

@@ -1,4 +1,4 @@
-//! TLS for the web target, with a certificate that is made at start.
+//! TLS for the targets, with a certificate that is made at start.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use crate::spec::TlsSpec;
 /// Sessions remembered for TLS 1.2; TLS 1.3 uses tickets.
 const SESSIONS: usize = 16_384;
 
-pub fn acceptor(spec: &TlsSpec) -> Result<TlsAcceptor, ServeError> {
+/// `protocols` are those offered by ALPN.
+pub fn acceptor(spec: &TlsSpec, protocols: &[&[u8]]) -> Result<TlsAcceptor, ServeError> {
     let made = rcgen::generate_simple_self_signed(spec.names.clone())
         .map_err(|e| ServeError::Spec(format!("tls.names: no certificate can be made for {:?}: {e}", spec.names)))?;
     if let Some(path) = &spec.certificate_file {
@@ -28,7 +29,7 @@ pub fn acceptor(spec: &TlsSpec) -> Result<TlsAcceptor, ServeError> {
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key)
         .map_err(broken)?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec(), b"http/1.0".to_vec()];
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
     if spec.resumption {
         config.session_storage = rustls::server::ServerSessionMemoryCache::new(SESSIONS);
         config.ticketer = provider::Ticketer::new().map_err(broken)?;

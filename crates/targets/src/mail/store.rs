@@ -1,0 +1,191 @@
+//! Mailboxes in memory or as Maildir folders.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::spec::FillSpec;
+use crate::ServeError;
+use crate::clock::now_ns;
+
+/// A stored message.
+#[derive(Clone)]
+pub struct Stored {
+    pub uid: String,
+    pub bytes: u64,
+    content: Content,
+    visible_ns: u64,
+}
+
+#[derive(Clone)]
+enum Content {
+    Memory(Arc<[u8]>),
+    File(PathBuf),
+}
+
+impl Stored {
+    pub fn read(&self) -> io::Result<Arc<[u8]>> {
+        match &self.content {
+            Content::Memory(bytes) => Ok(Arc::clone(bytes)),
+            Content::File(path) => std::fs::read(path).map(Into::into),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Inner {
+    boxes: HashMap<String, Vec<Stored>>,
+    locked: HashSet<String>,
+    next_uid: u64,
+}
+
+/// All mailboxes of a server.
+pub struct Store {
+    /// Password by name; `None` lets everybody in.
+    users: Option<HashMap<String, String>>,
+    maildir: Option<PathBuf>,
+    fill: Option<Arc<[u8]>>,
+    fill_count: usize,
+    inner: Mutex<Inner>,
+}
+
+impl Store {
+    pub fn new(users_file: Option<&Path>, maildir: Option<&Path>, fill: Option<FillSpec>) -> Result<Self, ServeError> {
+        let users = users_file.map(read_users).transpose()?;
+        if let Some(folder) = maildir {
+            std::fs::create_dir_all(folder).map_err(|e| {
+                ServeError::Start(format!("cannot make {}: {e}; choose another folder", folder.display()))
+            })?;
+        }
+        let text = |bytes: usize| {
+            let mut text = b"Subject: filling\r\n\r\n".to_vec();
+            while text.len() + 78 <= bytes {
+                text.extend_from_slice(&[b'x'; 76]);
+                text.extend_from_slice(b"\r\n");
+            }
+            Arc::from(text)
+        };
+        Ok(Self {
+            users,
+            maildir: maildir.map(Path::to_owned),
+            fill: fill.map(|fill| text(fill.bytes)),
+            fill_count: fill.map_or(0, |fill| fill.messages),
+            inner: Mutex::default(),
+        })
+    }
+
+    fn inner<R>(&self, run: impl FnOnce(&mut Inner) -> R) -> R {
+        run(&mut self.inner.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether mail for this address is taken.
+    pub fn knows(&self, user: &str) -> bool {
+        self.users.as_ref().is_none_or(|users| users.contains_key(user))
+    }
+
+    pub fn lets_in(&self, user: &str, password: &str) -> bool {
+        self.users.as_ref().is_none_or(|users| users.get(user).is_some_and(|right| right == password))
+    }
+
+    /// Delivers a message that is to be seen after `delay_ns`.
+    pub fn deliver(&self, user: &str, message: &[u8], delay_ns: u64) -> io::Result<()> {
+        let uid = self.inner(|inner| {
+            inner.next_uid += 1;
+            format!("{:016x}", inner.next_uid)
+        });
+        let content = match &self.maildir {
+            None => Content::Memory(message.into()),
+            Some(folder) => Content::File(write_maildir(&folder.join(safe(user)), &uid, message)?),
+        };
+        let stored = Stored { uid, bytes: message.len() as u64, content, visible_ns: now_ns() + delay_ns };
+        self.inner(|inner| inner.boxes.entry(user.to_owned()).or_default().push(stored));
+        Ok(())
+    }
+
+    /// What a mailbox shows now.
+    pub fn list(&self, user: &str) -> Vec<Stored> {
+        let now = now_ns();
+        self.inner(|inner| {
+            if let Some(fill) = &self.fill
+                && !inner.boxes.contains_key(user)
+            {
+                let one = |number| Stored {
+                    uid: format!("fill{number:08}"),
+                    bytes: fill.len() as u64,
+                    content: Content::Memory(Arc::clone(fill)),
+                    visible_ns: 0,
+                };
+                inner.boxes.insert(user.to_owned(), (0..self.fill_count).map(one).collect());
+            }
+            let all = inner.boxes.get(user).map(Vec::as_slice).unwrap_or_default();
+            all.iter().filter(|stored| stored.visible_ns <= now).cloned().collect()
+        })
+    }
+
+    /// Locks a mailbox; `false` when it is locked already.
+    pub fn lock(&self, user: &str) -> bool {
+        self.inner(|inner| inner.locked.insert(user.to_owned()))
+    }
+
+    pub fn unlock(&self, user: &str) {
+        self.inner(|inner| inner.locked.remove(user));
+    }
+
+    /// Removes messages for good.
+    pub fn remove(&self, user: &str, uids: &HashSet<String>) {
+        let gone = self.inner(|inner| {
+            let Some(all) = inner.boxes.get_mut(user) else { return Vec::new() };
+            let (gone, kept) = std::mem::take(all).into_iter().partition(|stored| uids.contains(&stored.uid));
+            *all = kept;
+            gone
+        });
+        for stored in gone {
+            if let Content::File(path) = stored.content {
+                // Gone already is as good.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+    }
+}
+
+/// A user's name as the name of a folder.
+fn safe(user: &str) -> String {
+    let good = |c: char| if c.is_ascii_alphanumeric() || "@._+-".contains(c) { c } else { '_' };
+    let name: String = user.chars().map(good).collect();
+    if name.starts_with('.') { format!("_{name}") } else { name }
+}
+
+/// `tmp`, then a rename into `new`, as Maildir asks.
+fn write_maildir(folder: &Path, uid: &str, message: &[u8]) -> io::Result<PathBuf> {
+    for part in ["tmp", "new", "cur"] {
+        std::fs::create_dir_all(folder.join(part))?;
+    }
+    let name = format!("{uid}.bakeoff");
+    let (part, whole) = (folder.join("tmp").join(&name), folder.join("new").join(&name));
+    std::fs::write(&part, message)?;
+    std::fs::rename(&part, &whole)?;
+    Ok(whole)
+}
+
+/// Lines `user,password,domain` with a header line; a user is known by its full address.
+fn read_users(path: &Path) -> Result<HashMap<String, String>, ServeError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| ServeError::Start(format!("cannot read the users file {}: {e}", path.display())))?;
+    let mut users = HashMap::new();
+    for (number, line) in text.lines().enumerate() {
+        if number == 0 && line.trim() == "user,password,domain" || line.trim().is_empty() {
+            continue;
+        }
+        let mut parts = line.split(',').map(str::trim);
+        let (Some(user), Some(password), Some(domain)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(ServeError::Spec(format!(
+                "{} line {}: write user,password,domain",
+                path.display(),
+                number + 1
+            )));
+        };
+        users.insert(format!("{user}@{domain}"), password.to_owned());
+    }
+    Ok(users)
+}

@@ -1,0 +1,420 @@
+//! The books of a trial: what was sent to whom, what was seen where, and whether the two agree.
+
+use super::message::{Hash, Id};
+use bakeoff_engine::{LatencyHistogram, Nanos, Timeline, summarize};
+use serde_json::{Map, Value, json};
+use std::collections::{HashMap, HashSet};
+
+/// What became of a message on its way to the server, for one recipient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// The server took it on.
+    Accepted,
+    /// 4xx.
+    Temporary,
+    /// 5xx.
+    Permanent,
+    /// It never came to its final dot.
+    NotSent,
+    /// The connection was lost after the final dot and before the reply: no, one or more copies are all in order.
+    Unknown,
+}
+
+/// One message for one recipient, by its sender.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SentCopy {
+    pub id: Id,
+    pub mailbox: u32,
+    pub outcome: Sent,
+    pub hash: Hash,
+    pub at_ns: Nanos,
+}
+
+/// One message in one mailbox, by its reader.
+#[derive(Debug, Clone)]
+pub(crate) struct SeenCopy {
+    pub id: Option<Id>,
+    pub mailbox: u32,
+    /// Of the unique id the server gave it.
+    pub uid: u64,
+    pub hash: Hash,
+    /// Begin of the last session that did not show it yet; 0 when there was none.
+    pub missed_ns: Nanos,
+    /// End of the listing that showed it.
+    pub hit_ns: Nanos,
+    /// It was read completely.
+    pub read_ns: Nanos,
+    /// Deleted, confirmed by QUIT, and there again.
+    pub resurrected: bool,
+    pub bounce_of: Option<Id>,
+    /// The beginning of a message whose body is not what its header says.
+    pub kept: Option<Box<[u8]>>,
+}
+
+/// Ids listed for each class.
+const LISTED: usize = 1_000;
+/// Damaged messages whose beginnings are shown.
+const SAMPLES: usize = 20;
+
+/// Classes of messages with their ids.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    counts: HashMap<&'static str, u64>,
+    ids: HashMap<&'static str, Vec<String>>,
+    samples: Vec<Value>,
+    lower: LatencyHistogram,
+    upper: LatencyHistogram,
+    accepted: u64,
+    ids_seen: u64,
+}
+
+const CLASSES: [&str; 15] = [
+    "accepted",
+    "temporary",
+    "permanent",
+    "not_sent",
+    "unknown",
+    "delivered",
+    "lost",
+    "duplicate",
+    "corrupt",
+    "misdelivered",
+    "ghost",
+    "unknown_seen",
+    "foreign",
+    "resurrected",
+    "bounced",
+];
+
+#[derive(Debug)]
+struct Entry {
+    sent: SentCopy,
+    uids: Vec<u64>,
+    corrupt: bool,
+    missed_ns: Nanos,
+    hit_ns: Nanos,
+}
+
+impl Ledger {
+    /// Joins the books. `accepted` is the senders' own running count, so that the join can be checked against it.
+    pub fn join<'a>(
+        accepted: u64,
+        sent: impl Iterator<Item = &'a SentCopy>,
+        seen: impl Iterator<Item = &'a SeenCopy>,
+    ) -> Self {
+        let mut ledger = Self { accepted, ..Self::default() };
+        let mut entries: HashMap<(u32, Id), Entry> = HashMap::new();
+        let mut known = HashSet::new();
+        for copy in sent {
+            known.insert(copy.id);
+            let entry = Entry { sent: *copy, uids: Vec::new(), corrupt: false, missed_ns: 0, hit_ns: Nanos::MAX };
+            entries.insert((copy.mailbox, copy.id), entry);
+        }
+        let mut stray = HashSet::new();
+        for copy in seen {
+            ledger.see(copy, &mut entries, &known, &mut stray);
+        }
+        let mut places: Vec<_> = entries.into_values().collect();
+        places.sort_by_key(|entry| (entry.sent.id, entry.sent.mailbox));
+        places.iter().for_each(|entry| ledger.classify(entry));
+        ledger.ids_seen += stray.len() as u64;
+        ledger
+    }
+
+    fn note(&mut self, class: &'static str, id: Id, mailbox: u32) {
+        *self.counts.entry(class).or_default() += 1;
+        let ids = self.ids.entry(class).or_default();
+        if ids.len() < LISTED {
+            ids.push(format!("{} in {mailbox}", id.text()));
+        }
+    }
+
+    fn see(
+        &mut self,
+        copy: &SeenCopy,
+        entries: &mut HashMap<(u32, Id), Entry>,
+        known: &HashSet<Id>,
+        stray: &mut HashSet<(u32, Id)>,
+    ) {
+        let known_id = copy.id.filter(|id| known.contains(id));
+        let Some(id) = known_id else {
+            match copy.bounce_of {
+                Some(id) => self.note("bounced", id, copy.mailbox),
+                None => *self.counts.entry("foreign").or_default() += 1,
+            }
+            return;
+        };
+        if copy.resurrected {
+            self.note("resurrected", id, copy.mailbox);
+            return;
+        }
+        let Some(entry) = entries.get_mut(&(copy.mailbox, id)) else {
+            if stray.insert((copy.mailbox, id)) {
+                self.note("misdelivered", id, copy.mailbox);
+            }
+            return;
+        };
+        if entry.uids.is_empty() {
+            self.ids_seen += 1;
+        }
+        if !entry.uids.contains(&copy.uid) {
+            entry.uids.push(copy.uid);
+        }
+        if copy.hit_ns < entry.hit_ns {
+            entry.hit_ns = copy.hit_ns;
+            entry.missed_ns = copy.missed_ns;
+        }
+        if copy.hash != entry.sent.hash {
+            entry.corrupt = true;
+            if self.samples.len() < SAMPLES {
+                let kept = copy.kept.as_deref().unwrap_or_default();
+                self.samples.push(json!({
+                    "id": id.text(), "mailbox": copy.mailbox, "begins": String::from_utf8_lossy(kept),
+                }));
+            }
+        }
+    }
+
+    fn classify(&mut self, entry: &Entry) {
+        let SentCopy { id, mailbox, outcome, at_ns, .. } = entry.sent;
+        let seen = !entry.uids.is_empty();
+        let sent = match outcome {
+            Sent::Accepted => "accepted",
+            Sent::Temporary => "temporary",
+            Sent::Permanent => "permanent",
+            Sent::NotSent => "not_sent",
+            Sent::Unknown => "unknown",
+        };
+        *self.counts.entry(sent).or_default() += 1;
+        match (outcome, seen) {
+            (Sent::Accepted, false) => return self.note("lost", id, mailbox),
+            (Sent::Unknown, true) => return self.note("unknown_seen", id, mailbox),
+            (Sent::Temporary | Sent::Permanent | Sent::NotSent, true) => return self.note("ghost", id, mailbox),
+            (_, false) => return,
+            (Sent::Accepted, true) => {}
+        }
+        self.lower.record(entry.missed_ns.saturating_sub(at_ns));
+        self.upper.record(entry.hit_ns.saturating_sub(at_ns));
+        if entry.corrupt {
+            self.note("corrupt", id, mailbox);
+        } else if entry.uids.len() > 1 {
+            self.note("duplicate", id, mailbox);
+        } else {
+            *self.counts.entry("delivered").or_default() += 1;
+        }
+    }
+
+    fn of(&self, class: &'static str) -> u64 {
+        self.counts.get(class).copied().unwrap_or(0)
+    }
+
+    /// Both sums of the books; anything but two equalities is a defect of the tool.
+    fn balance(&self) -> ((u64, u64), (u64, u64)) {
+        let arrived = self.of("delivered") + self.of("duplicate") + self.of("corrupt");
+        let strays = self.of("unknown_seen") + self.of("ghost") + self.of("misdelivered");
+        ((self.accepted, arrived + self.of("lost")), (self.ids_seen, arrived + strays))
+    }
+
+    pub fn json(&self) -> Value {
+        let (sent, seen) = self.balance();
+        let counts: Map<_, _> = CLASSES.iter().map(|class| ((*class).to_owned(), json!(self.of(class)))).collect();
+        json!({
+            "counts": counts,
+            "ids": self.ids,
+            "corrupt_samples": self.samples,
+            "balanced": sent.0 == sent.1 && seen.0 == seen.1,
+            "books": {"accepted": sent.0, "accounted": sent.1, "ids_seen": seen.0, "classified": seen.1},
+        })
+    }
+
+    /// Time from acceptance to visibility as an interval: after the last miss, at the latest at the first hit.
+    pub fn visible_json(&self) -> Value {
+        json!({"after": summarize(self.lower.inner()), "by": summarize(self.upper.inner())})
+    }
+}
+
+/// Acceptances and first readings, second by second from the start of traffic, and what was left over.
+pub(crate) fn flow_json<'a>(
+    timeline: &Timeline,
+    sent: impl Iterator<Item = &'a SentCopy>,
+    seen: impl Iterator<Item = &'a SeenCopy>,
+) -> Value {
+    let mut accepted_at: HashMap<(u32, Id), Nanos> = HashMap::new();
+    let mut seconds: Vec<(u64, u64)> = Vec::new();
+    let mut window = (0_u64, 0_u64);
+    let mut add = |at_ns: Nanos, read: bool| {
+        let second = (at_ns.saturating_sub(timeline.start_ns) / bakeoff_engine::SECOND_NS) as usize;
+        if second >= seconds.len() {
+            seconds.resize(second + 1, (0, 0));
+        }
+        let counted = u64::from(timeline.in_window(at_ns));
+        if read {
+            seconds[second].1 += 1;
+            window.1 += counted;
+        } else {
+            seconds[second].0 += 1;
+            window.0 += counted;
+        }
+    };
+    for copy in sent.filter(|copy| copy.outcome == Sent::Accepted) {
+        add(copy.at_ns, false);
+        accepted_at.insert((copy.mailbox, copy.id), copy.at_ns);
+    }
+    let before = |at_ns: Nanos| at_ns < timeline.window_end_ns;
+    let mut waiting = accepted_at.values().filter(|at_ns| before(**at_ns)).count() as i64;
+    let mut drained = 0_u64;
+    let mut last_read_ns = timeline.end_ns;
+    let mut firsts: HashMap<(u32, Id), Nanos> = HashMap::new();
+    for copy in seen {
+        let Some(id) = copy.id else { continue };
+        if copy.read_ns == 0 || copy.resurrected {
+            continue;
+        }
+        add(copy.read_ns, true);
+        let first = firsts.entry((copy.mailbox, id)).or_insert(Nanos::MAX);
+        *first = (*first).min(copy.read_ns);
+    }
+    let mut oldest_ns = Nanos::MAX;
+    for (key, at_ns) in &accepted_at {
+        let read_ns = firsts.get(key).copied().unwrap_or(Nanos::MAX);
+        if before(*at_ns) && before(read_ns) {
+            waiting -= 1;
+        } else if before(*at_ns) {
+            oldest_ns = oldest_ns.min(*at_ns);
+        }
+        if read_ns != Nanos::MAX && read_ns >= timeline.end_ns {
+            drained += 1;
+            last_read_ns = last_read_ns.max(read_ns);
+        }
+    }
+    let window_s = (timeline.window_end_ns - timeline.window_start_ns) as f64 / 1e9;
+    let drain_s = (last_read_ns - timeline.end_ns) as f64 / 1e9;
+    let rows: Vec<_> = seconds
+        .iter()
+        .enumerate()
+        .map(|(second, (accepted, read))| json!({"second": second, "accepted": accepted, "read": read}))
+        .collect();
+    json!({
+        "accepted": window.0,
+        "read": window.1,
+        "accepted_per_s": window.0 as f64 / window_s,
+        "read_per_s": window.1 as f64 / window_s,
+        "per_second": rows,
+        "backlog": {
+            "messages": waiting.max(0),
+            "oldest_s": timeline.window_end_ns.saturating_sub(oldest_ns.min(timeline.window_end_ns)) as f64 / 1e9,
+        },
+        "drain": {
+            "messages": drained,
+            "length_s": drain_s,
+            "per_s": if drain_s > 0.0 { drained as f64 / drain_s } else { 0.0 },
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(number: u32, outcome: Sent) -> SentCopy {
+        SentCopy { id: Id::new(0, 0, number), mailbox: 1, outcome, hash: 7, at_ns: 100 }
+    }
+
+    fn seen(number: u32, mailbox: u32, uid: u64, hash: Hash) -> SeenCopy {
+        SeenCopy {
+            id: Some(Id::new(0, 0, number)),
+            mailbox,
+            uid,
+            hash,
+            missed_ns: 150,
+            hit_ns: 300,
+            read_ns: 310,
+            resurrected: false,
+            bounce_of: None,
+            kept: None,
+        }
+    }
+
+    #[test]
+    fn every_class_is_told_apart_and_the_books_balance() {
+        use Sent::{Accepted, NotSent, Permanent, Unknown};
+        let sent = [
+            sent(0, Accepted),
+            sent(1, Accepted),
+            sent(2, Accepted),
+            sent(3, Accepted),
+            sent(4, Permanent),
+            sent(5, Unknown),
+            sent(6, Unknown),
+            sent(7, NotSent),
+            sent(8, Accepted),
+        ];
+        let mut risen = seen(0, 1, 10, 7);
+        risen.resurrected = true;
+        let mut foreign = seen(0, 1, 99, 7);
+        foreign.id = None;
+        let mut bounce = foreign.clone();
+        bounce.bounce_of = Some(Id::new(0, 0, 1));
+        let seen = [
+            seen(0, 1, 10, 7), // delivered
+            seen(0, 1, 10, 7), // the same copy, read again
+            risen,
+            foreign,
+            bounce, // 1 is lost, and a report says so
+            seen(2, 1, 12, 7),
+            seen(2, 1, 13, 7), // duplicate
+            seen(3, 1, 14, 8),
+            seen(3, 1, 15, 7), // corrupt goes before duplicate
+            seen(4, 1, 16, 7), // ghost
+            seen(5, 1, 17, 7), // unknown and seen
+            seen(8, 1, 18, 7),
+            seen(8, 2, 19, 7), // delivered, and to a stranger too
+        ];
+        let ledger = Ledger::join(5, sent.iter(), seen.iter());
+        let json = ledger.json();
+        let counts = &json["counts"];
+        for (class, count) in [
+            ("accepted", 5),
+            ("permanent", 1),
+            ("unknown", 2),
+            ("not_sent", 1),
+            ("delivered", 2),
+            ("lost", 1),
+            ("duplicate", 1),
+            ("corrupt", 1),
+            ("misdelivered", 1),
+            ("ghost", 1),
+            ("unknown_seen", 1),
+            ("foreign", 1),
+            ("resurrected", 1),
+            ("bounced", 1),
+        ] {
+            assert_eq!(counts[class], count, "{class}");
+        }
+        assert_eq!(json["balanced"], true, "{json}");
+        assert_eq!(json["ids"]["lost"], json!(["0.0.1 in 1"]));
+        assert_eq!(ledger.lower.inner().max(), 50);
+        assert_eq!(ledger.upper.inner().max(), 200);
+    }
+
+    #[test]
+    fn books_that_do_not_balance_are_told() {
+        let ledger = Ledger::join(2, [sent(0, Sent::Accepted)].iter(), std::iter::empty());
+        assert_eq!(ledger.json()["balanced"], false);
+    }
+
+    #[test]
+    fn the_backlog_is_what_was_accepted_and_not_read_at_the_end_of_the_window() {
+        let second = bakeoff_engine::SECOND_NS;
+        let timeline = Timeline::new(0, 0, 4 * second, second);
+        let at = |number, at_ns| SentCopy { at_ns, ..sent(number, Sent::Accepted) };
+        let read = |number, read_ns| SeenCopy { read_ns, ..seen(number, 1, u64::from(number), 7) };
+        let sent = [at(0, second), at(1, second), at(2, 2 * second), at(3, 3 * second + 1)];
+        let seen = [read(0, 2 * second), read(1, 5 * second), read(3, 6 * second)];
+        let flow = flow_json(&timeline, sent.iter(), seen.iter());
+        assert_eq!((flow["accepted"].as_u64(), flow["read"].as_u64()), (Some(3), Some(1)));
+        assert_eq!(flow["backlog"]["messages"], 2);
+        assert_eq!(flow["backlog"]["oldest_s"], 2.0);
+        assert_eq!((flow["drain"]["messages"].as_u64(), flow["drain"]["length_s"].as_f64()), (Some(2), Some(2.0)));
+    }
+}

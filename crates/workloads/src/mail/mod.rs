@@ -1,0 +1,22 @@
+//! Mail: sending by SMTP or LMTP and reading by POP3, step by step, with books on every message.
+
+mod books;
+mod deck;
+mod inspect;
+mod ledger;
+mod message;
+mod operation;
+mod plan;
+mod pop3;
+mod read;
+mod refusals;
+mod reply;
+mod send;
+mod session;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+pub use plan::MailWorkload;
+pub use session::MailSession;
+pub use spec::{Bodies, Login, MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};

@@ -1,0 +1,63 @@
+"""A mail trial straight on the engine, for tests that know its right answer."""
+
+import json
+from typing import Any
+
+from bakeoff.agents.local import load_engine
+
+RUN = "00112233445566aa"
+
+
+def places(address: str) -> dict[str, str]:
+    """`smtp=127.0.0.1:1,pop3=127.0.0.1:2` taken apart."""
+    return dict(part.split("=", 1) for part in address.split(","))
+
+
+def accounts(count: int, domain: str = "bakeoff.test") -> list[dict[str, str]]:
+    """Accounts as `bakeoff users new` names them."""
+    found = []
+    for number in range(1, count + 1):
+        user = f"u{number:04d}@{domain}"
+        found.append({"address": user, "user": user, "password": f"pw{number:04d}"})
+    return found
+
+
+def spec(smtp: str | None, pop3: str | None, **changes: Any) -> dict[str, Any]:
+    """A short trial: 4 clients with 5 mailboxes each, plain 2 KiB messages. `trial` holds changes outside `workload`."""
+    trial = changes.pop("trial", {})
+    workload = {
+        "kind": "mail",
+        "smtp": None if smtp is None else {"addresses": [smtp], **changes.pop("smtp_settings", {})},
+        "pop3": None if pop3 is None else {"addresses": [pop3], **changes.pop("pop3_settings", {})},
+        "mailboxes": accounts(20),
+        "mailboxes_per_client": 5,
+        "sizes": [[2048, 1.0]],
+        "run": RUN,
+        **changes,
+    }
+    return {
+        "workload": workload,
+        "clients": 4,
+        "threads": 1,
+        "length_s": 2.0,
+        "ramp_up_s": 0.2,
+        "ramp_down_s": 0.2,
+        "connect_timeout_s": 10.0,
+        "reply_timeout_s": 20.0,
+        "seed": 7,
+        **trial,
+    }
+
+
+def run(description: dict[str, Any], timeout_s: float = 120.0) -> dict[str, Any]:
+    """The result of a trial."""
+    handle = load_engine().start(json.dumps(description))
+    outcome = handle.wait(timeout_s)
+    assert outcome is not None, "the trial did not end"
+    result: dict[str, Any] = json.loads(outcome.json())
+    return result
+
+
+def serve(**settings: Any) -> Any:
+    """The built-in mail target."""
+    return load_engine().serve(json.dumps({"kind": "mail", **settings}))
