@@ -161,6 +161,6 @@ fn repeated_failures_back_off_and_a_timeout_has_its_class() {
     clock.0.set(SECOND_NS);
     assert_eq!(driver.failure(0, ErrorClass::ReplyTimeout, &mut actions), Next::Begun);
     assert_eq!(driver.failure(0, ErrorClass::Refused, &mut actions), Next::Wait(SECOND_NS + BACK_OFF_FIRST_NS));
-    assert_eq!(driver.recorder.operations[0].errors[ErrorClass::ReplyTimeout as usize], 1);
+    assert_eq!(driver.recorder.operations[0].errors()[ErrorClass::ReplyTimeout as usize], 1);
     assert_eq!(back_off_ns(60), BACK_OFF_LAST_NS);
 }
