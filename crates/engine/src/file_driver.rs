@@ -32,11 +32,20 @@ struct Slot {
     call: Option<FileCall>,
     check: bool,
     inside: bool,
+    /// Holds the right to start one operation of a trial that is bounded by a count.
+    allowed: bool,
     resume_ns: Nanos,
 }
 
-const FREE: Slot =
-    Slot { operation_start_ns: 0, call_start_ns: 0, call: None, check: false, inside: false, resume_ns: 0 };
+const FREE: Slot = Slot {
+    operation_start_ns: 0,
+    call_start_ns: 0,
+    call: None,
+    check: false,
+    inside: false,
+    allowed: false,
+    resume_ns: 0,
+};
 
 /// Totals are published at most so often, ns.
 const PUBLISH_NS: Nanos = 10_000_000;
@@ -145,8 +154,11 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         loop {
             match self.session.next(slot, &context) {
                 FileStep::Call { call, prepare, check } => {
-                    if !inside && !self.live.take_one() {
-                        return FileNext::Stopped;
+                    if !self.slots[index].allowed {
+                        if !self.live.take_one() {
+                            return FileNext::Stopped;
+                        }
+                        self.slots[index].allowed = true;
                     }
                     if prepare {
                         self.prepare(slot, &call, buffers);
@@ -204,6 +216,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
             }
             FileProgress::Done(outcome) => {
                 state.inside = false;
+                state.allowed = false;
                 let stamps = Stamps {
                     start_ns: state.operation_start_ns,
                     end_ns,

@@ -2,8 +2,10 @@
 #![expect(clippy::disallowed_methods, reason = "this is the crate that may")]
 
 pub mod clock;
+mod file;
 mod net;
 pub mod process;
 mod trial;
 
+pub use file::start_files;
 pub use trial::{TrialError, TrialHandle, start};
