@@ -125,8 +125,8 @@ pub enum FileCall {
     /// Comes back to the trial's folder.
     EnterFolder,
     /// Reads the counters of disk, wire and cache; the figures come by [`FileSession::observe`].
-    /// `name` is the file whose cached pages are counted.
-    Observe { name: Option<Name> },
+    /// `name` is the file whose cached pages are counted; without `counters` nothing else is.
+    Observe { name: Option<Name>, counters: bool },
 }
 
 /// What a session wants next for a slot.
@@ -274,6 +274,9 @@ pub trait FileWorkload: Send + Sync + 'static {
     fn figures(&self, _sessions: &[Self::Session]) -> serde_json::Value {
         serde_json::Value::Null
     }
+
+    /// May add to the finished result of the trial, whose form is that of the run file's reference.
+    fn complete(&self, _result: &mut serde_json::Value) {}
 }
 
 /// One simulated thread that works on files.

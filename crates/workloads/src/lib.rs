@@ -1,4 +1,5 @@
 //! Protocol state machines of Bakeoff, one module per kind of work. No I/O, no clock.
 
+pub mod file;
 pub mod null;
 pub mod web;

@@ -90,7 +90,7 @@ impl Lane {
     #[cold]
     fn execute_special<S: FileSession, C: Clock>(&mut self, call: &FileCall, driver: &mut FileDriver<S, C>) -> i64 {
         match *call {
-            FileCall::Observe { name } => {
+            FileCall::Observe { name, counters } => {
                 let mut pages = None;
                 if let Some(name) = name {
                     self.files.with_look(driver.session().path(name), |file: RawFd| {
@@ -98,7 +98,7 @@ impl Lane {
                         0
                     });
                 }
-                let observation = self.common.counters.read(driver.mark_ns(), pages);
+                let observation = self.common.counters.read(counters, driver.mark_ns(), pages);
                 driver.session_mut().observe(&observation);
                 0
             }

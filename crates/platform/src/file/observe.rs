@@ -22,8 +22,13 @@ impl Counters {
         Self { disk: disk.exists().then_some(disk), mount_point: counted_mount(&stats, folder) }
     }
 
-    /// The counters now.
-    pub fn read(&self, at_ns: Nanos, pages: Option<Pages>) -> Observation {
+    /// The cached pages and, when asked for, the counters now.
+    pub fn read(&self, counters: bool, at_ns: Nanos, pages: Option<Pages>) -> Observation {
+        let cached_pages = pages.map(|pages| pages.cached);
+        let dirty_pages = pages.map(|pages| pages.dirty + pages.writeback);
+        if !counters {
+            return Observation { at_ns, cached_pages, dirty_pages, ..Observation::default() };
+        }
         let process = read_to_string("/proc/self/io").unwrap_or_default();
         let wire = read_to_string("/proc/net/dev").ok().map(|text| wire_bytes(&text));
         let mount = self.mount_point.as_deref().and_then(|point| {
@@ -37,8 +42,8 @@ impl Counters {
             wire_out_bytes: wire.map(|bytes| bytes.1),
             mount_read_bytes: mount.map(|bytes| bytes.0),
             mount_write_bytes: mount.map(|bytes| bytes.1),
-            cached_pages: pages.map(|pages| pages.cached),
-            dirty_pages: pages.map(|pages| pages.dirty + pages.writeback),
+            cached_pages,
+            dirty_pages,
         }
     }
 }

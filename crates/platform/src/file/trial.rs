@@ -45,7 +45,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
     let made = needs.clone();
     // A share that hangs must not hang the run: whatever touches it has a thread of its own.
     let opened = within(patience, move || WorkFolder::make(&made).map(|folder| (Counters::of(folder.parent()), folder)));
-    let unmade = |reason: String| Ok(finish(workload, Vec::new(), Vec::new(), &figures(live, 0, Some(reason))));
+    let unmade = |reason: String| Ok(finish(workload, Vec::new(), &[], &figures(live, 0, Some(reason))));
     let (counters, folder) = match opened {
         None => return unmade(hung(&needs)),
         Some(Err(reason)) => return unmade(reason),
@@ -82,16 +82,18 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
     }
     let mut generator = figures(live, elapsed_ns, fault);
     generator.workload = workload.figures(&done);
-    Ok(collect(&workload.operations(), recorders, &threads, &generator))
+    Ok(finish(workload, recorders, &threads, &generator))
 }
 
 fn finish<W: FileWorkload>(
     workload: &Arc<W>,
     recorders: Vec<Recorder>,
-    threads: Vec<ThreadFigures>,
+    threads: &[ThreadFigures],
     generator: &GeneratorFigures,
 ) -> bakeoff_engine::TrialResult {
-    collect(&workload.operations(), recorders, &threads, generator)
+    let mut result = collect(&workload.operations(), recorders, threads, generator);
+    workload.complete(&mut result.json);
+    result
 }
 
 fn figures(live: &Live, elapsed_ns: Nanos, fatal: Option<String>) -> GeneratorFigures {
