@@ -217,6 +217,8 @@ pub struct Observation {
     pub cached_pages: Option<u64>,
     /// Those of them that are not written yet, or are being written.
     pub dirty_pages: Option<u64>,
+    /// CPU time that this process has used, helpers of the kernel that work for it included, ns.
+    pub process_cpu_ns: Option<u64>,
 }
 
 /// What a workload needs of the executor.

@@ -36,6 +36,11 @@ impl AlignedBuffers {
         Ok(Self { start, stride, count })
     }
 
+    /// How many buffers, and how large each is, bytes.
+    pub fn shape(&self) -> (usize, usize) {
+        (self.count, self.stride)
+    }
+
     /// Where a buffer begins, for system calls; `length` is checked against its size.
     #[inline]
     pub fn pointer(&self, buffer: BufferIndex, length: usize) -> *mut u8 {

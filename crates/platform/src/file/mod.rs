@@ -9,6 +9,7 @@ mod map;
 mod observe;
 mod psync;
 mod trial;
+mod uring;
 
 pub use trial::start_files;
 

@@ -1,6 +1,7 @@
 //! Counters of disk, wire and cache: what was really carried, beside what was delivered.
 
 use super::cache::Pages;
+use crate::clock::process_cpu_ns;
 use bakeoff_engine::{Nanos, Observation};
 use std::fs::read_to_string;
 use std::os::unix::fs::MetadataExt;
@@ -44,6 +45,7 @@ impl Counters {
             mount_write_bytes: mount.map(|bytes| bytes.1),
             cached_pages,
             dirty_pages,
+            process_cpu_ns: Some(process_cpu_ns()),
         }
     }
 }

@@ -39,6 +39,11 @@ impl Files {
         Self { folder: Some(folder), descriptors: vec![-1; count], extras }
     }
 
+    /// How many files may be open.
+    pub fn handles(&self) -> usize {
+        self.descriptors.len()
+    }
+
     /// The descriptor of a handle, -1 when it is not open.
     #[inline]
     pub fn descriptor(&self, file: Handle) -> RawFd {

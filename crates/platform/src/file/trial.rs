@@ -6,11 +6,12 @@ use super::folder::WorkFolder;
 use super::lane::{self, Beat, Common, End, Lane};
 use super::observe::Counters;
 use super::psync::Files;
+use super::uring;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use crate::process;
 use crate::trial::{Outcome, TrialError, TrialHandle, launch, panic_text};
 use bakeoff_engine::{
-    Clock, FileDriver, FileNeeds, FileWorkload, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures, TrialSpec,
+    Clock, Executor, FileDriver, FileNeeds, FileWorkload, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures, TrialSpec,
     collect,
 };
 use serde_json::Map;
@@ -186,7 +187,10 @@ fn work<W: FileWorkload>(
             lane.sleep_until(planned_ns, &clock);
             let (cpu_ns, begun_ns) = (thread_cpu_ns(), clock.now_ns());
             driver.resumed(Some(planned_ns));
-            let end = lane::run(&mut driver, &mut lane, &clock);
+            let end = match needs.executor {
+                Executor::Blocking => lane::run(&mut driver, &mut lane, &clock),
+                Executor::Ring => uring::run(&mut driver, &mut lane, &clock),
+            };
             (end, clock.now_ns() - begun_ns, thread_cpu_ns() - cpu_ns)
         }
     };

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 pub const PAGE: usize = 4096;
 /// Length of a stamp, bytes. Pieces shorter than this carry none.
 pub const STAMP: usize = 32;
-const BODY: usize = 16 * PAGE;
+pub(super) const BODY: usize = 16 * PAGE;
 const SEED: u64 = 0x0BAD_0FF5;
 
 /// Whose data they are.
@@ -32,7 +32,7 @@ fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-fn body() -> &'static [u8; BODY] {
+pub(super) fn body() -> &'static [u8; BODY] {
     static BYTES: OnceLock<Box<[u8; BODY]>> = OnceLock::new();
     BYTES.get_or_init(|| {
         let mut rng = Rng::for_thread(SEED, 0, 0);
@@ -42,7 +42,7 @@ fn body() -> &'static [u8; BODY] {
     })
 }
 
-fn stamp(owner: Owner, offset: u64, pass: u64) -> [u8; STAMP] {
+pub(super) fn stamp(owner: Owner, offset: u64, pass: u64) -> [u8; STAMP] {
     let words = [owner.0, offset, pass, mix(owner.0 ^ mix(offset ^ mix(pass)))];
     let mut bytes = [0; STAMP];
     bytes.chunks_exact_mut(8).zip(words).for_each(|(chunk, word)| chunk.copy_from_slice(&word.to_le_bytes()));
