@@ -62,7 +62,33 @@ class WebWorkload(_Spec):
     classes: tuple[ClassSpec, ...] = Field(min_length=1)
 
 
-Workload = Annotated[WebWorkload | NullWorkload, Field(discriminator="kind")]
+class FileMatrixWorkload(_Spec):
+    """File sizes × record sizes × tests; sizes in bytes."""
+
+    kind: Literal["file-matrix"] = "file-matrix"
+    folder: str
+    pairs: tuple[tuple[int, int], ...] = Field(min_length=1)
+    tests: tuple[str, ...] = Field(min_length=1)
+    keep: bool = False
+    fsync: bool = False
+    close: bool = False
+    direct: bool = False
+    dsync: bool = False
+    sync: bool = False
+    mmap: bool = False
+    verify: bool = True
+    cache: Literal["warm", "cold"] = "warm"
+    drop_caches: bool = False
+    cold_command: str | None = None
+    stonewall: bool = False
+    mixed_read_percent: int | None = None
+    stride: int = 17
+    carrier: Literal["disk", "mount", "wire", "memory", "unknown"] = "unknown"
+    link_bytes_per_s: float | None = None
+    stall_s: float = Field(default=60.0, gt=0)
+
+
+Workload = Annotated[WebWorkload | FileMatrixWorkload | NullWorkload, Field(discriminator="kind")]
 
 
 class TrialSpec(_Spec):
