@@ -2,10 +2,10 @@
 
 use bakeoff_engine::{SpecError, TrialSpec};
 use bakeoff_platform::{TrialError, TrialHandle, start, start_files};
-use bakeoff_workloads::{file::matrix::MatrixWorkload, null::NullWorkload, web::WebWorkload};
+use bakeoff_workloads::{file::blocks::BlocksWorkload, file::matrix::MatrixWorkload, null::NullWorkload, web::WebWorkload};
 
 /// All kinds.
-pub(crate) const KINDS: &[&str] = &["null", "web", "file-matrix"];
+pub(crate) const KINDS: &[&str] = &["null", "web", "file-matrix", "file-blocks"];
 
 /// Why a trial did not start.
 pub(crate) enum StartError {
@@ -21,6 +21,7 @@ pub(crate) fn start_trial(spec_json: &str) -> Result<TrialHandle, StartError> {
         "null" => start(NullWorkload, spec),
         "web" => start(WebWorkload::from_json(&spec.workload).map_err(StartError::Spec)?, spec),
         "file-matrix" => start_files(MatrixWorkload::from_spec(&spec).map_err(StartError::Spec)?, spec),
+        "file-blocks" => start_files(BlocksWorkload::from_spec(&spec).map_err(StartError::Spec)?, spec),
         other => {
             let known = KINDS.join(", ");
             let text = format!("this engine has no workload `{other}`; it has: {known}");

@@ -23,7 +23,7 @@ struct Flight {
 }
 
 struct Ring {
-    ring: IoUring,
+    kernel: IoUring,
     /// Handles are registered files.
     fixed_files: bool,
     /// The first so many bytes of each buffer are registered; 0: none.
@@ -84,12 +84,12 @@ impl Ring {
                 fixed_bytes = 0;
             }
         }
-        Ok(Self { ring, fixed_files, fixed_bytes, flights: vec![None; depth], in_flight: 0 })
+        Ok(Self { kernel: ring, fixed_files, fixed_bytes, flights: vec![None; depth], in_flight: 0 })
     }
 
     /// Tells the kernel which descriptor a handle is now.
     fn register(&mut self, file: Handle, descriptor: i32) {
-        if self.fixed_files && self.ring.submitter().register_files_update(u32::from(file), &[descriptor]).is_err() {
+        if self.fixed_files && self.kernel.submitter().register_files_update(u32::from(file), &[descriptor]).is_err() {
             self.fixed_files = false;
         }
     }
@@ -141,17 +141,17 @@ impl Ring {
         self.in_flight += 1;
         // SAFETY: buffer and descriptor stay valid until the completion has been seen: the loop never ends before.
         // The queue has as many places as there are slots, so that it cannot be full.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
+        let pushed = unsafe { self.kernel.submission().push(&entry) };
         debug_assert!(pushed.is_ok());
     }
 
     /// Submits what was pushed and waits for a completion, at most until `timeout_ns` from now when that is given.
     fn wait(&mut self, timeout_ns: Option<Nanos>) -> io::Result<()> {
         let entered = match timeout_ns {
-            None => self.ring.submit_and_wait(1),
+            None => self.kernel.submit_and_wait(1),
             Some(wait_ns) => {
                 let time = Timespec::new().sec(wait_ns / 1_000_000_000).nsec((wait_ns % 1_000_000_000) as u32);
-                self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time))
+                self.kernel.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&time))
             }
         };
         match entered {
@@ -181,7 +181,7 @@ impl Ring {
             if self.wait(None).is_err() {
                 return;
             }
-            let ended = self.ring.completion().count();
+            let ended = self.kernel.completion().count();
             self.in_flight -= ended.min(self.in_flight);
         }
     }
@@ -233,7 +233,7 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane:
         if let Err(error) = waited {
             break End::Aborted(advice(&error));
         }
-        ended.extend(ring.ring.completion().map(|entry| (entry.user_data() as u32, entry.result())));
+        ended.extend(ring.kernel.completion().map(|entry| (entry.user_data() as u32, entry.result())));
         for (slot, result) in ended.drain(..) {
             if let Some(value) = ring.completed(slot, result, lane) {
                 driver.done(slot, value, &mut lane.buffers);

@@ -1,5 +1,7 @@
 //! File work: sessions that ask for file calls.
 
+pub mod blocks;
+pub mod content;
 pub mod matrix;
 pub mod pattern;
 
