@@ -1,11 +1,11 @@
 //! Which workload a specification's `kind` names. A new kind is one line here.
 
 use bakeoff_engine::{SpecError, TrialSpec};
-use bakeoff_platform::{TrialError, TrialHandle, start, start_files};
-use bakeoff_workloads::{file::blocks::BlocksWorkload, file::matrix::MatrixWorkload, null::NullWorkload, web::WebWorkload};
+use bakeoff_platform::{TrialError, TrialHandle, read_bounded, start, start_files};
+use bakeoff_workloads::{file::blocks::BlocksWorkload, file::matrix::MatrixWorkload, file::mix::MixWorkload, null::NullWorkload, web::WebWorkload};
 
 /// All kinds.
-pub(crate) const KINDS: &[&str] = &["null", "web", "file-matrix", "file-blocks"];
+pub(crate) const KINDS: &[&str] = &["null", "web", "file-matrix", "file-blocks", "file-mix"];
 
 /// Why a trial did not start.
 pub(crate) enum StartError {
@@ -22,6 +22,7 @@ pub(crate) fn start_trial(spec_json: &str) -> Result<TrialHandle, StartError> {
         "web" => start(WebWorkload::from_json(&spec.workload).map_err(StartError::Spec)?, spec),
         "file-matrix" => start_files(MatrixWorkload::from_spec(&spec).map_err(StartError::Spec)?, spec),
         "file-blocks" => start_files(BlocksWorkload::from_spec(&spec).map_err(StartError::Spec)?, spec),
+        "file-mix" => start_files(MixWorkload::from_spec(&spec, read_bounded).map_err(StartError::Spec)?, spec),
         other => {
             let known = KINDS.join(", ");
             let text = format!("this engine has no workload `{other}`; it has: {known}");

@@ -7,5 +7,5 @@ mod net;
 pub mod process;
 mod trial;
 
-pub use file::start_files;
+pub use file::{read_bounded, start_files};
 pub use trial::{TrialError, TrialHandle, start};

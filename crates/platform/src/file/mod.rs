@@ -13,6 +13,19 @@ mod uring;
 
 pub use trial::start_files;
 
+/// The bytes of a file of the user's, at most `limit` of them; the error is a sentence.
+pub fn read_bounded(path: &str, limit: usize) -> Result<Vec<u8>, String> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(limit as u64 + 1).read_to_end(&mut bytes))
+        .map_err(|error| format!("cannot be read ({error}): check the path"))?;
+    if bytes.len() > limit {
+        return Err(format!("is larger than {limit} bytes: use a smaller one"));
+    }
+    Ok(bytes)
+}
+
 /// The error number of the last failed call, negative.
 pub(crate) fn last_error() -> i64 {
     -i64::from(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))

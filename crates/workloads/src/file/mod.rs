@@ -3,7 +3,10 @@
 pub mod blocks;
 pub mod content;
 pub mod matrix;
+pub mod mix;
 pub mod pattern;
+#[cfg(test)]
+mod simulated;
 
 /// One clear sentence about a file call that failed for good; `what` names the work.
 pub fn fault_text(what: &str, errno: i32) -> String {

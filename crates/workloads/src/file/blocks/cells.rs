@@ -90,14 +90,11 @@ impl CellFigures {
         self.bins[BINS_NS.partition_point(|&end_ns| end_ns <= elapsed_ns)] += 1;
     }
 
-    /// The operation is over.
-    #[inline]
-    pub fn finish(&mut self, elapsed_ns: Nanos, transaction: bool) {
-        if transaction {
-            self.transactions += 1;
-            self.transaction_sum_ns += elapsed_ns;
-            self.transaction_max_ns = self.transaction_max_ns.max(elapsed_ns);
-        }
+    /// A request with its reply is over.
+    pub fn transaction(&mut self, elapsed_ns: Nanos) {
+        self.transactions += 1;
+        self.transaction_sum_ns += elapsed_ns;
+        self.transaction_max_ns = self.transaction_max_ns.max(elapsed_ns);
     }
 
     pub fn failed(&mut self, reads: bool) {

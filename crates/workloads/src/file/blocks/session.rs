@@ -55,7 +55,8 @@ enum Turn {
 struct Slot {
     transfer: Transfer,
     turn: Turn,
-    start_ns: Nanos,
+    /// The request of a transaction whose reply is under way.
+    request: Option<FileResult>,
     busy: bool,
     prepared: Prepared,
     moved: (u64, u64),
@@ -98,7 +99,7 @@ impl BlocksSession {
         let free = Slot {
             transfer: Transfer { reads: true, offset: 0, size: 0, reply: 0 },
             turn: Turn::Request,
-            start_ns: 0,
+            request: None,
             busy: false,
             prepared: Prepared::default(),
             moved: (0, 0),
@@ -306,20 +307,18 @@ impl BlocksSession {
         let (reads, wanted) = if reply {
             (!place.transfer.reads, place.transfer.reply)
         } else {
-            place.start_ns = result.start_ns;
             (place.transfer.reads, place.transfer.size)
         };
         let failed = result.value != i64::from(wanted) || result.damaged;
         let bytes = if failed { 0 } else { u64::from(wanted) };
         *(if reads { &mut place.moved.0 } else { &mut place.moved.1 }) += bytes;
-        let (start_ns, moved, offset) = (place.start_ns, place.moved, place.transfer.offset);
         if !failed && !reply && place.transfer.reply > 0 {
-            self.figures[self.cell].step(reads, bytes, result);
+            place.request = Some(*result);
             return FileProgress::Pending;
         }
+        let (request, moved, offset) = (place.request.take(), place.moved, place.transfer.offset);
         place.busy = false;
         self.in_flight -= 1;
-        let transaction = reply;
         let error = if failed { Some(self.failed(result, wanted, offset)) } else { None };
         let figures = &mut self.figures[self.cell];
         figures.whole.add(moved, result.end_ns);
@@ -329,7 +328,10 @@ impl BlocksSession {
         let figures = &mut self.figures[self.cell];
         if error.is_none() {
             figures.step(reads, bytes, result);
-            figures.finish(result.end_ns - start_ns, transaction);
+            if let Some(request) = request {
+                figures.step(!reads, request.value as u64, &request);
+                figures.transaction(result.end_ns - request.start_ns);
+            }
         } else {
             figures.failed(reads);
         }
