@@ -88,7 +88,70 @@ class FileMatrixWorkload(_Spec):
     stall_s: float = Field(default=60.0, gt=0)
 
 
-Workload = Annotated[WebWorkload | FileMatrixWorkload | NullWorkload, Field(discriminator="kind")]
+class AccessLineSpec(_Spec):
+    """One line of an access specification: bytes, percent, ms."""
+
+    size: int = Field(ge=1)
+    share: float
+    read: float
+    random: float
+    delay_ms: float
+    burst: int = Field(ge=1)
+    align: int
+    reply: int
+
+
+class BlockCellSpec(_Spec):
+    """What is timed on its own; `block_bytes` is None where sizes differ."""
+
+    pattern: str
+    block_bytes: int | None
+    lines: tuple[AccessLineSpec, ...] = Field(min_length=1)
+
+
+class FileBlocksWorkload(_Spec):
+    """Block sizes and access specifications on one large file; bytes and seconds."""
+
+    kind: Literal["file-blocks"] = "file-blocks"
+    folder: str
+    region_bytes: int = Field(ge=1)
+    outstanding: int = Field(ge=1, le=256)
+    cells: tuple[BlockCellSpec, ...] = Field(min_length=1)
+    cell_s: float = Field(gt=0)
+    ramp_up_s: float = Field(ge=0)
+    direct: bool
+    dsync: bool
+    verify: bool
+    cache: Literal["warm", "cold"]
+    drop_caches: bool
+    cold_command: str | None
+    reuse: str | None
+    keep: bool
+    carrier: Literal["disk", "mount", "wire", "memory", "unknown"]
+    link_bytes_per_s: float | None
+    stall_s: float = Field(gt=0)
+
+
+class FileMixWorkload(_Spec):
+    """Office file operations, or a dbench loadfile; bytes and seconds."""
+
+    kind: Literal["file-mix"] = "file-mix"
+    folder: str
+    loadfile: str | None
+    once: bool
+    resolve: bool
+    workspace_bytes: int = Field(ge=1)
+    flush: bool
+    verify: bool
+    reuse: str | None
+    keep: bool
+    stall_s: float = Field(gt=0)
+
+
+Workload = Annotated[
+    WebWorkload | FileMatrixWorkload | FileBlocksWorkload | FileMixWorkload | NullWorkload,
+    Field(discriminator="kind"),
+]
 
 
 class TrialSpec(_Spec):

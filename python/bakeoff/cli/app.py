@@ -6,7 +6,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import compare, corpus, plan, report, resume, run, serve, show, suites
+from bakeoff.cli import access, compare, corpus, export, plan, report, resume, run, serve, show, suites
 from bakeoff.errors import BakeoffError
 
 EXIT_USER_ERROR = 2
@@ -18,7 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _verb in (run, plan, resume, show, compare, report, corpus, suites, serve):
+for _verb in (run, plan, resume, show, compare, report, export, corpus, suites, access, serve):
     _verb.register(app)
 
 

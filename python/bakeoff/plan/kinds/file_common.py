@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from bakeoff.errors import PlanError
 from bakeoff.mounts import link_bytes_per_s, mount_of
 from bakeoff.plan.fields import Duration, Strict, is_resolved
-from bakeoff.plan.model import Contender
+from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite, SuiteClass
 from bakeoff.units import parse_link_speed, parse_size
@@ -128,3 +128,10 @@ class FolderKind:
     def space_bytes(self, settings: CommonSettings) -> int:
         """Free space that the largest mix needs."""
         raise NotImplementedError
+
+    def kept_folder(self, plan: Plan) -> str | None:
+        """Name of the folder (`.bakeoff-…`) that a run's trials share in a contender's folder, if any.
+
+        It is removed at the end of the run.
+        """
+        return None

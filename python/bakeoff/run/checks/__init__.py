@@ -6,4 +6,9 @@ from bakeoff.run.checks.base import Check
 from bakeoff.run.checks.files import FolderCheck
 from bakeoff.run.checks.web import WebCheck
 
-CHECKS: dict[str, type[Check]] = {"web": WebCheck, "file-matrix": FolderCheck}
+CHECKS: dict[str, type[Check]] = {
+    "web": WebCheck,
+    "file-matrix": FolderCheck,
+    "file-blocks": FolderCheck,
+    "file-mix": FolderCheck,
+}

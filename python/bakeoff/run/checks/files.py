@@ -7,6 +7,7 @@ import secrets
 import shutil
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +33,9 @@ class FolderCheck:
         kind = KINDS[plan.kind]
         assert isinstance(kind, FolderKind)
         self._needed = kind.space_bytes(plan.settings)
+        kept = kind.kept_folder(plan)
+        keep = getattr(plan.settings, "keep", False)
+        self._remove = [] if kept is None or keep else [(c, Path(c.address) / kept) for c in plan.contenders]
         self._mounts: dict[str, Mount] = {}
         self._devices: dict[str, tuple[int, int]] = {}
         self._free: dict[str, int] = {}
@@ -95,6 +99,18 @@ class FolderCheck:
             for name, mount in self._mounts.items()
         }
         return {"corpus": None, "contenders": contenders}
+
+    def close(self) -> None:
+        """See Check."""
+        for contender, folder in self._remove:
+            with contextlib.suppress(TargetError):
+                in_time(partial(_without_fault, folder), contender)
+
+
+def _without_fault(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        if not folder.is_symlink():
+            shutil.rmtree(folder)
 
 
 def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PATIENCE_S) -> T:
