@@ -1,10 +1,8 @@
 """Known answer: a target with a programmed service time queues as queueing theory says."""
 
-import contextlib
 import json
-import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,19 +22,6 @@ CLIENTS = 500
 COPIES = 16
 LENGTH_S = 25.0
 ROUNDS_MAX = 8
-
-
-@pytest.fixture
-def prompt() -> Iterator[None]:
-    """Threads started in the test come before all others of the machine, where that is allowed: what else runs
-    here must not look like service time.
-    """
-    before = os.sched_getscheduler(0)
-    with contextlib.suppress(PermissionError):
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    yield
-    with contextlib.suppress(PermissionError):
-        os.sched_setscheduler(0, before, os.sched_param(0))
 
 
 def think_s() -> float:

@@ -9,6 +9,8 @@ mod actions;
 mod driver;
 mod endpoint;
 mod error_class;
+mod file_driver;
+mod file_session;
 mod histogram;
 mod latency;
 mod pause;
@@ -26,6 +28,11 @@ pub use actions::Actions;
 pub use driver::{Clock, Driver, Next};
 pub use endpoint::{Endpoint, TlsSettings};
 pub use error_class::ErrorClass;
+pub use file_driver::{FileDriver, FileNext};
+pub use file_session::{
+    BufferIndex, Executor, FileBuffers, FileCall, FileContext, FileNeeds, FileProgress, FileResult, FileSession,
+    FileStep, FileWorkload, Handle, Name, Observation, OpenMode,
+};
 pub use histogram::{HistogramError, deserialize, merge, quantiles, serialize, summarize};
 pub use latency::LatencyHistogram;
 pub use recorder::{Recorder, Stamps};

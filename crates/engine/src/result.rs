@@ -47,7 +47,6 @@ pub struct TrialResult {
 }
 
 struct Merged {
-    operations: Vec<OperationFigures>,
     clients: Vec<ClientFigures>,
     steps: Steps,
     split: Vec<(usize, Steps)>,
@@ -61,10 +60,9 @@ struct Merged {
 
 const STATUS_NAMES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
-fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
+fn merge_recorders(recorders: &[Recorder]) -> Merged {
     let clients = recorders.first().map_or(0, |recorder| recorder.clients.len());
     let mut merged = Merged {
-        operations: vec![OperationFigures::new(); operations],
         clients: vec![ClientFigures::default(); clients],
         steps: Steps::default(),
         split: Vec::new(),
@@ -78,9 +76,6 @@ fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
         connections: (0, 0),
     };
     for recorder in recorders {
-        for (total, part) in merged.operations.iter_mut().zip(&recorder.operations) {
-            total.add(part);
-        }
         for (total, part) in merged.clients.iter_mut().zip(&recorder.clients) {
             total.operations += part.operations;
             total.errors += part.errors;
@@ -178,6 +173,13 @@ fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<
         .collect()
 }
 
+/// The figures of one operation over all threads. One at a time: a matrix has thousands, each with a histogram.
+fn merge_operation(recorders: &[Recorder], index: usize) -> OperationFigures {
+    let mut total = OperationFigures::lazy();
+    recorders.iter().for_each(|recorder| total.add(&recorder.operations[index]));
+    total
+}
+
 fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &GeneratorFigures, operations: u64) -> Value {
     let cpu_ns: u64 = threads.iter().map(|thread| thread.cpu_ns).sum();
     // The busiest thread decides: one that is full hides behind the mean of many.
@@ -206,21 +208,22 @@ pub fn collect(
     threads: &[ThreadFigures],
     figures: &GeneratorFigures,
 ) -> TrialResult {
-    let merged = merge_recorders(&recorders, operations.len());
+    let merged = merge_recorders(&recorders);
     let mut histograms = BTreeMap::new();
     let mut service = LatencyHistogram::new();
     let mut errors = [0; ErrorClass::COUNT];
     let mut totals = (0_u64, 0_u64, 0_u64);
     let mut per_operation = Vec::with_capacity(operations.len());
-    for (name, part) in operations.iter().zip(&merged.operations) {
+    for (index, name) in operations.iter().enumerate() {
+        let part = merge_operation(&recorders, index);
         service.add(&part.service);
         totals = (totals.0 + part.operations, totals.1 + part.bytes_in, totals.2 + part.bytes_out);
-        for (total, count) in errors.iter_mut().zip(part.errors) {
+        for (total, count) in errors.iter_mut().zip(part.errors()) {
             *total += count;
         }
         let key = format!("op/{name}");
         per_operation.push(json!({
-            "name": name, "operations": part.operations, "errors": errors_json(&part.errors),
+            "name": name, "operations": part.operations, "errors": errors_json(&part.errors()),
             "bytes_in": part.bytes_in, "bytes_out": part.bytes_out,
             "service": summarize(part.service.inner()), "histogram": key,
         }));

@@ -2,6 +2,7 @@
 
 pub mod app;
 mod deck;
+pub mod file;
 pub mod mail;
 pub mod null;
 pub mod web;

@@ -7,7 +7,21 @@ from typing import Annotated, NoReturn
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import compare, corpus, demo, plan, report, resume, run, serve, serve_app, show, suites
+from bakeoff.cli import (
+    access,
+    compare,
+    corpus,
+    demo,
+    export,
+    plan,
+    report,
+    resume,
+    run,
+    serve,
+    serve_app,
+    show,
+    suites,
+)
 from bakeoff.errors import BakeoffError
 
 EXIT_USER_ERROR = 2
@@ -20,7 +34,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _verb in (demo, run, plan, resume, show, compare, report, corpus, suites, serve, serve_app):
+VERBS = (demo, run, plan, resume, show, compare, report, export, corpus, suites, access, serve, serve_app)
+for _verb in VERBS:
     _verb.register(app)
 
 

@@ -4,6 +4,13 @@
 
 from bakeoff.run.checks.app import AppCheck
 from bakeoff.run.checks.base import Check
+from bakeoff.run.checks.files import FolderCheck
 from bakeoff.run.checks.web import WebCheck
 
-CHECKS: dict[str, type[Check]] = {"web": WebCheck, "app": AppCheck}
+CHECKS: dict[str, type[Check]] = {
+    "web": WebCheck,
+    "app": AppCheck,
+    "file-matrix": FolderCheck,
+    "file-blocks": FolderCheck,
+    "file-mix": FolderCheck,
+}
