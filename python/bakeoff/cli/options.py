@@ -128,6 +128,9 @@ def metavar(name: str, field: FieldInfo) -> str:
         "headers": "HEADER",
         "dynamic_url": "PATH",
         "source_addresses": "ADDRESS,...",
+        "sending_share": "PERCENT",
+        "sizes": "SIZE=WEIGHT,...",
+        "recipients": "N=WEIGHT,...",
     }
     if name in by_name:
         return by_name[name]

@@ -5,9 +5,10 @@ the contenders before timing is in `bakeoff.run.checks`.
 """
 
 from bakeoff.plan.kinds.base import Kind
+from bakeoff.plan.kinds.mail import MAIL
 from bakeoff.plan.kinds.web import WEB
 
-KINDS: dict[str, Kind] = {"web": WEB}
+KINDS: dict[str, Kind] = {"web": WEB, "mail": MAIL}
 
 
 def setting_owners() -> dict[str, list[str]]:

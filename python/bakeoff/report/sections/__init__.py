@@ -13,6 +13,7 @@ from bakeoff.report.sections import (
     fairness,
     generator,
     left_out,
+    mail,
     method,
     numbers,
     operations,
@@ -27,6 +28,7 @@ from bakeoff.report.sections import (
 
 SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
     result.section,
+    mail.section,
     curves.section,
     response.section,
     errors.section,

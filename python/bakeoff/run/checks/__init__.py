@@ -3,6 +3,7 @@
 """
 
 from bakeoff.run.checks.base import Check
+from bakeoff.run.checks.mail import MailCheck
 from bakeoff.run.checks.web import WebCheck
 
-CHECKS: dict[str, type[Check]] = {"web": WebCheck}
+CHECKS: dict[str, type[Check]] = {"web": WebCheck, "mail": MailCheck}
