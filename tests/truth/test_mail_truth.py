@@ -35,7 +35,9 @@ def test_lost_doubled_damaged_and_late_messages_are_told_one_by_one() -> None:
     )
     where = places(server.address())
     # A delay makes it some thousand messages, so that every id fits into the lists.
-    result = run(spec(where["smtp"], where["pop3"], drain_limit_s=5, trial={"clients": 2, "threads": 1, "length_s": 3.0}))
+    result = run(
+        spec(where["smtp"], where["pop3"], drain_limit_s=5, trial={"clients": 2, "threads": 1, "length_s": 3.0})
+    )
     counts, ledger, truth = classes(result), result["workload"]["ledger"], json.loads(server.counts())
     assert counts["accepted"] == truth["accepted"] > 1000
     for ours, theirs in (("lost", "lost"), ("duplicate", "duplicated"), ("corrupt", "damaged")):
@@ -91,7 +93,9 @@ def test_ninety_nine_refused_connections_are_borne_and_the_hundredth_is_fatal() 
         result = run(spec(place["smtp"], place["pop3"], trial={"clients": 1, "length_s": 1.0}))
         assert (result["fatal"] is not None) is fatal, result["fatal"]
         counts = result["workload"]["refusals"]["init"]["counts"]
-        assert counts.get("reset", 0) + counts.get("refused", 0) == refused  # a reset may come before the connect is told
+        assert (
+            counts.get("reset", 0) + counts.get("refused", 0) == refused
+        )  # a reset may come before the connect is told
         assert json.loads(server.counts())["refused"] == refused
         if fatal:
             assert result["fatal"].startswith("client 0: could not open a POP3 session in 100 tries")
@@ -140,7 +144,13 @@ def test_tls_end_to_end(security: str) -> None:
     place = places(server.address())
     secure = {"security": security, "tls": {"verify": False}}
     result = run(
-        spec(place["smtp"], place["pop3"], smtp_settings={**secure, "auth": True}, pop3_settings=secure, sizes=[[900, 1], [200_000, 1]])
+        spec(
+            place["smtp"],
+            place["pop3"],
+            smtp_settings={**secure, "auth": True},
+            pop3_settings=secure,
+            sizes=[[900, 1], [200_000, 1]],
+        )
     )
     counts = classes(result)
     assert result["fatal"] is None and result["errors"] == {}
@@ -151,7 +161,9 @@ def test_tls_end_to_end(security: str) -> None:
     assert operations["smtp-auth"] > 0
 
 
-@pytest.mark.parametrize("changes", [{"smtp_settings": {"pipelining": True}}, {"smtp_settings": {"messages_per_connection": 10}}])
+@pytest.mark.parametrize(
+    "changes", [{"smtp_settings": {"pipelining": True}}, {"smtp_settings": {"messages_per_connection": 10}}]
+)
 def test_fewer_round_trips_change_nothing_in_the_books(changes: dict[str, Any]) -> None:
     place = places((server := serve()).address())
     result = run(spec(place["smtp"], place["pop3"], recipients=[[2, 1]], trial={"cores": 2}, **changes))

@@ -1,5 +1,6 @@
 """The trial spec that crosses to the engine as JSON. The Rust side holds the same schema in serde."""
 
+import secrets
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -171,8 +172,66 @@ class FileMixWorkload(_Spec):
     stall_s: float = Field(gt=0)
 
 
+class SmtpSide(_Spec):
+    """Where mail is sent; `addresses` are numeric."""
+
+    addresses: tuple[str, ...]
+    server_name: str
+    security: Literal["none", "starttls", "tls"]
+    tls: TlsSpec | None
+    protocol: Literal["smtp", "lmtp"]
+    auth: bool
+    pipelining: bool
+    messages_per_connection: int
+
+
+class Pop3Side(_Spec):
+    """Where mail is read; `addresses` are numeric."""
+
+    addresses: tuple[str, ...]
+    server_name: str
+    security: Literal["none", "starttls", "tls"]
+    tls: TlsSpec | None
+    login: Literal["auto", "user", "plain"]
+
+
+class MailboxSpec(_Spec):
+    """One account."""
+
+    address: str
+    user: str
+    password: str
+
+
+class MailWorkload(_Spec):
+    """SMTP and POP3. `run` marks the messages of one trial; sizes in bytes, weights relative."""
+
+    kind: Literal["mail"] = "mail"
+    smtp: SmtpSide
+    pop3: Pop3Side
+    mailboxes: tuple[MailboxSpec, ...] = Field(min_length=1)
+    mailboxes_per_client: int
+    shared_mailboxes: bool
+    sending_share: float
+    sizes: tuple[tuple[int, float], ...]
+    recipients: tuple[tuple[int, float], ...]
+    bodies: Literal["plain", "hard"]
+    sender: str | None
+    run: str
+    tries: int
+    init_limit_s: float
+    drain_limit_s: float
+    linger_s: float
+
+
 Workload = Annotated[
-    WebWorkload | AppWorkload | FileMatrixWorkload | FileBlocksWorkload | FileMixWorkload | NullWorkload,
+    WebWorkload
+    | MailWorkload
+    | AppWorkload
+    | FileMatrixWorkload
+    | FileBlocksWorkload
+    | FileMixWorkload
+    | NullWorkload,
     Field(discriminator="kind"),
 ]
 
@@ -195,6 +254,13 @@ class TrialSpec(_Spec):
     cores: int = Field(default=1, ge=1)
     pin: tuple[int, ...] | None = None
     seed: int = Field(default=1, ge=0)
+
+    def for_trial(self, clients: int, seed: int) -> "TrialSpec":
+        """The spec of one trial. Mail gets a mark of its own, so that late messages of another trial are told apart."""
+        workload = self.workload
+        if isinstance(workload, MailWorkload):
+            workload = workload.model_copy(update={"run": secrets.token_hex(8)})
+        return self.model_copy(update={"clients": clients, "seed": seed, "workload": workload})
 
     def to_json(self) -> str:
         """The text that crosses the bridge."""

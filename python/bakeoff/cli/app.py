@@ -21,6 +21,7 @@ from bakeoff.cli import (
     serve_app,
     show,
     suites,
+    users,
 )
 from bakeoff.errors import BakeoffError
 
@@ -34,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-VERBS = (demo, run, plan, resume, show, compare, report, export, corpus, suites, access, serve, serve_app)
+VERBS = (demo, run, plan, resume, show, compare, report, export, corpus, suites, access, users, serve, serve_app)
 for _verb in VERBS:
     _verb.register(app)
 

@@ -137,6 +137,9 @@ def metavar(name: str, field: FieldInfo) -> str:
         "file_sizes": "SIZE,...",
         "record_sizes": "SIZE,...",
         "tests": "TEST,...",
+        "sending_share": "PERCENT",
+        "sizes": "SIZE=WEIGHT,...",
+        "recipients": "N=WEIGHT,...",
     }
     if name in by_name:
         return by_name[name]

@@ -9,20 +9,26 @@ from bakeoff.cli.console import make_console
 from bakeoff.compare import compare_run
 from bakeoff.report.terminal import print_summary
 from bakeoff.run.driver import RunInterruptedError
+from bakeoff.run.judge import UNBALANCED
 from bakeoff.store.read import read_run
 
 EXIT_INTERRUPTED = 130
+EXIT_DEFECT = 1
 
 
 def print_result(path: Path) -> None:
     """The verdict in one sentence and what to do next."""
     console = make_console()
-    print_summary(compare_run(read_run(path)), console)
+    run = read_run(path)
+    print_summary(compare_run(run), console)
     console.print(
         f"\nRun file: {path}\nNext: bakeoff compare {path}   |   bakeoff report {path} -o report.html",
         markup=False,
         soft_wrap=True,
     )
+    if any(UNBALANCED in trial.marks for trial in run.trials):
+        typer.echo("bakeoff: the ledger of messages does not balance in some trial: a defect of bakeoff", err=True)
+        raise typer.Exit(EXIT_DEFECT)
 
 
 def stop_cleanly(stop: RunInterruptedError) -> NoReturn:

@@ -10,6 +10,7 @@ from bakeoff.compare.cube import Cube, build_cube
 from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.headline import headline
+from bakeoff.compare.mail import losses
 from bakeoff.compare.metrics import metrics, work_word
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
@@ -45,7 +46,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     return Comparison(
         schema=SCHEMA,
         run=info,
-        headline=headline(info, pairs, contenders, measured),
+        headline=losses(run) + headline(info, pairs, contenders, measured),
         pairs=pairs,
         contenders=contenders,
         curves=curves,

@@ -71,6 +71,11 @@ class CommonSettings(Strict):
         """Length of the measured window in seconds (when the trial is bounded by time)."""
         return self.length_s - self.ramp_up_s - self.ramp_down_s
 
+    @property
+    def around_s(self) -> float:
+        """Longest time of a trial outside its length: what must be done before and after, in seconds."""
+        return 0.0
+
     def stored(self) -> dict[str, Any]:
         """The settings as plain JSON values by field name, units in the names."""
         return self.model_dump(mode="json")

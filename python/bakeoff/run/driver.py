@@ -246,7 +246,7 @@ class _Loop:
 
     def _run_trial(self, trial: PlannedTrial) -> None:
         check_disk(self._writer.path, estimate_bytes(self._plan) // max(1, self._plan.trials))
-        spec = self._specs[trial.contender].model_copy(update={"clients": trial.mix_clients, "seed": trial.seed})
+        spec = self._specs[trial.contender].for_trial(trial.mix_clients, trial.seed)
         started, events = datetime.now(UTC), list[EngineEvent]()
         session: TrialSession | None = None
         self._observer.on_trial_start(trial)
@@ -265,7 +265,7 @@ class _Loop:
     def _watch(self, trial: PlannedTrial, session: TrialSession, events: list[EngineEvent]) -> Outcome | None:
         """Wait for the outcome; None when the engine is long overdue."""
         s = self._plan.settings
-        until = time.monotonic() + s.length_s + s.reply_timeout_s + s.connect_timeout_s + OVERDUE_S
+        until = time.monotonic() + s.around_s + s.length_s + s.reply_timeout_s + s.connect_timeout_s + OVERDUE_S
         while time.monotonic() < until:
             outcome = session.wait(POLL_S)
             if outcome is not None:

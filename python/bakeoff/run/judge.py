@@ -27,6 +27,7 @@ NEAR_CEILING_SHARE = 0.7
 P99_NEEDS_OPERATIONS = 368  # distribution-free upper 95 % bound of a 99th percentile
 LATE_START_P99_NS = 50_000_000
 STUCK_S = 1.0
+UNBALANCED = "ledger-unbalanced"
 VOIDING = {
     "ports_exhausted": "the generator ran out of local ports: use keep_alive or more source_addresses",
     "too_many_files": "the generator ran out of open files: raise `ulimit -n`",
@@ -42,6 +43,8 @@ def judge(result: TrialResult, error_limit: float) -> tuple[str, str]:
             return records.VOIDED, f"{advice} ({result.errors[error]} times)"
     if result.fatal:
         return records.FAILED, result.fatal
+    if unbalanced(result):
+        return records.VOIDED, "the ledger of messages does not balance: a defect of bakeoff, please report it"
     if result.operations == 0:
         return records.FAILED, f"no operation succeeded ({list_errors(result.errors)})"
     share = result.errors_total / (result.operations + result.errors_total)
@@ -54,6 +57,12 @@ def judge(result: TrialResult, error_limit: float) -> tuple[str, str]:
     return records.OK, ""
 
 
+def unbalanced(result: TrialResult) -> bool:
+    """True when the books on messages contradict each other, which no server can bring about."""
+    ledger = (result.workload or {}).get("ledger")
+    return isinstance(ledger, dict) and not ledger.get("balanced", True)
+
+
 def list_errors(errors: dict[str, int]) -> str:
     """`refused 12, reply timeout 3`, the most frequent first."""
     found = sorted(((n, name) for name, n in errors.items() if n), key=lambda pair: (-pair[0], pair[1]))
@@ -62,7 +71,7 @@ def list_errors(errors: dict[str, int]) -> str:
 
 def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[str, ...]:
     """Warnings that do not change the state."""
-    found = []
+    found = [UNBALANCED] if unbalanced(result) else []
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
     # File calls spend their CPU in the system under test: there a busy thread limits nothing.
     cpu_is_work = bool((result.workload or {}).get("cpu_is_work"))

@@ -14,6 +14,7 @@ from bakeoff.report.sections import (
     fairness,
     generator,
     left_out,
+    mail,
     method,
     numbers,
     operations,
@@ -29,6 +30,7 @@ from bakeoff.report.sections import (
 
 SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
     result.section,
+    mail.section,
     curves.section,
     response.section,
     errors.section,

@@ -83,6 +83,7 @@ def _means(trials: tuple[TrialRecord, ...]) -> dict[str, float]:
     sums: dict[str, float] = {}
     for trial in trials:
         for step in trial.steps:
+            # Steps of single operations (`pop3-retr/first_byte`) are parts of these.
             if step.summary.mean_ns is not None and "/" not in step.name:
                 sums[step.name] = sums.get(step.name, 0.0) + step.summary.mean_ns * step.summary.count
     if not sums:

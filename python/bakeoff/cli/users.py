@@ -1,0 +1,131 @@
+"""`bakeoff users`: the accounts of mail runs."""
+
+import poplib
+import smtplib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bakeoff.errors import PlanError
+from bakeoff.mail.accounts import Account, convert, new_accounts, read_accounts, write_accounts
+from bakeoff.mail.address import MailAddress, parse_mail_address
+from bakeoff.plan.kinds.mail import MailSettings
+from bakeoff.run.checks.mail import open_pop3, open_smtp
+
+EXIT_SOME_FAILED = 1
+SHOWN = 20
+
+users_app = typer.Typer(name="users", help="Accounts for mail runs: make, convert, check.", no_args_is_help=True)
+
+
+class Form(StrEnum):
+    """The forms of bakeoff.mail.accounts."""
+
+    dovecot = "dovecot"
+    postfix = "postfix"
+    opensmtpd = "opensmtpd"
+    ldif = "ldif"
+    greenmail = "greenmail"
+
+
+UsersFile = Annotated[Path, typer.Argument(metavar="USERS.csv", help="File of user,password,domain.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.add_typer(users_app)
+
+
+@users_app.command("new")
+def new(
+    count: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many accounts.")],
+    domain: Annotated[str, typer.Option(help="Their domain.")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="USERS.csv", help="File to write.")],
+) -> None:
+    """Make accounts: the same names and passwords each time."""
+    if output.exists():
+        raise PlanError(f"{output} exists already: choose another name with -o, or remove it")
+    write_accounts(output, new_accounts(count, domain))
+    read_accounts(output)  # refuses a domain that mail cannot carry
+    typer.echo(f"{count:,} accounts of {domain} are in {output}")
+
+
+@users_app.command("convert")
+def convert_users(
+    users: UsersFile,
+    to: Annotated[Form, typer.Option(help="Which server's form.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="File to write; standard output otherwise.")
+    ] = None,
+) -> None:
+    """Turn accounts into what a server reads.
+
+    dovecot: passwd-file; postfix: texthash map of mailboxes; opensmtpd: virtual table; ldif: for slapadd;
+    greenmail: value of -Dgreenmail.users.
+    """
+    text = convert(read_accounts(users), to.value)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise PlanError(f"{output} cannot be written ({error.strerror}): choose another place with -o") from None
+
+
+@users_app.command("check")
+def check(
+    users: UsersFile,
+    words: Annotated[list[str], typer.Argument(metavar="smtp=HOST:PORT pop3=HOST:PORT", help="The servers.")],
+    parallel: Annotated[int, typer.Option(min=1, max=200, help="Logins at once.")] = 8,
+    starttls: Annotated[bool, typer.Option("--starttls", help="Turn connections to TLS first.")] = False,
+    insecure: Annotated[bool, typer.Option("--insecure", help="Do not check TLS certificates.")] = False,
+) -> None:
+    """Log in with every account and ask whether mail for it is taken; say which fail."""
+    accounts, address = read_accounts(users), parse_mail_address(",".join(words))
+    mail = MailSettings.model_validate({"starttls": starttls, "insecure": insecure})
+    failed = check_accounts(accounts, address, mail, parallel)
+    for account, why in failed[:SHOWN]:
+        typer.echo(f"{account.address}: {why}", err=True)
+    if len(failed) > SHOWN:
+        typer.echo(f"… and {len(failed) - SHOWN:,} more", err=True)
+    typer.echo(f"{len(accounts) - len(failed):,} of {len(accounts):,} accounts are ready")
+    if failed:
+        raise typer.Exit(EXIT_SOME_FAILED)
+
+
+def check_accounts(
+    accounts: Sequence[Account], address: MailAddress, mail: MailSettings, parallel: int
+) -> list[tuple[Account, str]]:
+    """The accounts that cannot be used, with the reason."""
+    with ThreadPoolExecutor(parallel) as pool:
+        answers = pool.map(lambda account: _fault(account, address, mail), accounts)
+        return [(account, why) for account, why in zip(accounts, answers, strict=True) if why is not None]
+
+
+def _fault(account: Account, address: MailAddress, mail: MailSettings) -> str | None:
+    """Why an account cannot be used, or None."""
+    try:
+        reader = open_pop3(address.reading, mail)
+        reader.user(account.address)
+        reader.pass_(account.password)
+        reader.stat()
+        reader.quit()
+    except poplib.error_proto as error:
+        text = error.args[0] if error.args else error
+        return f"pop3: {text.decode(errors='replace') if isinstance(text, bytes) else text}"
+    except OSError as error:
+        return f"pop3: {error}"
+    try:
+        session = open_smtp(address.sending, mail)
+        session.mail(account.address)
+        code, text = session.rcpt(account.address)
+        session.rset()
+        session.quit()
+    except (OSError, smtplib.SMTPException) as error:
+        return f"{address.sending.protocol}: {error}"
+    return None if code < 300 else f"{address.sending.protocol}: {code} {text.decode(errors='replace')}"

@@ -1,0 +1,1 @@
+"""Accounts and message sizes of mail workloads."""

@@ -1,0 +1,190 @@
+"""Mail: the settings of mail-pop and its workload."""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+
+from bakeoff.corpus.manifest import Manifest
+from bakeoff.errors import PlanError
+from bakeoff.mail.accounts import Account, read_accounts
+from bakeoff.mail.address import Place, parse_mail_address
+from bakeoff.mail.sizes import ISP_2001, Table, parse_recipients, parse_sizes
+from bakeoff.plan.fields import Duration, OptionalPath, Share, Whole, is_resolved
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.suites import Suite, SuiteClass
+
+
+def _sizes(value: Any, info: ValidationInfo) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    return parse_sizes(value) if isinstance(value, str) and not is_resolved(info) else value
+
+
+def _recipients(value: Any, info: ValidationInfo) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    return parse_recipients(value) if isinstance(value, str) and not is_resolved(info) else value
+
+
+class MailSettings(CommonSettings):
+    """Settings of mail-pop."""
+
+    users: OptionalPath = Field(
+        None,
+        description="CSV file of accounts, made by `bakeoff users new`; needed.",
+        json_schema_extra={"path": True},
+    )
+    mailboxes: Whole = Field(
+        50, ge=1, le=100_000, description="Mailboxes of each client, shared out among its threads."
+    )
+    shared_mailboxes: bool = Field(
+        False, description="Every thread reads all mailboxes of its client, so that they collide."
+    )
+    sending_share: Share = Field(0.30, ge=0, le=1, description="Share of a client's time that goes into sending: 30%.")
+    sizes: Annotated[Table, BeforeValidator(_sizes)] = Field(
+        ISP_2001, description="Sizes of messages: isp-2001, 4KiB, or a table such as 4KiB=90,100KiB=10."
+    )
+    recipients: Annotated[Table, BeforeValidator(_recipients)] = Field(
+        ((1, 1.0),), description="Recipients of a message: a number, isp-2001, or a table such as 1=90,3=10."
+    )
+    bodies: Literal["plain", "hard"] = Field(
+        "plain", description="plain text, or hard: dots at line starts, lines of 998 bytes, trailing blanks."
+    )
+    sender: str | None = Field(None, min_length=3, description="Envelope sender; the client's first mailbox otherwise.")
+    messages_per_connection: Whole = Field(1, ge=1, description="Messages sent over one connection.")
+    pipelining: bool = Field(False, description="Send MAIL, RCPT and DATA together where the server offers PIPELINING.")
+    starttls: bool = Field(False, description="Turn connections to TLS by STARTTLS and STLS.")
+    smtp_login: bool = Field(False, description="Log in (AUTH PLAIN) before sending.")
+    pop3_login: Literal["auto", "user", "plain"] = Field(
+        "auto", description="How POP3 users log in: auto, user (USER and PASS) or plain (AUTH PLAIN)."
+    )
+    insecure: bool = Field(False, description="Do not check TLS certificates.", json_schema_extra={"off": "verify"})
+    ca_file: OptionalPath = Field(
+        None,
+        description="PEM file of certificate authorities to trust instead of the system's.",
+        json_schema_extra={"path": True},
+    )
+    tries: Whole = Field(
+        100, ge=1, description="Refused connections in a row that a client bears while it empties its mailboxes."
+    )
+    init_limit_s: Duration = Field(
+        600.0, alias="init_limit", gt=0, description="Longest time for emptying the mailboxes before a trial."
+    )
+    drain_limit_s: Duration = Field(
+        60.0, alias="drain_limit", ge=0, description="Longest time after a trial until all accepted mail was read."
+    )
+
+    @model_validator(mode="after")
+    def _mail_consistent(self) -> Self:
+        if not self.shared_mailboxes and self.threads > self.mailboxes:
+            raise ValueError(
+                "threads: a client's threads share out its mailboxes: use as many mailboxes, or shared_mailboxes"
+            )
+        if self.operations is not None:
+            raise ValueError("operations: a mail trial is bounded by time: leave it out")
+        most = max(count for count, _ in self.recipients)
+        if most > min(self.mixes) * self.mailboxes:
+            raise ValueError(f"recipients: {most} are more than the mailboxes of the smallest mix")
+        return self
+
+    @property
+    def around_s(self) -> float:
+        """Longest time before and after the measured part."""
+        return self.init_limit_s + self.drain_limit_s + self.reply_timeout_s
+
+    def accounts(self) -> list[Account]:
+        """The accounts that the largest mix needs. Raises PlanError when the file has fewer."""
+        needed = max(self.mixes) * self.mailboxes
+        if self.users is None:
+            raise PlanError(
+                f"users: name a file of accounts, made by `bakeoff users new --count {needed} --domain example.test "
+                "-o users.csv`"
+            )
+        accounts = read_accounts(Path(self.users))
+        if len(accounts) < needed:
+            raise PlanError(
+                f"users: {max(self.mixes)} clients with {self.mailboxes} mailboxes each need {needed} accounts; "
+                f"{self.users} has {len(accounts)}: make more with `bakeoff users new --count {needed}`"
+            )
+        return accounts[:needed]
+
+
+class MailKind:
+    """The kind `mail`."""
+
+    name = "mail"
+    settings: type[CommonSettings] = MailSettings
+
+    def check_address(self, address: str, settings: CommonSettings) -> None:
+        """See Kind."""
+        parsed = parse_mail_address(address)
+        if mail_settings(settings).starttls and (parsed.sending.implicit_tls or parsed.reading.implicit_tls):
+            raise PlanError(f"address {address!r} begins with TLS: leave starttls out, or write smtp= and pop3=")
+
+    def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
+        """See Kind. Mail has no classes: its operations are the steps of the protocols."""
+        mail_settings(settings).accounts()
+        return ()
+
+    def workload(
+        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
+    ) -> dict[str, Any]:
+        """See Kind. `addresses` are those of sending and reading."""
+        mail = mail_settings(plan.settings)
+        address = parse_mail_address(contender.address)
+        sending, reading = address.sending, address.reading
+        return {
+            "kind": "mail",
+            "smtp": {
+                **_side(mail, sending, addresses[0]),
+                "protocol": "lmtp" if sending.protocol == "lmtp" else "smtp",
+                "auth": mail.smtp_login,
+                "pipelining": mail.pipelining,
+                "messages_per_connection": mail.messages_per_connection,
+            },
+            "pop3": {**_side(mail, reading, addresses[1]), "login": mail.pop3_login},
+            "mailboxes": [{"address": a.address, "user": a.address, "password": a.password} for a in mail.accounts()],
+            "mailboxes_per_client": mail.mailboxes,
+            "shared_mailboxes": mail.shared_mailboxes,
+            "sending_share": mail.sending_share,
+            "sizes": mail.sizes,
+            "recipients": mail.recipients,
+            "bodies": mail.bodies,
+            "sender": mail.sender,
+            "run": secrets.token_hex(8),
+            "tries": mail.tries,
+            "init_limit_s": mail.init_limit_s,
+            "drain_limit_s": mail.drain_limit_s,
+            "linger_s": mail.reply_timeout_s,
+        }
+
+
+def mail_settings(settings: CommonSettings) -> MailSettings:
+    """The settings as those of mail."""
+    assert isinstance(settings, MailSettings)
+    return settings
+
+
+def accounts_digest(accounts: Sequence[Account]) -> str:
+    """SHA-256 over the accounts, in hex: the same file for every part of a run."""
+    text = "\n".join(f"{a.address} {a.password}" for a in accounts)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _side(mail: MailSettings, place: Place, address: str) -> dict[str, Any]:
+    security = "tls" if place.implicit_tls else "starttls" if mail.starttls else "none"
+    tls = {"verify": not mail.insecure, "ca_file": mail.ca_file, "resumption": True}
+    return {
+        "addresses": [address],
+        "server_name": place.host,
+        "security": security,
+        "tls": None if security == "none" else tls,
+    }
+
+
+MAIL = MailKind()
