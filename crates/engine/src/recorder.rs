@@ -259,7 +259,12 @@ impl Recorder {
         let service_ns = stamps.end_ns - stamps.start_ns;
         self.live.0 += 1;
         self.live.2 += outcome.bytes_in;
-        self.series.success(stamps.end_ns, service_ns, outcome.bytes_in);
+        if self.focus.is_none() {
+            self.series.success(stamps.end_ns, service_ns, outcome.bytes_in);
+        } else {
+            // One operation after the other: the times of a second would mix unlike things.
+            self.series.count(stamps.end_ns, outcome.bytes_in);
+        }
         if !self.timeline.in_window(stamps.end_ns) {
             self.outside_operations += 1;
             return;

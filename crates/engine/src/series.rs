@@ -69,12 +69,18 @@ impl Series {
 
     #[inline]
     pub fn success(&mut self, now_ns: Nanos, service_ns: u64, bytes_in: u64) {
+        self.count(now_ns, bytes_in);
+        self.histogram.record(service_ns);
+    }
+
+    /// A success whose time is not wanted.
+    #[inline]
+    pub fn count(&mut self, now_ns: Nanos, bytes_in: u64) {
         if now_ns >= self.row_end_ns {
             self.turn(now_ns);
         }
         self.operations += 1;
         self.bytes_in += bytes_in;
-        self.histogram.record(service_ns);
     }
 
     pub fn failure(&mut self, now_ns: Nanos) {
