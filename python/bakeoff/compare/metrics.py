@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from bakeoff.store.records import TrialRecord
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.surface import common_cells, mean_rate
+from bakeoff.store.records import RunRecord, TrialRecord
 
 # What the operations of a kind of suite are called in sentences.
 WORK = {"web": "requests", "mail": "mail steps", "app": "transactions", "file": "file operations"}
@@ -83,6 +85,19 @@ def metrics(kind: str) -> tuple[Metric, ...]:
             "p99 response time",
         ),
     )
+
+
+def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
+    """The metrics of ``run``. Where trials are made of cells, the primary one is the geometric mean of the rates of
+    the cells that all contenders have: every cell then weighs the same.
+    """
+    found = metrics(run.kind)
+    keys = common_cells(run, cube.usable.values())
+    if not keys:
+        return found
+    title = f"KiB/s, geometric mean of {len(keys):,} cells"
+    rate = Metric("rate", title, "KiB/s", True, "log", lambda trial: mean_rate(trial, keys), "KiB/s")
+    return (rate, *found[1:])
 
 
 def error_share(trial: TrialRecord) -> float:

@@ -12,6 +12,7 @@ from bakeoff.report.sections import (
     errors,
     fairness,
     generator,
+    heat_map,
     left_out,
     method,
     numbers,
@@ -27,6 +28,7 @@ from bakeoff.report.sections import (
 
 SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
     result.section,
+    heat_map.section,
     curves.section,
     response.section,
     errors.section,
