@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bakeoff.compare import wording
 from bakeoff.compare.matrix_model import Matrix
-from bakeoff.compare.metrics import Metric
+from bakeoff.compare.metrics import CELLS, Metric
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison, RunInfo
 
 
@@ -60,9 +60,9 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
 def _over(end: Endpoint) -> str:
     """What the ratio is a mean of."""
     mixes = f"{'weighted geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
-    cells = end.title.removeprefix("KiB/s, ")
-    if cells == end.title:
+    if not end.title.startswith(CELLS):
         return mixes
+    cells = end.title[0].lower() + end.title[1:]
     return f"{cells}, {mixes}" if len(end.mixes) > 1 else cells
 
 

@@ -14,6 +14,9 @@ from bakeoff.store.records import RunRecord, TrialRecord
 # What the operations of a kind of suite are called in sentences.
 WORK = {"web": "requests", "mail": "mail steps", "app": "transactions", "file": "file operations"}
 
+# Title of the primary metric of suites made of cells.
+CELLS = "Geometric mean of"
+
 Scale = Literal["linear", "log"]
 
 
@@ -95,7 +98,7 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     keys = common_cells(run, cube.usable.values())
     if not keys:
         return found
-    title = f"KiB/s, geometric mean of {len(keys):,} cells"
+    title = f"{CELLS} {len(keys):,} cells"
     rate = Metric("rate", title, "KiB/s", True, "log", lambda trial: mean_rate(trial, keys), "KiB/s")
     return (rate, *found[1:])
 

@@ -59,7 +59,7 @@ def heat_map(
     height = ROW_HEIGHT * len(rows)
     size = (width / max(1, len(columns)), height / max(1, len(rows)))
     x = alt.X("c:O", sort=list(columns), axis=alt.Axis(title=titles[2], labelAngle=0, labelOverlap=False, domain=False))
-    y = alt.Y("r:O", sort=list(rows), axis=alt.Axis(title=titles[3], domain=False, ticks=False))
+    y = alt.Y("r:O", sort=list(rows), axis=alt.Axis(title=titles[3], domain=False, ticks=False, minExtent=margin - 24))
     x = x.scale(domain=list(columns))
     y = y.scale(domain=list(rows))
     colours = [PALETTE[pair[0] % len(PALETTE)], LEVEL_COLOUR, PALETTE[pair[1] % len(PALETTE)]]
@@ -77,7 +77,7 @@ def heat_map(
         if cell.cached or cell.outlier:
             data["marks"].append({**place, "m": "outlier" if cell.outlier else "cached"})
     base = alt.Chart(rows_of("cells")).encode(x=x, y=y)
-    ink = alt.condition(f"abs(datum.v) > {0.62 * limit:.4f}", alt.value(CELL_LIGHT), alt.value(CELL_INK))
+    ink = alt.condition(f"abs(datum.v) > {0.8 * limit:.4f}", alt.value(CELL_LIGHT), alt.value(CELL_INK))
     size_of_text = 10.5 if size[0] >= 34 else 9
     layers: list[Any] = [
         base.mark_rect(stroke="white", strokeWidth=1).encode(color=alt.Color("v:Q", scale=scale, legend=None))
@@ -111,12 +111,12 @@ def _shape(x: Any, y: Any, data: str, path: str, colour: str, line: float, opaci
 
 def _hatch(width: float, height: float) -> str:
     """Lines rising to the right, at equal distances, from edge to edge of the cell."""
-    w, h = width / 2 - 0.5, height / 2 - 0.5
-    step, parts, at = 7.0, [], -w - h + 4.0
+    w, h = int(width / 2), int(height / 2)
+    step, parts, at = 8, [], 4 - w - h
     while at < w + h:
         left, right = max(-w, at - h), min(w, at + h)
-        if right - left > 2.0:
-            parts.append(f"M{left:.1f},{at - left:.1f}L{right:.1f},{at - right:.1f}")
+        if right - left > 2:
+            parts.append(f"M{left},{at - left}L{right},{at - right}")
         at += step
     return "".join(parts)
 

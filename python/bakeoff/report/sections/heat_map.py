@@ -161,7 +161,7 @@ class _Drawing:
             self.limit,
             (chart_title, subtitle, across, "" if wide else down),
             wide,
-            margin=120 if wide else 84,
+            margin=124 if wide else 66,
         )
         at = {(cell.row, cell.column): _in_table(cell) for cell in cells}
         table = Table(
