@@ -57,9 +57,7 @@ def _parse(line: str) -> Mount | None:
     if not separator or len(fields) < 6 or len(rest) < 3:
         return None
     kind = rest[0]
-    return Mount(
-        _plain(fields[4]), kind, _plain(rest[1]), f"{fields[5]},{rest[2]}", carrier_of(kind, rest[1])
-    )
+    return Mount(_plain(fields[4]), kind, _plain(rest[1]), f"{fields[5]},{rest[2]}", carrier_of(kind, rest[1]))
 
 
 def _plain(text: str) -> str:

@@ -225,13 +225,7 @@ class MailWorkload(_Spec):
 
 
 Workload = Annotated[
-    WebWorkload
-    | MailWorkload
-    | AppWorkload
-    | FileMatrixWorkload
-    | FileBlocksWorkload
-    | FileMixWorkload
-    | NullWorkload,
+    WebWorkload | MailWorkload | AppWorkload | FileMatrixWorkload | FileBlocksWorkload | FileMixWorkload | NullWorkload,
     Field(discriminator="kind"),
 ]
 

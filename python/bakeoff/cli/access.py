@@ -18,12 +18,8 @@ def register(app: typer.Typer) -> None:
 
 
 def access(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Show these with their lines.")
-    ] = None,
-    icf: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Show those of an Iometer file instead.")
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Show these with their lines.")] = None,
+    icf: Annotated[Path | None, typer.Option(metavar="FILE", help="Show those of an Iometer file instead.")] = None,
     write: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as an Iometer file.")] = None,
 ) -> None:
     """List access specifications of file-blocks, or read and write them as Iometer files (.icf)."""

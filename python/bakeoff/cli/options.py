@@ -163,9 +163,7 @@ def _plan_input(values: dict[str, Any]) -> PlanInput:
     words, resets = values.pop("words"), values.pop("plan_reset") or []
     given = {key: value for key, value in values.items() if value is not None and value != []}
     plan = {key.removeprefix("plan_"): value for key, value in given.items() if key.startswith("plan_")}
-    settings = {
-        key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")
-    }
+    settings = {key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")}
     base = _base(words)
     return with_flags(base, plan, _shared_flags(base, settings), dict(_reset(word) for word in resets))
 

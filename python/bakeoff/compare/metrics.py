@@ -7,11 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from bakeoff.compare.cube import Cube
 from bakeoff.compare.scores import scores
-from bakeoff.store.records import TrialRecord
+from bakeoff.compare.surface import common_cells, mean_rate
+from bakeoff.store.records import RunRecord, TrialRecord
 
 # What the operations of a kind of suite are called in sentences.
 WORK = {"web": "requests", "mail": "mail steps", "app": "transactions", "file": "file operations"}
+
+# Title of the primary metric of suites made of cells.
+CELLS = "Geometric mean of"
 
 Scale = Literal["linear", "log"]
 
@@ -112,6 +117,19 @@ def _rates(kind: str, rate: str) -> tuple[Metric, ...]:
             f"unweighted {rate}",
         ),
     )
+
+
+def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
+    """The metrics of ``run``. Where trials are made of cells, the primary one is the geometric mean of the rates of
+    the cells that all contenders have: every cell then weighs the same.
+    """
+    found = metrics(run.kind)
+    keys = common_cells(run, cube.usable.values())
+    if not keys:
+        return found
+    title = f"{CELLS} {len(keys):,} cells"
+    rate = Metric("rate", title, "KiB/s", True, "log", lambda trial: mean_rate(trial, keys), "KiB/s")
+    return (rate, *found[1:])
 
 
 def error_share(trial: TrialRecord) -> float:

@@ -43,9 +43,7 @@ SECTOR, MIB, MB = 512, 1 << 20, 1e6
 RAW_PER_S = 1_000_000_000  # raw times are in ns
 
 
-def _row(
-    kind: str, name: str, spec: str, counts: tuple[str, str, str], values: Mapping[str, Any]
-) -> list[str]:
+def _row(kind: str, name: str, spec: str, counts: tuple[str, str, str], values: Mapping[str, Any]) -> list[str]:
     """One row: what `values` does not name is 0."""
     head = dict(zip(HEADER, (kind, name, spec, *counts), strict=False))
     cells = []
@@ -137,9 +135,7 @@ class IometerCsv:
     def text(self, run: RunRecord) -> str:
         """See Exporter."""
         if run.kind != "file-blocks":
-            raise PlanError(
-                f"iometer-csv is for runs of file-blocks, not of {run.suite}: choose another format"
-            )
+            raise PlanError(f"iometer-csv is for runs of file-blocks, not of {run.suite}: choose another format")
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         trials = [trial for trial in run.trials if trial.state == OK and trial.workload.get("cells")]

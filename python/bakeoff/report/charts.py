@@ -16,6 +16,7 @@ from altair.utils.schemapi import debug_mode
 from bakeoff.report.palette import DASHES, GRID, INK, MUTED, PALETTE, SHAPES, STEP_COLOURS, ZONE
 
 WIDTH, HEIGHT = 500, 300
+FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 
 Row = dict[str, Any]
 
@@ -61,7 +62,7 @@ def themed(chart: Any, datasets: dict[str, list[Row]]) -> dict[str, Any]:
 
 _CONFIG: dict[str, Any] = {
     "aria": False,
-    "font": "Arial, 'Liberation Sans', Helvetica, sans-serif",
+    "font": FONT,
     "background": "transparent",
     "padding": 4,
     "view": {"stroke": None},

@@ -13,6 +13,7 @@ from jinja2 import Environment, select_autoescape
 from markupsafe import Markup
 
 from bakeoff.report import blocks
+from bakeoff.report.charts import FONT
 from bakeoff.report.palette import PALETTE, SHAPES
 from bakeoff.report.redact import hidden
 
@@ -75,6 +76,8 @@ def draw(chart: blocks.Chart) -> str:
     svg = re.sub(r'id="((?:clip|gradient)[^"]*)"', rf'id="{chart.id}-\1"', svg)
     svg = re.sub(r"url\(#((?:clip|gradient)[^)]*)\)", rf"url(#{chart.id}-\1)", svg)
     svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)
+    # One typeface for all: named once, it need not be named thousands of times.
+    svg = svg.replace(f' font-family="{FONT}"', "").replace("<svg ", f'<svg font-family="{FONT}" ', 1)
     named = f'role="img" aria-labelledby="{chart.id}-title {chart.id}-desc" '
     inner = (
         f'<title id="{chart.id}-title">{escape(chart.title)}</title>'

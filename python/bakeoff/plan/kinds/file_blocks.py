@@ -49,17 +49,13 @@ Icf = Annotated[tuple[AccessSpec, ...] | None, BeforeValidator(_icf)]
 class FileBlocksSettings(FileSettings):
     """Settings of file-blocks."""
 
-    block_sizes: OptionalSizes = Field(
-        SIZES, description="Block sizes: 512,4KiB,1MiB; 512 bytes to 63 MiB by default."
-    )
+    block_sizes: OptionalSizes = Field(SIZES, description="Block sizes: 512,4KiB,1MiB; 512 bytes to 63 MiB by default.")
     patterns: Words = Field(
         tuple(PATTERNS),
         description="Patterns: sequential_read,sequential_write,random_read,random_write,mixed.",
     )
     mixed_read: float = Field(50.0, ge=0, le=100, description="Reads of the mixed pattern, percent.")
-    mixed_random: float = Field(
-        50.0, ge=0, le=100, description="Random transfers of the mixed pattern, percent."
-    )
+    mixed_random: float = Field(50.0, ge=0, le=100, description="Random transfers of the mixed pattern, percent.")
     access: Access = Field(
         None,
         description="Named access specifications instead of sizes × patterns: File server,Database.",
@@ -70,9 +66,7 @@ class FileBlocksSettings(FileSettings):
         json_schema_extra={"path": True},
     )
     region: Size = Field(20 * 1000**3, ge=4096, description="File that all clients work on: 20GB.")
-    outstanding: Whole = Field(
-        1, ge=1, le=256, description="I/Os in flight per client; more than 1 uses io_uring."
-    )
+    outstanding: Whole = Field(1, ge=1, le=256, description="I/Os in flight per client; more than 1 uses io_uring.")
     cell_time_s: Duration = Field(
         30.0, alias="cell_time", gt=0, description="Measured time of each cell, after its ramp_up: 30s."
     )
@@ -80,9 +74,7 @@ class FileBlocksSettings(FileSettings):
     cache: Literal["warm", "cold"] = Field(
         "warm", description="warm: as the cell before left it; cold: dropped before each cell, with proof."
     )
-    drop_caches: bool = Field(
-        False, description="With cache = cold, drop the caches of the whole machine, too (root)."
-    )
+    drop_caches: bool = Field(False, description="With cache = cold, drop the caches of the whole machine, too (root).")
     cold_command: str | None = Field(
         None,
         min_length=1,

@@ -58,9 +58,7 @@ class FileMatrixSettings(FileSettings):
     cache: Literal["warm", "cold"] = Field(
         "warm", description="warm: as the test before left it; cold: dropped before each test, with proof."
     )
-    drop_caches: bool = Field(
-        False, description="With cache = cold, drop the caches of the whole machine, too (root)."
-    )
+    drop_caches: bool = Field(False, description="With cache = cold, drop the caches of the whole machine, too (root).")
     cold_command: str | None = Field(
         None,
         min_length=1,

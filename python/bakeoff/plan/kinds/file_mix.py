@@ -75,9 +75,7 @@ class FileMixKind(FolderKind):
         """See Kind. Raises PlanError when the loadfile is missing."""
         s = _mix(plan.settings)
         if s.loadfile is not None and not Path(s.loadfile).is_file():
-            raise PlanError(
-                f"loadfile {s.loadfile} does not exist: Debian's dbench has /usr/share/dbench/client.txt"
-            )
+            raise PlanError(f"loadfile {s.loadfile} does not exist: Debian's dbench has /usr/share/dbench/client.txt")
         return {
             "kind": "file-mix",
             "folder": file_facts(contender, s).folder,

@@ -12,9 +12,13 @@ from bakeoff.report.sections import (
     curves,
     errors,
     fairness,
+    file_mix,
     generator,
+    heat_map,
     left_out,
     mail,
+    matrix_curves,
+    matrix_tables,
     method,
     numbers,
     operations,
@@ -31,6 +35,10 @@ from bakeoff.report.sections import (
 SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
     result.section,
     mail.section,
+    heat_map.section,
+    matrix_curves.section,
+    matrix_tables.section,
+    file_mix.section,
     curves.section,
     response.section,
     errors.section,
@@ -48,4 +56,14 @@ SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
     method.section,
     trials.section,
     reading.section,
+)
+
+# What is left out when trials are made of cells and there is only one number of clients.
+OVER_CLIENTS = (
+    curves.section,
+    response.section,
+    errors.section,
+    ratios.section,
+    numbers.section,
+    seconds.section,
 )

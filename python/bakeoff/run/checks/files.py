@@ -131,8 +131,7 @@ def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PAT
         raise fault[0]
     if not box:
         raise TargetError(
-            f"{contender.name}: {contender.address} does not answer for {patience_s:g} s: is the share's "
-            f"server up?"
+            f"{contender.name}: {contender.address} does not answer for {patience_s:g} s: is the share's server up?"
         )
     return box[0]
 
