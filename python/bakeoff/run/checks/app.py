@@ -67,6 +67,9 @@ class AppCheck:
             self._addresses[contender.name] = resolve(parse_app_address(contender.address))
         return self._addresses[contender.name]
 
+    def close(self) -> None:
+        """Nothing is kept with the contenders."""
+
     def facts(self) -> dict[str, Any]:
         """See Check."""
         return {"corpus": None, "contenders": {name: asdict(server) for name, server in self._servers.items()}}
