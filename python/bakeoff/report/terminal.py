@@ -11,6 +11,7 @@ from rich.text import Text
 from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison, PairComparison
 from bakeoff.report.fit import Sheet, fitted
+from bakeoff.report.terminal_matrix import print_matrix
 
 STYLES = {
     "better": "bold green",
@@ -27,6 +28,8 @@ def print_summary(comparison: Comparison, console: Console) -> None:
     _headline(comparison, console)
     console.print()
     console.print(_rates(comparison, console))
+    if comparison.matrix:
+        print_matrix(comparison.matrix, console)
     _warnings(comparison, console)
 
 
@@ -35,6 +38,8 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     _headline(comparison, console)
     console.print()
     console.print(_rates(comparison, console))
+    if comparison.matrix:
+        print_matrix(comparison.matrix, console)
     console.print(_responses(comparison, console))
     console.print(_peaks(comparison, console))
     for pair in comparison.pairs:

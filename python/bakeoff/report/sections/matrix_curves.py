@@ -11,13 +11,12 @@ from bakeoff.compare import wording
 from bakeoff.compare.matrix_model import Axis, SizeCurve, SurfacePair
 from bakeoff.compare.matrix_words import BLOCKS, crossing_words, title
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table
-from bakeoff.report.charts import Row, finish, heading, known, rows_of
+from bakeoff.report.charts import Row, finish, heading, known, log_ticks, rows_of
 from bakeoff.report.context import Context
 from bakeoff.report.palette import MUTED, PALETTE
 from bakeoff.report.sections.heat_map import against, label
 
 THIN = "#9aa3ae"
-TICKS = (0.1, 0.2, 0.33, 0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.25, 1.4, 2, 3, 5, 10)
 
 
 def section(context: Context) -> Section | None:
@@ -68,8 +67,10 @@ def _lines(rows: list[Row], colour: str, across: str, chart_title: str, subtitle
     values = [v for row in rows for v in (row["ratio"], row["low"], row["high"]) if v]
     bound = max([abs(math.log(v)) for v in values] + [math.log(1.06)]) * 1.05
     scale = alt.Scale(type="log", domain=[math.exp(-bound), math.exp(bound)], nice=False, clamp=True)
-    far = [t for t in TICKS if abs(math.log(t)) <= bound and (t == 1 or abs(math.log(t)) > bound / 6)]
-    y = alt.Y("ratio:Q", scale=scale, axis=alt.Axis(title="Ratio, log scale", values=far, format="~f"))
+    ticks = log_ticks(math.exp(-bound), math.exp(bound))
+    y = alt.Y(
+        "ratio:Q", scale=scale, axis=alt.Axis(title="Ratio, log scale", values=ticks, format="~f", labelOverlap=False)
+    )
     single = alt.Chart(rows_of("single")).mark_line(strokeWidth=1, color=THIN, opacity=0.7)
     one = alt.Chart(rows_of("one")).mark_rule(color=MUTED, strokeWidth=1)
     every = alt.Chart(rows_of("every"))
