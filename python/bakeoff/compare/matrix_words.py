@@ -74,12 +74,10 @@ def summary(pair: SurfacePair, kind: str) -> tuple[str, ...]:
         curve = pair.curve("", axis)
         if curve:
             found.append(f"By {word}, over all tests: {pair.contender} is {_along(curve, kind)}.")
-    if pair.uncached:
-        number = pair.overall.cells - pair.uncached.cells
-        left = (
-            f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached.cells else "no other is left"
-        )
-        cells = wording.plural(number, "cell")
+    cached = sum(bool(cell.cached) and cell.state not in ("void", "skipped") for cell in pair.cells)
+    if cached:
+        left = f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached else "no other is left"
+        cells = wording.plural(cached, "cell")
         found.append(f"{cells} of {pair.overall.cells:,} can only be explained by a cache (marked); {left}.")
     if pair.without_outliers:
         number = pair.overall.cells - pair.without_outliers.cells

@@ -120,6 +120,12 @@ def test_cached_cells_are_marked_counted_and_left_out_only_beside() -> None:
     assert any("can only be explained by a cache" in text for text in comparison.headline)
 
 
+def test_a_run_of_cached_cells_only_says_so() -> None:
+    comparison, pair = compared(level, lambda _, __, cell: cell.update(cached=True), tests=("read",), sizes=SMALL)
+    assert pair.uncached is None and pair.overall.cells == len(SMALL)
+    assert any(text.endswith("explained by a cache (marked); no other is left.") for text in comparison.headline)
+
+
 def test_outliers_are_named_counted_and_left_out_only_beside() -> None:
     def wild(contender: str, block: int, cell: dict[str, Any]) -> None:
         if contender == "cifs" and (cell["file_bytes"], cell["record_bytes"]) == (MIB, 16 * KIB):

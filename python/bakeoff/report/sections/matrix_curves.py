@@ -111,8 +111,8 @@ def _crossings(pair: SurfacePair, kind: str) -> Table:
         words = tuple(crossing_words(curve) if curve else wording.MISSING for curve in curves)
         rows.append((title(test) or "all tests", *words))
     note = (
-        "A side of 1.00 counts when the interval of the average at a size excludes 1 (with under six blocks: when it is off by "
-        "5 %). The size of a crossing is read off straight lines on logarithmic axes."
+        "A side of 1.00 counts when the interval of the average at a size excludes 1 (with under six "
+        "blocks: when it is off by 5 %). The size of a crossing is read off straight lines on logarithmic axes."
     )
     if kind != BLOCKS:
         note += (
