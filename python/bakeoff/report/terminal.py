@@ -40,11 +40,15 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     console.print(_rates(comparison, console))
     if comparison.matrix:
         print_matrix(comparison.matrix, console)
-    console.print(_responses(comparison, console))
-    console.print(_peaks(comparison, console))
+    # Cells at one number of clients have no curve, and one percentile over all record sizes would say nothing.
+    curves = comparison.matrix is None or len(comparison.run.mixes) > 1
+    if curves:
+        console.print(_responses(comparison, console))
+        console.print(_peaks(comparison, console))
     for pair in comparison.pairs:
         console.print(_endpoints(pair, console))
-        console.print(_ratios(pair, console))
+        if curves:
+            console.print(_ratios(pair, console))
     _left_out(comparison, console)
     console.print(_audits(comparison, console))
     _warnings(comparison, console)
