@@ -42,8 +42,10 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
         floor = "at least " if any(gate.name == "generator" for gate in end.gates) else ""
         return f"{faster} serves {floor}{numbers} ({basis}): {faster} is better."
     if kind == "equivalent":
+        # Means of cells can agree where the cells do not.
+        mean = " on average" if end.title.startswith(CELLS) else ""
         return (
-            f"{pair.contender} and {pair.baseline} are equivalent within ±{wording.percent(info.delta)}: "
+            f"{pair.contender} and {pair.baseline} are equivalent{mean} within ±{wording.percent(info.delta)}: "
             f"{faster} serves {numbers} ({basis})."
         )
     if kind == "inconclusive":

@@ -221,4 +221,4 @@ class _Averages:
             SizePoint(size, len(groups[size]), *values)
             for size, *values in zip(sizes, rows.ratio.tolist(), rows.low.tolist(), rows.high.tolist(), strict=True)
         )
-        return SizeCurve(test, axis, points, crossings(points))
+        return SizeCurve(test, axis, points, crossings(points, bool(rows.blocks.min() >= MINIMUM_BLOCKS)))

@@ -14,7 +14,7 @@ from bakeoff.compare.surface import CellKey, Surface
 
 Floats = NDArray[np.float64]
 
-# A point this near to 1.00 is on neither side when there is no interval to tell.
+# A point this near to 1.00 is on neither side when there are no intervals to tell.
 NEUTRAL = 0.05
 # A cell is an outlier when it differs from its surroundings by both: times the usual deviation, and as a ratio.
 UNUSUAL, OUTLYING = 6.0, 1.5
@@ -23,19 +23,22 @@ NEIGHBOURS = 3
 CACHE_FALL, LEVEL = 3.0, 1.6
 
 
-def crossings(points: tuple[SizePoint, ...]) -> tuple[Crossing, ...]:
-    """Where the curve goes from one side of 1.00 to the other; points that show neither side do not count."""
-    sides = [_side(point) for point in points]
+def crossings(points: tuple[SizePoint, ...], told: bool) -> tuple[Crossing, ...]:
+    """Where the curve goes from one side of 1.00 to the other; points that show neither side do not count.
+
+    ``told``: there are blocks enough for intervals to tell the side. Otherwise the numbers alone do.
+    """
+    sides = [_side(point, told) for point in points]
     signed = [i for i, side in enumerate(sides) if side]
     return tuple(
-        Crossing(points[i].size_kib, points[j].size_kib, _near(points[i : j + 1]), sides[i] > 0)
+        Crossing(points[i].size_kib, points[j].size_kib, _near(points[i : j + 1]), sides[i] > 0, told)
         for i, j in pairwise(signed)
         if sides[i] != sides[j]
     )
 
 
-def _side(point: SizePoint) -> int:
-    if math.isnan(point.low):
+def _side(point: SizePoint, told: bool) -> int:
+    if not told:
         return 0 if abs(math.log(point.ratio)) < NEUTRAL else (1 if point.ratio > 1.0 else -1)
     return 1 if point.low > 1.0 else -1 if point.high < 1.0 else 0
 

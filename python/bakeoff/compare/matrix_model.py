@@ -81,13 +81,14 @@ class SizePoint:
 @dataclass(frozen=True)
 class Crossing:
     """Between ``last_kib`` and ``first_kib`` the ratio crosses 1.00, near ``near_kib``; ``falls`` when the contender
-    is ahead below and behind above.
+    is ahead below and behind above. Without ``shown`` it is seen in the numbers, with too few blocks to show it.
     """
 
     last_kib: float
     first_kib: float
     near_kib: float
     falls: bool
+    shown: bool
 
 
 @dataclass(frozen=True)

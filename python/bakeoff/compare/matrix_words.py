@@ -74,12 +74,10 @@ def summary(pair: SurfacePair, kind: str) -> tuple[str, ...]:
         curve = pair.curve("", axis)
         if curve:
             found.append(f"By {word}, over all tests: {pair.contender} is {_along(curve, kind)}.")
-    if pair.uncached:
-        number = pair.overall.cells - pair.uncached.cells
-        left = (
-            f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached.cells else "no other is left"
-        )
-        cells = wording.plural(number, "cell")
+    cached = sum(bool(cell.cached) and cell.state not in ("void", "skipped") for cell in pair.cells)
+    if cached:
+        left = f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached else "no other is left"
+        cells = wording.plural(cached, "cell")
         found.append(f"{cells} of {pair.overall.cells:,} can only be explained by a cache (marked); {left}.")
     if pair.without_outliers:
         number = pair.overall.cells - pair.without_outliers.cells
@@ -172,13 +170,20 @@ def _crossed(crossing: Crossing, axis: Axis, kind: str) -> str:
     now, before = ("behind", "ahead") if crossing.falls else ("ahead", "behind")
     return (
         f"{now} from {_sized(crossing.first_kib, axis, kind)} on (last {before} at {size(crossing.last_kib)}, "
-        f"1.00 is crossed near {size(crossing.near_kib, 2)})"
+        f"1.00 is crossed near {size(crossing.near_kib, 2)}{_shown(crossing)})"
     )
+
+
+def _shown(crossing: Crossing) -> str:
+    return "" if crossing.shown else " by the numbers alone"
 
 
 def crossing_words(curve: SizeCurve) -> str:
     """All crossings of a curve: "falls below 1.00 near 90 KiB"; "none" when there are none."""
-    found = [f"{'falls below' if c.falls else 'rises above'} 1.00 near {size(c.near_kib, 2)}" for c in curve.crossings]
+    found = [
+        f"{'falls below' if c.falls else 'rises above'} 1.00 near {size(c.near_kib, 2)}{_shown(c)}"
+        for c in curve.crossings
+    ]
     return ", ".join(found) or "none"
 
 

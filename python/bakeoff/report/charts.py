@@ -171,7 +171,7 @@ def ratio_over_mixes(
     low = min([*bounds, 1.0 / (1.0 + 1.6 * delta)]) * 0.98
     high = max([*bounds, 1.0 + 1.6 * delta]) * 1.02
     scale = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
-    axis = alt.Axis(title=f"Ratio, log scale ({better})", values=_log_ticks(low, high), format="~f")
+    axis = alt.Axis(title=f"Ratio, log scale ({better})", values=log_ticks(low, high), format="~f")
     order = [str(mix) for mix in mixes]
     x = alt.X(
         "clients:O",
@@ -196,7 +196,7 @@ def ratio_over_mixes(
     return finish(chart, {"rows": rows, "zone": zone_rows, "one": [{"ratio": 1.0}]})
 
 
-def _log_ticks(low: float, high: float) -> list[float]:
+def log_ticks(low: float, high: float) -> list[float]:
     """Six or so round ratios between the bounds, 1 always among them."""
     fine = (
         0.01,

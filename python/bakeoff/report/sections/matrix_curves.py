@@ -11,13 +11,12 @@ from bakeoff.compare import wording
 from bakeoff.compare.matrix_model import Axis, SizeCurve, SurfacePair
 from bakeoff.compare.matrix_words import BLOCKS, crossing_words, title
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table
-from bakeoff.report.charts import Row, finish, heading, known, rows_of
+from bakeoff.report.charts import Row, finish, heading, known, log_ticks, rows_of
 from bakeoff.report.context import Context
 from bakeoff.report.palette import MUTED, PALETTE
 from bakeoff.report.sections.heat_map import against, label
 
 THIN = "#9aa3ae"
-TICKS = (0.1, 0.2, 0.33, 0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.25, 1.4, 2, 3, 5, 10)
 
 
 def section(context: Context) -> Section | None:
@@ -36,7 +35,7 @@ def section(context: Context) -> Section | None:
                 name = "block" if matrix.kind == BLOCKS else axis
                 colour = PALETTE[context.names.index(pair.contender) % len(PALETTE)]
                 blocks.append(_chart(pair, curves, name, colour, f"chart-sizes-{number}-{axis}"))
-        blocks.append(_crossings(pair))
+        blocks.append(_crossings(pair, matrix.kind))
     return Section("sizes", "Ratio against size", tuple(blocks)) if blocks else None
 
 
@@ -68,8 +67,9 @@ def _lines(rows: list[Row], colour: str, across: str, chart_title: str, subtitle
     values = [v for row in rows for v in (row["ratio"], row["low"], row["high"]) if v]
     bound = max([abs(math.log(v)) for v in values] + [math.log(1.06)]) * 1.05
     scale = alt.Scale(type="log", domain=[math.exp(-bound), math.exp(bound)], nice=False, clamp=True)
-    far = [t for t in TICKS if abs(math.log(t)) <= bound and (t == 1 or abs(math.log(t)) > bound / 6)]
-    y = alt.Y("ratio:Q", scale=scale, axis=alt.Axis(title="Ratio, log scale", values=far, format="~f"))
+    ticks = log_ticks(math.exp(-bound), math.exp(bound))
+    down = alt.Axis(title="Ratio, log scale", values=ticks, format="~f", labelOverlap=False)
+    y = alt.Y("ratio:Q", scale=scale, axis=down)
     single = alt.Chart(rows_of("single")).mark_line(strokeWidth=1, color=THIN, opacity=0.7)
     one = alt.Chart(rows_of("one")).mark_rule(color=MUTED, strokeWidth=1)
     every = alt.Chart(rows_of("every"))
@@ -77,7 +77,7 @@ def _lines(rows: list[Row], colour: str, across: str, chart_title: str, subtitle
         one.encode(y=y),
         single.encode(x=x, y=y, detail="test:N"),
         every.mark_rule(strokeWidth=1.6, color=colour, opacity=0.75).encode(
-            x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q"
+            x=x, y=alt.Y("low:Q", scale=scale, axis=down), y2="high:Q"
         ),
         every.mark_line(strokeWidth=2.4, color=colour).encode(x=x, y=y),
         every.mark_point(size=46, filled=True, opacity=1, color=colour).encode(x=x, y=y),
@@ -100,20 +100,23 @@ def _table(curves: list[SizeCurve], chart_title: str) -> Table:
     return Table(chart_title, columns, tuple(rows))
 
 
-def _crossings(pair: SurfacePair) -> Table:
+def _crossings(pair: SurfacePair, kind: str) -> Table:
     """Where each test crosses 1.00, on either axis."""
-    columns = (
-        Column("Test", numeric=False),
-        Column("Over record sizes", numeric=False),
-        Column("Over file sizes", numeric=False),
-    )
+    axes: tuple[Axis, ...] = ("record",) if kind == BLOCKS else ("record", "file")
+    columns = [Column("Pattern" if kind == BLOCKS else "Test", numeric=False)]
+    columns += [Column(f"Over {'block' if kind == BLOCKS else axis} sizes", numeric=False) for axis in axes]
     rows = []
     for test in ("", *(average.name for average in pair.tests)):
-        record, file = pair.curve(test, "record"), pair.curve(test, "file")
-        words = tuple(crossing_words(curve) if curve else wording.MISSING for curve in (record, file))
+        curves = [pair.curve(test, axis) for axis in axes]
+        words = tuple(crossing_words(curve) if curve else wording.MISSING for curve in curves)
         rows.append((title(test) or "all tests", *words))
     note = (
-        "A side of 1.00 counts when the interval of the average at a size excludes 1 (one block: when it is off by "
-        "5 %). The size of a crossing is read off straight lines on logarithmic axes."
+        "A side of 1.00 counts when the interval of the average at a size excludes 1 (with under six "
+        "blocks: when it is off by 5 %). The size of a crossing is read off straight lines on logarithmic axes."
     )
-    return Table(f"Crossings of 1.00, {against(pair)}", columns, tuple(rows), note)
+    if kind != BLOCKS:
+        note += (
+            " Small files have no large records, and large files may have no small ones: what differs by record size "
+            "shows against file size too. The heat maps tell the two apart."
+        )
+    return Table(f"Crossings of 1.00, {against(pair)}", tuple(columns), tuple(rows), note)
