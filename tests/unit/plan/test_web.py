@@ -168,10 +168,16 @@ ADDRESSES = {"web": "http://127.0.0.1:1", "app": "127.0.0.1:1", "mail": "smtp=12
 
 
 @pytest.mark.parametrize("suite", suite_names())
-def test_every_shipped_suite_resolves_in_every_size(suite: str) -> None:
+def test_every_shipped_suite_resolves_in_every_size(suite: str, tmp_path: Path) -> None:
+    kind = load_suite(suite).suite.kind
+    settings = {}
+    if kind == "mail":
+        users = tmp_path / "users.csv"
+        users.write_text("user,password,domain\n" + "".join(f"u{n},pw{n},example.test\n" for n in range(3000)))
+        settings = {"users": str(users)}
     for size in ("quick", "short", "full"):
-        address = ADDRESSES.get(load_suite(suite).suite.kind, "/srv/share")
-        plan = resolve_plan(flags(suite, f"a={address}", plan={"size": size}))
+        address = ADDRESSES.get(kind, "/srv/share")
+        plan = resolve_plan(flags(suite, f"a={address}", plan={"size": size}, **settings))
         if plan.classes:
             assert sum(c.weight for c in plan.classes) == pytest.approx(100)
 
