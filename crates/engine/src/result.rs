@@ -85,13 +85,12 @@ fn merge_recorders(recorders: &[Recorder]) -> Merged {
         merged.steps.add(&recorder.steps);
         for (operation, part) in recorder.split.iter().enumerate() {
             let Some(part) = part else { continue };
-            match merged.split.iter_mut().find(|(other, _)| *other == operation) {
-                Some((_, total)) => total.add(part),
-                None => {
-                    let mut total = Steps::default();
-                    total.add(part);
-                    merged.split.push((operation, total));
-                }
+            if let Some((_, total)) = merged.split.iter_mut().find(|(other, _)| *other == operation) {
+                total.add(part);
+            } else {
+                let mut total = Steps::default();
+                total.add(part);
+                merged.split.push((operation, total));
             }
         }
         for (total, part) in merged.told_steps.iter_mut().zip(&recorder.told_steps) {
@@ -176,7 +175,9 @@ fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<
 /// The figures of one operation over all threads. One at a time: a matrix has thousands, each with a histogram.
 fn merge_operation(recorders: &[Recorder], index: usize) -> OperationFigures {
     let mut total = OperationFigures::lazy();
-    recorders.iter().for_each(|recorder| total.add(&recorder.operations[index]));
+    for recorder in recorders {
+        total.add(&recorder.operations[index]);
+    }
     total
 }
 

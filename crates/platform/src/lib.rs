@@ -1,5 +1,7 @@
 //! Everything that touches the machine: clocks, processors, sockets, TLS, and the loops that carry out trials.
 
+#![expect(clippy::disallowed_methods, reason = "this is the crate that may")]
+
 pub mod clock;
 mod file;
 mod gate;

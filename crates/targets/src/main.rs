@@ -28,7 +28,7 @@ enum Kind {
     /// The application server: service threads on one queue, a data segment per client
     App(Box<App>),
     /// SMTP and POP3 with faults on request, described in JSON as for the library
-    Mail(Mail),
+    Mail(Box<Mail>),
 }
 
 #[derive(Args)]

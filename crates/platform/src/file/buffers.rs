@@ -74,7 +74,7 @@ mod tests {
         let mut buffers = AlignedBuffers::new(3, 5000).unwrap();
         buffers.slice(0, 5000).fill(1);
         assert!(buffers.slice(1, 5000).iter().all(|&byte| byte == 0));
-        assert!((0..3).all(|index| buffers.pointer(index, 1) as usize % PAGE == 0));
+        assert!((0..3).all(|index| (buffers.pointer(index, 1) as usize).is_multiple_of(PAGE)));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) struct Counters {
 impl Counters {
     /// For the file system that holds `folder`.
     pub fn of(folder: &Path) -> Self {
-        let device = std::fs::metadata(folder).map(|facts| facts.dev()).unwrap_or(0);
+        let device = std::fs::metadata(folder).map_or(0, |facts| facts.dev());
         let disk = PathBuf::from(format!("/sys/dev/block/{}:{}/stat", libc::major(device), libc::minor(device)));
         let stats = read_to_string("/proc/self/mountstats").unwrap_or_default();
         Self { disk: disk.exists().then_some(disk), mount_point: counted_mount(&stats, folder) }

@@ -243,7 +243,7 @@ fn gather<S>(parts: &Receiver<Handed<S>>, common: &Common, sessions: usize, need
                 continue;
             }
             let beat = common.beats[session].0.load(Ordering::Relaxed);
-            if beat != last.0 || beat % 2 == 0 || last.1 == 0 {
+            if beat != last.0 || beat.is_multiple_of(2) || last.1 == 0 {
                 *last = (beat, now_ns);
             } else if now_ns - last.1 > needs.stall_ns {
                 gathered.fault.get_or_insert_with(|| hung(needs));

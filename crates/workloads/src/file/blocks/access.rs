@@ -185,7 +185,7 @@ mod tests {
             counts[parts.iter().position(|part| part.0 == u64::from(transfer.size)).unwrap()] += 1;
             reads[usize::from(!transfer.reads)] += 1;
             halves[usize::from(transfer.offset >= 1 << 29)] += 1;
-            assert!(transfer.offset % 512 == 0 && transfer.offset + u64::from(transfer.size) <= 1 << 30);
+            assert!(transfer.offset.is_multiple_of(512) && transfer.offset + u64::from(transfer.size) <= 1 << 30);
         }
         let shares: Vec<f64> = parts.iter().map(|part| part.1).collect();
         // Upper 0.1 % points of chi-square with 7 and with 1 degrees of freedom.
@@ -236,9 +236,9 @@ mod tests {
     fn offsets_keep_the_alignment_that_the_line_or_direct_io_asks_for() {
         let lines = [Line { align: 4096, ..line(1000, 100.0, 50.0, 50.0) }];
         let mut aligned = chooser(1 << 20);
-        assert!((0..1_000).all(|_| draw(&mut aligned, &lines).offset % 4096 == 0));
+        assert!((0..1_000).all(|_| draw(&mut aligned, &lines).offset.is_multiple_of(4096)));
         let mut direct = Chooser::new(Rng::for_thread(1, 0, 0), 1 << 20, 4096, 0);
-        assert!((0..1_000).all(|_| draw(&mut direct, &[line(8192, 100.0, 0.0, 50.0)]).offset % 4096 == 0));
+        assert!((0..1_000).all(|_| draw(&mut direct, &[line(8192, 100.0, 0.0, 50.0)]).offset.is_multiple_of(4096)));
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Shared {
 
     fn mixed_reads(&self, session: u32) -> bool {
         match self.spec.mixed_read_percent {
-            None => session % 2 == 0,
+            None => session.is_multiple_of(2),
             Some(share) => u64::from(session) * 100 < u64::from(self.sessions) * u64::from(share),
         }
     }

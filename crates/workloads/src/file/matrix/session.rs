@@ -229,7 +229,7 @@ impl MatrixSession {
                 self.fault
                     .get_or_insert_with(|| "the command that makes caches cold failed: try it by hand".to_owned());
             }
-            Role::OpenDirect if value > 0 && self.pair().1 % value as u64 != 0 => {
+            Role::OpenDirect if value > 0 && !self.pair().1.is_multiple_of(value as u64) => {
                 let text = format!(
                     "{}: direct I/O here needs records that are multiples of {value} bytes",
                     self.shared.operation(self.cell)

@@ -102,7 +102,11 @@ impl MatrixSpec {
         if self.direct && self.mmap {
             return refuse("direct and mmap exclude each other".to_owned());
         }
-        if self.stride == 0 || !(self.stall_s > 0.0) || self.mixed_read_percent.is_some_and(|share| share > 100) {
+        if self.stride == 0
+            || self.stall_s.is_nan()
+            || self.stall_s <= 0.0
+            || self.mixed_read_percent.is_some_and(|share| share > 100)
+        {
             return refuse("stride and stall_s must be above 0, mixed_read_percent at most 100".to_owned());
         }
         Ok(())
