@@ -13,9 +13,11 @@ from bakeoff.agents.spec import TrialSpec
 LOADFILE = Path("/usr/share/dbench/client.txt")
 LINES = 458_344
 COUNTS = {
-    "ReadX": 124_199, "NTCreateX": 79_230, "QUERY_PATH_INFORMATION": 71_814, "Close": 58_200, "WriteX": 39_502,
+    "ReadX": 124_199, "NTCreateX": 79_230, "QUERY_PATH_INFORMATION": 71_814, "Close": 58_200,
+    "WriteX": 39_502,
     "FIND_FIRST": 27_765, "Unlink": 16_000, "QUERY_FS_INFORMATION": 13_168, "QUERY_FILE_INFORMATION": 12_585,
-    "SET_FILE_INFORMATION": 6_454, "Flush": 5_553, "Rename": 3_355, "LockX": 258, "UnlockX": 258, "Deltree": 2,
+    "SET_FILE_INFORMATION": 6_454, "Flush": 5_553, "Rename": 3_355, "LockX": 258, "UnlockX": 258,
+    "Deltree": 2,
     "Mkdir": 1,
 }  # fmt: skip
 
