@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from bakeoff.errors import PlanError
-from bakeoff.plan.access import LINES_MAX, AccessSpec, spec_of
+from bakeoff.plan.access import FIELDS, LINES_MAX, AccessLine, AccessSpec, spec_of
 
 BYTES_MAX = 16 << 20
 VERSION = "1.1.0"
@@ -178,7 +178,7 @@ class _Reader:
         self._cycling: dict[str, Cycling] = {}
         self._specs: list[tuple[AccessSpec, str]] = []
         self._spec: tuple[str, str] | None = None
-        self._rows: list[list[float]] = []
+        self._rows: list[list[int]] = []
         self._managers: list[Manager] = []
         self._workers: list[Worker] = []
         self._targets: list[tuple[str, str]] = []
@@ -253,16 +253,19 @@ class _Reader:
                 raise ValueError(f"a specification has {LINES_MAX} lines at most")
             fields = _commas(text)
             if len(fields) not in (6, 7, 8):
-                raise ValueError(f"{text[:80]!r} has not 8 fields: size, share, reads, random, delay and so on")
-            self._rows.append([float(_whole(value)) for value in fields])
+                raise ValueError(
+                    f"{text[:80]!r} has not 8 fields: size, share, reads, random, delay and so on"
+                )
+            row = [_whole(value) for value in fields]
+            AccessLine.model_validate(dict(zip(FIELDS, row, strict=False)))
+            self._rows.append(row)
 
     def end_spec(self) -> None:
         """The specification that is being read is complete."""
         if self._spec is not None:
             name, assigned = self._spec
             self._spec = None
-            rows = [[int(value) for value in row] for row in self._rows]
-            self._specs.append((spec_of(name, rows), assigned))
+            self._specs.append((spec_of(name, self._rows), assigned))
 
     def _manager(self, text: str) -> None:
         key = self._keyword

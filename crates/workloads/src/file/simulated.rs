@@ -156,7 +156,8 @@ pub fn play(session: &mut impl FileSession, disk: &mut Disk, depth: u32, call_ns
     // (end, slot, call, check, start) of calls in flight, in the order of their starts.
     let mut flying: Vec<(Nanos, u32, FileCall, bool, Nanos)> = Vec::new();
     let mut starts = vec![None; depth as usize];
-    let mut wakes: Vec<(Nanos, u32)> = (0..depth).map(|slot| (0, slot)).collect();
+    // The last slot comes first: no session may count on an order.
+    let mut wakes: Vec<(Nanos, u32)> = (0..depth).rev().map(|slot| (0, slot)).collect();
     let mut idle: Vec<u32> = Vec::new();
     while played.counted.len() < most {
         while let Some(at) = wakes.iter().position(|wake| wake.0 <= now_ns) {

@@ -177,7 +177,7 @@ impl BlocksSession {
     }
 
     /// The step of a task; `None` goes on at once.
-    fn run_task(&mut self, task: Task, context: &FileContext) -> Option<FileStep> {
+    fn run_task(&mut self, slot: u32, task: Task, context: &FileContext) -> Option<FileStep> {
         match task {
             Task::Barrier => Some(FileStep::Barrier),
             Task::OpenRegion => {
@@ -185,7 +185,7 @@ impl BlocksSession {
                 Some(self.aside(FileCall::Open { file: FILE, name: 0, mode, permissions: 0o600 }, Role::Must))
             }
             Task::LookAtRegion => Some(self.aside(FileCall::HandleStat { file: FILE }, Role::Length)),
-            Task::Fill => Some(self.fill_region()),
+            Task::Fill => Some(self.fill_region(slot)),
             Task::Call(call, role) => Some(self.aside(call, role)),
             Task::Observe { after } => {
                 self.observing = Some(after);
@@ -208,7 +208,7 @@ impl BlocksSession {
     }
 
     /// The next piece of the region that is missing, or what comes after it.
-    fn fill_region(&mut self) -> FileStep {
+    fn fill_region(&mut self, slot: u32) -> FileStep {
         let wanted = self.shared.spec.region_bytes;
         if self.length >= wanted {
             self.script.push_front(Task::Call(FileCall::Close { file: FILE }, Role::Must));
@@ -216,10 +216,11 @@ impl BlocksSession {
         }
         self.script.push_front(Task::Fill);
         let size = FILL_BYTES.min(wanted - self.length) as u32;
-        self.slots[0].transfer = Transfer { reads: false, offset: self.length, size, reply: 0 };
-        self.slots[0].turn = Turn::Request;
+        let place = &mut self.slots[slot as usize];
+        place.transfer = Transfer { reads: false, offset: self.length, size, reply: 0 };
+        place.turn = Turn::Request;
         self.script_role = Some(Role::Piece);
-        let call = FileCall::WriteAt { file: FILE, buffer: 0, length: size, offset: self.length };
+        let call = FileCall::WriteAt { file: FILE, buffer: slot as u16, length: size, offset: self.length };
         FileStep::Call { call, prepare: true, check: false }
     }
 
@@ -395,12 +396,12 @@ impl BlocksSession {
         ErrorClass::ShortTransfer
     }
 
-    fn script_done(&mut self, role: Role, result: &FileResult) {
+    fn script_done(&mut self, slot: u32, role: Role, result: &FileResult) {
         let value = result.value;
         let figures = self.figures.get_mut(self.cell);
         match (role, figures) {
             (Role::Length, _) if value >= 0 => self.length = value as u64,
-            (Role::Piece, _) if value == i64::from(self.slots[0].transfer.size) => self.length += value as u64,
+            (Role::Piece, _) if value == i64::from(self.slots[slot as usize].transfer.size) => self.length += value as u64,
             (Role::Granule, _) if value >= 0 => self.granule = (value as u64).max(1),
             (Role::Drop, Some(figures)) if value >= -1 => figures.level = u8::from(value <= 0),
             (Role::DropAll, Some(figures)) => figures.level = if value >= 0 { 2 } else { figures.level },
@@ -452,7 +453,7 @@ impl FileSession for BlocksSession {
             }
             match self.script.pop_front() {
                 Some(task) => {
-                    if let Some(step) = self.run_task(task, context) {
+                    if let Some(step) = self.run_task(slot, task, context) {
                         return step;
                     }
                 }
@@ -468,7 +469,7 @@ impl FileSession for BlocksSession {
             return self.transfer_done(slot, result);
         }
         if let Some(role) = self.script_role.take() {
-            self.script_done(role, result);
+            self.script_done(slot, role, result);
         }
         FileProgress::Aside
     }
