@@ -70,6 +70,22 @@ def web_workload(address: str, **settings: Any) -> dict[str, Any]:
     return workload | settings
 
 
+def app_workload(address: str, mix: dict[str, float] | None = None, **settings: Any) -> dict[str, Any]:
+    """A workload for `serve app`; `mix` gives the weights of the kinds (default: all alike)."""
+    kinds = mix or dict.fromkeys(("upload", "download", "processor", "read", "write"), 1.0)
+    return {
+        "kind": "app",
+        "addresses": [address],
+        "classes": [{"name": name, "weight": weight} for name, weight in kinds.items()],
+        "upload_bytes": 1024,
+        "download_bytes": 1024,
+        "rounds": 1000,
+        "record_bytes": 4096,
+        "read_records": 1,
+        "write_records": 1,
+    } | settings
+
+
 def run_trial(workload: dict[str, Any], **spec: Any) -> dict[str, Any]:
     """Runs one trial to its end and returns its figures."""
     whole = {"clients": 1, "length_s": 10, "seed": 1, **spec, "workload": workload}

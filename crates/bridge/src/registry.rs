@@ -2,10 +2,10 @@
 
 use bakeoff_engine::{SpecError, TrialSpec};
 use bakeoff_platform::{TrialError, TrialHandle, start};
-use bakeoff_workloads::{null::NullWorkload, web::WebWorkload};
+use bakeoff_workloads::{app::AppWorkload, null::NullWorkload, web::WebWorkload};
 
 /// All kinds.
-pub(crate) const KINDS: &[&str] = &["null", "web"];
+pub(crate) const KINDS: &[&str] = &["null", "web", "app"];
 
 /// Why a trial did not start.
 pub(crate) enum StartError {
@@ -20,6 +20,7 @@ pub(crate) fn start_trial(spec_json: &str) -> Result<TrialHandle, StartError> {
     let started = match kind.as_str() {
         "null" => start(NullWorkload, spec),
         "web" => start(WebWorkload::from_json(&spec.workload).map_err(StartError::Spec)?, spec),
+        "app" => start(AppWorkload::from_json(&spec.workload).map_err(StartError::Spec)?, spec),
         other => {
             let known = KINDS.join(", ");
             let text = format!("this engine has no workload `{other}`; it has: {known}");

@@ -11,6 +11,7 @@ mod endpoint;
 mod error_class;
 mod histogram;
 mod latency;
+mod pause;
 mod recorder;
 mod result;
 mod rng;
@@ -31,7 +32,7 @@ pub use result::{GeneratorFigures, ThreadFigures, TrialResult, collect};
 pub use rng::Rng;
 pub use session::{Event, Identity, Outcome, Progress, Session, Workload};
 pub use snapshot::{Live, Snapshot};
-pub use spec::{SpecError, TrialSpec};
+pub use spec::{SpecError, ThinkDistribution, TrialSpec};
 pub use timeline::{Phase, Timeline};
 
 /// Nanoseconds on a monotonic clock whose zero is not defined.

@@ -77,6 +77,8 @@ pub struct Recorder {
     pub(crate) operations: Vec<OperationFigures>,
     pub(crate) clients: Vec<ClientFigures>,
     pub(crate) steps: Steps,
+    /// Steps that only the workload knows, with their names.
+    pub(crate) told_steps: Vec<(String, LatencyHistogram)>,
     pub(crate) statuses: [u64; 6],
     pub(crate) outside_operations: u64,
     pub(crate) outside_errors: u64,
@@ -104,6 +106,7 @@ impl Recorder {
                 first_byte: LatencyHistogram::new(),
                 transfer: LatencyHistogram::new(),
             },
+            told_steps: Vec::new(),
             statuses: [0; 6],
             outside_operations: 0,
             outside_errors: 0,
@@ -114,6 +117,13 @@ impl Recorder {
             series: Series::new(&timeline),
             live: (0, 0, 0),
         }
+    }
+
+    /// Also keeps the workload's own steps of these names.
+    #[must_use]
+    pub fn with_steps(mut self, names: Vec<String>) -> Self {
+        self.told_steps = names.into_iter().map(|name| (name, LatencyHistogram::new())).collect();
+        self
     }
 
     /// The phases this recorder counts by.
@@ -147,6 +157,17 @@ impl Recorder {
         client.busy_ns += service_ns;
         self.statuses[usize::from(outcome.status / 100).min(5)] += 1;
         self.record_steps(stamps);
+    }
+
+    /// Counts the steps that a session told of its operation, as (index, ns), when it ended inside the window.
+    #[inline]
+    pub fn record_told_steps(&mut self, end_ns: Nanos, steps: &[(u16, u64)]) {
+        if steps.is_empty() || !self.timeline.in_window(end_ns) {
+            return;
+        }
+        for &(step, time_ns) in steps {
+            self.told_steps[usize::from(step)].1.record(time_ns);
+        }
     }
 
     #[inline]
@@ -222,5 +243,14 @@ mod tests {
         assert_eq!((figures.operations, figures.bytes_in, figures.service.count()), (0, 0, 0));
         assert_eq!(figures.errors[ErrorClass::ShortBody as usize], 1);
         assert_eq!(recorder.clients[0].errors, 1);
+    }
+
+    #[test]
+    fn told_steps_count_by_the_same_window() {
+        let mut recorder = Recorder::new(Timeline::new(0, 100, 1_000, 100), 1, 1).with_steps(vec!["queue".into()]);
+        for end_ns in [99, 100, 899, 900] {
+            recorder.record_told_steps(end_ns, &[(0, 7)]);
+        }
+        assert_eq!(recorder.told_steps[0].1.count(), 2);
     }
 }

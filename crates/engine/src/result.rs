@@ -50,6 +50,7 @@ struct Merged {
     operations: Vec<OperationFigures>,
     clients: Vec<ClientFigures>,
     steps: [LatencyHistogram; 4],
+    told_steps: Vec<(String, LatencyHistogram)>,
     statuses: [u64; 6],
     outside: (u64, u64),
     late_start: LatencyHistogram,
@@ -66,6 +67,9 @@ fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
         operations: vec![OperationFigures::new(); operations],
         clients: vec![ClientFigures::default(); clients],
         steps: std::array::from_fn(|_| LatencyHistogram::new()),
+        told_steps: recorders.first().map_or_else(Vec::new, |recorder| {
+            recorder.told_steps.iter().map(|(name, _)| (name.clone(), LatencyHistogram::new())).collect()
+        }),
         statuses: [0; 6],
         outside: (0, 0),
         late_start: LatencyHistogram::new(),
@@ -87,6 +91,9 @@ fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
             merged.steps.iter_mut().zip([&steps.connect, &steps.tls, &steps.first_byte, &steps.transfer])
         {
             total.add(part);
+        }
+        for (total, part) in merged.told_steps.iter_mut().zip(&recorder.told_steps) {
+            total.1.add(&part.1);
         }
         for (total, part) in merged.statuses.iter_mut().zip(recorder.statuses) {
             *total += part;
@@ -197,7 +204,9 @@ pub fn collect(
         }
     }
     let mut steps = Vec::new();
-    for (name, step) in STEP_NAMES.iter().zip(&merged.steps).filter(|(_, step)| step.count() > 0) {
+    let own_steps = STEP_NAMES.into_iter().zip(&merged.steps);
+    let told_steps = merged.told_steps.iter().map(|(name, step)| (name.as_str(), step));
+    for (name, step) in own_steps.chain(told_steps).filter(|(_, step)| step.count() > 0) {
         let key = format!("step/{name}");
         steps.push(json!({"name": name, "summary": summarize(step.inner()), "histogram": key}));
         histograms.insert(key, serialize(step));

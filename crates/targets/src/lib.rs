@@ -8,6 +8,7 @@
 // A server owns its sockets, files and clock; the rule that only `platform` does holds for the measuring half.
 #![allow(clippy::disallowed_methods)]
 
+mod app;
 mod clock;
 mod counts;
 mod faults;
@@ -16,6 +17,7 @@ mod null;
 mod spec;
 mod web;
 
+pub use app::AppSpec;
 pub use spec::{NullSpec, Place, RefuseSpec, Spec, StallSpec, StatusSpec, TlsSpec, WebSpec};
 
 /// Why a server could not be started. The text says what to do.
@@ -90,11 +92,12 @@ pub fn start(spec: Spec) -> Result<ServerHandle, ServeError> {
     let server: Box<dyn Running> = match spec {
         Spec::Web(web) => Box::new(web::start(*web)?),
         Spec::Null(null) => Box::new(null::start(&null)?),
+        Spec::App(app) => Box::new(app::start(&app)?),
     };
     Ok(ServerHandle { server })
 }
 
 /// The kinds of server that [`serve`] knows.
 pub fn kinds() -> &'static [&'static str] {
-    &["web", "null"]
+    &["web", "null", "app"]
 }

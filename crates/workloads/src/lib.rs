@@ -1,4 +1,6 @@
 //! Protocol state machines of Bakeoff, one module per kind of work. No I/O, no clock.
 
+pub mod app;
+mod deck;
 pub mod null;
 pub mod web;

@@ -61,7 +61,31 @@ class WebWorkload(_Spec):
     classes: tuple[ClassSpec, ...] = Field(min_length=1)
 
 
-Workload = Annotated[WebWorkload | NullWorkload, Field(discriminator="kind")]
+class AppClassSpec(_Spec):
+    """A kind of request of the app server and its relative weight."""
+
+    name: Literal["upload", "download", "processor", "read", "write"]
+    weight: float
+
+
+class AppWorkload(_Spec):
+    """Clients of `bakeoff serve app`. `addresses` are numeric, the first is used unless `unix` is set."""
+
+    kind: Literal["app"] = "app"
+    addresses: tuple[str, ...]
+    unix: str | None
+    source_addresses: tuple[str, ...]
+    classes: tuple[AppClassSpec, ...] = Field(min_length=1)
+    upload_bytes: int
+    download_bytes: int
+    rounds: int
+    record_bytes: int
+    read_records: int
+    write_records: int
+    working_set: float
+
+
+Workload = Annotated[WebWorkload | AppWorkload | NullWorkload, Field(discriminator="kind")]
 
 
 class TrialSpec(_Spec):
@@ -75,6 +99,7 @@ class TrialSpec(_Spec):
     length_s: float = Field(gt=0)
     delay_s: float = Field(default=0.0, ge=0)
     think_s: float = Field(default=0.0, ge=0)
+    think_distribution: Literal["fixed", "exponential"] = "fixed"
     max_operations: int | None = None
     connect_timeout_s: float = Field(default=5.0, gt=0)
     reply_timeout_s: float = Field(default=10.0, gt=0)

@@ -139,6 +139,7 @@ def _specs(plan: Plan, check: Check) -> dict[str, TrialSpec]:
                 "length_s": s.length_s,
                 "delay_s": s.delay_s,
                 "think_s": s.think_s,
+                "think_distribution": s.think_distribution,
                 "max_operations": s.operations,
                 "connect_timeout_s": s.connect_timeout_s,
                 "reply_timeout_s": s.reply_timeout_s,

@@ -4,10 +4,11 @@ A kind knows its settings and how to turn them into the `workload` part of a tri
 the contenders before timing is in `bakeoff.run.checks`.
 """
 
+from bakeoff.plan.kinds.app import APP
 from bakeoff.plan.kinds.base import Kind
 from bakeoff.plan.kinds.web import WEB
 
-KINDS: dict[str, Kind] = {"web": WEB}
+KINDS: dict[str, Kind] = {"web": WEB, "app": APP}
 
 
 def setting_owners() -> dict[str, list[str]]:

@@ -8,6 +8,7 @@ from bakeoff.report.blocks import Section
 from bakeoff.report.context import Context
 from bakeoff.report.sections import (
     audits,
+    bottleneck,
     curves,
     errors,
     fairness,
@@ -24,6 +25,7 @@ from bakeoff.report.sections import (
     reading,
     response,
     result,
+    scores,
     seconds,
     steps,
     trials,
@@ -40,8 +42,10 @@ SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
     errors.section,
     ratios.section,
     numbers.section,
+    scores.section,
     seconds.section,
     steps.section,
+    bottleneck.section,
     fairness.section,
     operations.section,
     left_out.section,

@@ -2,7 +2,8 @@
 `CHECKS`.
 """
 
+from bakeoff.run.checks.app import AppCheck
 from bakeoff.run.checks.base import Check
 from bakeoff.run.checks.web import WebCheck
 
-CHECKS: dict[str, type[Check]] = {"web": WebCheck}
+CHECKS: dict[str, type[Check]] = {"web": WebCheck, "app": AppCheck}
