@@ -77,8 +77,11 @@ def draw(chart: blocks.Chart) -> str:
     svg = re.sub(r'id="((?:clip|gradient)[^"]*)"', rf'id="{chart.id}-\1"', svg)
     svg = re.sub(r"url\(#((?:clip|gradient)[^)]*)\)", rf"url(#{chart.id}-\1)", svg)
     svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)
-    # One typeface for all: named once, it need not be named thousands of times.
+    svg = re.sub(r"rgb\((\d+), (\d+), (\d+)\)", lambda m: "#" + "".join(f"{int(c):02x}" for c in m.groups()), svg)
+    # One typeface for all and the usual size: named once, they need not be named thousands of times.
     svg = svg.replace(f' font-family="{FONT}"', "").replace("<svg ", f'<svg font-family="{FONT}" ', 1)
+    if sizes := Counter(re.findall(r' font-size="\d+(?:\.\d+)?px"', svg)).most_common(1):
+        svg = svg.replace(sizes[0][0], "").replace("<svg ", f"<svg{sizes[0][0]} ", 1)
     named = f'role="img" aria-labelledby="{chart.id}-title {chart.id}-desc" '
     inner = (
         f'<title id="{chart.id}-title">{escape(chart.title)}</title>'
