@@ -32,8 +32,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 def measure(folder: Path, specs: list[AccessSpec], clients: int = 1, **changes: Any) -> dict[str, Any]:
     """The cells of a short trial by operation."""
     cells = [
-        {"pattern": s.name, "block_bytes": s.size, "lines": [line.model_dump() for line in s.lines]}
-        for s in specs
+        {"pattern": s.name, "block_bytes": s.size, "lines": [line.model_dump() for line in s.lines]} for s in specs
     ]
     workload = {
         "kind": "file-blocks", "folder": str(folder), "region_bytes": 8 << 20, "outstanding": 1,

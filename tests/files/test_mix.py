@@ -22,9 +22,7 @@ COUNTS = {
 }  # fmt: skip
 
 
-def measure(
-    folder: Path, clients: int = 1, threads: int = 1, length_s: float = 1.5, **changes: Any
-) -> TrialResult:
+def measure(folder: Path, clients: int = 1, threads: int = 1, length_s: float = 1.5, **changes: Any) -> TrialResult:
     workload = {
         "kind": "file-mix", "folder": str(folder), "loadfile": None, "once": False, "resolve": True,
         "workspace_bytes": 20_000_000, "flush": True, "verify": True, "reuse": None, "keep": False,
@@ -74,9 +72,7 @@ def test_every_line_of_debians_loadfile_is_replayed_once(tmp_path: Path) -> None
     result = measure(tmp_path, length_s=90, loadfile=str(LOADFILE), once=True)
     figures = result.workload or {}
     assert (result.fatal, result.errors, figures["unexpected"]) == (None, {}, {}), figures["first_unexpected"]
-    ours = {
-        operation.name: operation.operations for operation in result.per_operation if operation.operations
-    }
+    ours = {operation.name: operation.operations for operation in result.per_operation if operation.operations}
     assert sum(ours.values()) == LINES and ours == COUNTS
     assert (result.bytes_in, result.bytes_out) == (1_472_088_767, 1_015_974_170)
     assert figures["touched_bytes"] == pytest.approx(24e6, rel=0.03)

@@ -153,6 +153,11 @@ class Matrix:
         found = []
         for pair in self.pairs:
             plain = dataclasses.asdict(dataclasses.replace(pair, cells=()))
-            rows = [[getattr(cell, name) for name in columns] for cell in pair.cells]
+            rows = [[_short(getattr(cell, name)) for name in columns] for cell in pair.cells]
             found.append({**plain, "cells": {"columns": columns, "rows": rows}})
         return {"kind": self.kind, "blocks": self.blocks, "pairs": found}
+
+
+def _short(value: Any) -> Any:
+    """Five figures are far below any interval of a cell, and there are thousands of them."""
+    return float(f"{value:.5g}") if isinstance(value, float) else value

@@ -253,9 +253,7 @@ class _Reader:
                 raise ValueError(f"a specification has {LINES_MAX} lines at most")
             fields = _commas(text)
             if len(fields) not in (6, 7, 8):
-                raise ValueError(
-                    f"{text[:80]!r} has not 8 fields: size, share, reads, random, delay and so on"
-                )
+                raise ValueError(f"{text[:80]!r} has not 8 fields: size, share, reads, random, delay and so on")
             row = [_whole(value) for value in fields]
             AccessLine.model_validate(dict(zip(FIELDS, row, strict=False)))
             self._rows.append(row)

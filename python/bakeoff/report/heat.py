@@ -60,8 +60,8 @@ def heat_map(
     size = (width / max(1, len(columns)), height / max(1, len(rows)))
     x = alt.X("c:O", sort=list(columns), axis=alt.Axis(title=titles[2], labelAngle=0, labelOverlap=False, domain=False))
     y = alt.Y("r:O", sort=list(rows), axis=alt.Axis(title=titles[3], domain=False, ticks=False, minExtent=margin - 24))
-    x = x.scale(domain=list(columns))
-    y = y.scale(domain=list(rows))
+    x = x.scale(domain=list(columns), paddingInner=0.03, paddingOuter=0)
+    y = y.scale(domain=list(rows), paddingInner=0.05, paddingOuter=0)
     colours = [PALETTE[pair[0] % len(PALETTE)], LEVEL_COLOUR, PALETTE[pair[1] % len(PALETTE)]]
     scale = alt.Scale(domain=[-limit, 0.0, limit], range=colours, clamp=True, type="linear", interpolate="lab")
     data: dict[str, list[Row]] = {"cells": [], "hatched": [], "marks": [], "void": []}
@@ -79,9 +79,7 @@ def heat_map(
     base = alt.Chart(rows_of("cells")).encode(x=x, y=y)
     ink = alt.condition(f"abs(datum.v) > {0.8 * limit:.4f}", alt.value(CELL_LIGHT), alt.value(CELL_INK))
     size_of_text = 10.5 if size[0] >= 34 else 9
-    layers: list[Any] = [
-        base.mark_rect(stroke="white", strokeWidth=1).encode(color=alt.Color("v:Q", scale=scale, legend=None))
-    ]
+    layers: list[Any] = [base.mark_rect().encode(color=alt.Color("v:Q", scale=scale, legend=None))]
     if data["hatched"]:
         layers.append(_shape(x, y, "hatched", _hatch(*size), CELL_INK, 0.75, 0.33))
     layers.append(base.mark_text(fontSize=size_of_text).encode(text="t:N", color=ink))

@@ -144,9 +144,7 @@ def test_every_field_of_a_new_file_is_read() -> None:
         "NONE",
     )
     assert icf.specs[1][1] == "ALL"
-    worker = Worker(
-        "Worker 1", "DISK", 16, True, 7, False, 3, 4096, 8, 2, ("Mine",), (('C: "Data"', "DISK"),)
-    )
+    worker = Worker("Worker 1", "DISK", 16, True, 7, False, 3, 4096, 8, 2, ("Mine",), (('C: "Data"', "DISK"),))
     assert icf.managers == (Manager(1, "HOST", "", (worker,)),)
     assert [spec.name for spec in icf.used_specs()] == ["Mine", "Idle like"]
 

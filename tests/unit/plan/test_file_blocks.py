@@ -38,9 +38,7 @@ def test_the_full_suite_has_eighteen_sizes_and_five_patterns(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("size", ["quick", "short", "full"])
 @pytest.mark.parametrize("suite", ["file-blocks", "file-mix"])
-def test_the_work_of_every_size_fits_the_engine_and_plans_are_read_back(
-    suite: str, size: str, tmp_path: Path
-) -> None:
+def test_the_work_of_every_size_fits_the_engine_and_plans_are_read_back(suite: str, size: str, tmp_path: Path) -> None:
     plan = resolve(suite, tmp_path, size)
     TrialSpec.model_validate({"workload": workload(plan), "clients": 1, "length_s": 1})
     assert Plan.from_dict(plan.to_dict()).hash == plan.hash
@@ -75,9 +73,7 @@ def test_specifications_are_named_or_come_from_an_iometer_file(tmp_path: Path) -
         ("file-mix", {"workspace": "1kB"}, "workspace"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(
-    suite: str, given: dict[str, Any], part: str, tmp_path: Path
-) -> None:
+def test_settings_that_do_not_fit_are_refused(suite: str, given: dict[str, Any], part: str, tmp_path: Path) -> None:
     with pytest.raises(PlanError) as caught:
         resolve(suite, tmp_path, "quick", **given)
     assert part in str(caught.value)

@@ -122,3 +122,10 @@ def test_a_full_matrix_is_quick_and_small() -> None:
         best = min(best, time.process_time() - before)
     assert len(page.encode()) < 1_500_000
     assert best < 3.0
+
+
+def test_a_matrix_of_hatched_and_cached_cells_is_small_too() -> None:
+    record = matrix_run(lambda *_: 1.0, spread=0.1, change=lambda _, __, cell: cell.update(cached=True))
+    page = render_html(report_of(record))
+    assert page.count("<use ") > 2000
+    assert len(page.encode()) < 1_500_000

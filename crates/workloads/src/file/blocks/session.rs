@@ -401,7 +401,9 @@ impl BlocksSession {
         let figures = self.figures.get_mut(self.cell);
         match (role, figures) {
             (Role::Length, _) if value >= 0 => self.length = value as u64,
-            (Role::Piece, _) if value == i64::from(self.slots[slot as usize].transfer.size) => self.length += value as u64,
+            (Role::Piece, _) if value == i64::from(self.slots[slot as usize].transfer.size) => {
+                self.length += value as u64
+            }
             (Role::Granule, _) if value >= 0 => self.granule = (value as u64).max(1),
             (Role::Drop, Some(figures)) if value >= -1 => figures.level = u8::from(value <= 0),
             (Role::DropAll, Some(figures)) => figures.level = if value >= 0 { 2 } else { figures.level },
