@@ -91,8 +91,6 @@ def metrics(kind: str) -> tuple[Metric, ...]:
     )
 
 
-<<<<<<< HEAD
-=======
 def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     """The metrics of ``run``. Where trials are made of cells, the primary one is the geometric mean of the rates of
     the cells that all contenders have: every cell then weighs the same.
@@ -106,7 +104,6 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     return (rate, *found[1:])
 
 
->>>>>>> matrix
 def _rates(kind: str, rate: str) -> tuple[Metric, ...]:
     """The rate of a run, in the sense that its kind of suite gives it, the primary one first."""
     title = rate[0].upper() + rate[1:]
@@ -133,22 +130,6 @@ def _rates(kind: str, rate: str) -> tuple[Metric, ...]:
             f"unweighted {rate}",
         ),
     )
-<<<<<<< HEAD
-
-
-def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
-    """The metrics of ``run``. Where trials are made of cells, the primary one is the geometric mean of the rates of
-    the cells that all contenders have: every cell then weighs the same.
-    """
-    found = metrics(run.kind)
-    keys = common_cells(run, cube.usable.values())
-    if not keys:
-        return found
-    title = f"{CELLS} {len(keys):,} cells"
-    rate = Metric("rate", title, "KiB/s", True, "log", lambda trial: mean_rate(trial, keys), "KiB/s")
-    return (rate, *found[1:])
-=======
->>>>>>> matrix
 
 
 def error_share(trial: TrialRecord) -> float:
