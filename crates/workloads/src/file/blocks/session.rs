@@ -402,7 +402,7 @@ impl BlocksSession {
         match (role, figures) {
             (Role::Length, _) if value >= 0 => self.length = value as u64,
             (Role::Piece, _) if value == i64::from(self.slots[slot as usize].transfer.size) => {
-                self.length += value as u64
+                self.length += value as u64;
             }
             (Role::Granule, _) if value >= 0 => self.granule = (value as u64).max(1),
             (Role::Drop, Some(figures)) if value >= -1 => figures.level = u8::from(value <= 0),
