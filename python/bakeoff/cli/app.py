@@ -6,7 +6,20 @@ from typing import Annotated, NoReturn
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import access, compare, corpus, export, plan, report, resume, run, serve, show, suites
+from bakeoff.cli import (
+    access,
+    compare,
+    corpus,
+    export,
+    iozone,
+    plan,
+    report,
+    resume,
+    run,
+    serve,
+    show,
+    suites,
+)
 from bakeoff.errors import BakeoffError
 
 EXIT_USER_ERROR = 2
@@ -18,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _verb in (run, plan, resume, show, compare, report, export, corpus, suites, access, serve):
+for _verb in (run, plan, resume, show, compare, report, export, corpus, suites, access, serve, iozone):
     _verb.register(app)
 
 
