@@ -13,6 +13,7 @@ from bakeoff.cli import (
     corpus,
     demo,
     export,
+    iozone,
     plan,
     report,
     resume,
@@ -35,7 +36,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-VERBS = (demo, run, plan, resume, show, compare, report, export, corpus, suites, access, users, serve, serve_app)
+VERBS = (
+    demo,
+    run,
+    plan,
+    resume,
+    show,
+    compare,
+    report,
+    export,
+    corpus,
+    suites,
+    access,
+    users,
+    serve,
+    serve_app,
+    iozone,
+)
 for _verb in VERBS:
     _verb.register(app)
 
