@@ -94,12 +94,7 @@ impl Steps {
 
     /// The histograms with their names in results.
     pub fn named(&self) -> [(&'static str, &LatencyHistogram); 4] {
-        [
-            ("connect", &self.connect),
-            ("tls", &self.tls),
-            ("first_byte", &self.first_byte),
-            ("transfer", &self.transfer),
-        ]
+        [("connect", &self.connect), ("tls", &self.tls), ("first_byte", &self.first_byte), ("transfer", &self.transfer)]
     }
 }
 

@@ -100,7 +100,12 @@ fn a_session_that_breaks_off_deletes_nothing_and_frees_the_maildrop() {
 
 #[test]
 fn descriptions_that_make_no_sense_are_refused() {
-    for settings in [r#""lose":{"count":2,"of":1}"#, r#""reject":[{"command":"HUH","code":450}]"#, r#""implicit_tls":true"#, r#""colour":1"#] {
+    for settings in [
+        r#""lose":{"count":2,"of":1}"#,
+        r#""reject":[{"command":"HUH","code":450}]"#,
+        r#""implicit_tls":true"#,
+        r#""colour":1"#,
+    ] {
         assert!(serve(&format!(r#"{{"kind":"mail",{settings}}}"#)).is_err(), "{settings}");
     }
 }
@@ -117,9 +122,30 @@ fn random_bytes_do_no_harm() {
         state
     };
     let words: &[&[u8]] = &[
-        b"EHLO x\r\n", b"MAIL FROM:<a@x>\r\n", b"RCPT TO:<b@x>\r\n", b"DATA\r\n", b".\r\n", b"..", b"\r\n", b"\n", b"\0", b"RSET\r\n",
-        b"USER b@x\r\n", b"PASS x\r\n", b"STAT\r\n", b"UIDL\r\n", b"LIST 9999999999999999999\r\n", b"RETR 0\r\n", b"DELE 1\r\n", b"TOP 1\r\n",
-        b"AUTH PLAIN ====\r\n", b"AUTH PLAIN AGEAYg==\r\n", b"STARTTLS\r\n", b"QUIT\r\n", b"CAPA\r\n", b"LHLO x\r\n",
+        b"EHLO x\r\n",
+        b"MAIL FROM:<a@x>\r\n",
+        b"RCPT TO:<b@x>\r\n",
+        b"DATA\r\n",
+        b".\r\n",
+        b"..",
+        b"\r\n",
+        b"\n",
+        b"\0",
+        b"RSET\r\n",
+        b"USER b@x\r\n",
+        b"PASS x\r\n",
+        b"STAT\r\n",
+        b"UIDL\r\n",
+        b"LIST 9999999999999999999\r\n",
+        b"RETR 0\r\n",
+        b"DELE 1\r\n",
+        b"TOP 1\r\n",
+        b"AUTH PLAIN ====\r\n",
+        b"AUTH PLAIN AGEAYg==\r\n",
+        b"STARTTLS\r\n",
+        b"QUIT\r\n",
+        b"CAPA\r\n",
+        b"LHLO x\r\n",
     ];
     for round in 0..200 {
         let address = if round % 2 == 0 { &smtp } else { &pop3 };

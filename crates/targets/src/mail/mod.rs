@@ -101,7 +101,10 @@ impl Shared {
     fn deliver(&self, user: &str, text: &[u8]) -> io::Result<()> {
         let faults = &self.faults;
         let note = |list: fn(&mut Counts) -> &mut Vec<String>| {
-            let id = format!("{} to {user}", header(text, "x-bake-id").or_else(|| header(text, "message-id")).unwrap_or_default());
+            let id = format!(
+                "{} to {user}",
+                header(text, "x-bake-id").or_else(|| header(text, "message-id")).unwrap_or_default()
+            );
             self.count(|counts| {
                 let list = list(counts);
                 if list.len() < LISTED {

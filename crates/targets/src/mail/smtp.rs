@@ -98,7 +98,8 @@ fn hello(shared: &Shared, wire: &mut Wire, verb: &str) -> bool {
 }
 
 fn auth(shared: &Shared, wire: &mut Wire, rest: &str) {
-    let token = rest.split_once(' ').filter(|(mechanism, _)| mechanism.eq_ignore_ascii_case("PLAIN")).map(|(_, token)| token);
+    let token =
+        rest.split_once(' ').filter(|(mechanism, _)| mechanism.eq_ignore_ascii_case("PLAIN")).map(|(_, token)| token);
     match token.and_then(super::plain_login) {
         Some((user, password)) if shared.store.lets_in(&user, &password) => wire.say("235 welcome"),
         Some(_) => wire.say("535 wrong user or password"),

@@ -127,12 +127,17 @@ impl MailSpec {
         let fill = self.fill.is_none_or(|fill| fill.messages <= 100_000 && fill.bytes <= 64 << 20);
         need(fill, "fill must be at most 100000 messages of 64 MiB")?;
         let defer = self.defer.map(|defer| RefuseSpec { count: defer.count, of: defer.of });
-        for share in [self.refuse, self.drop_after_dot, self.lose, self.duplicate, self.damage, defer].into_iter().flatten() {
+        for share in
+            [self.refuse, self.drop_after_dot, self.lose, self.duplicate, self.damage, defer].into_iter().flatten()
+        {
             need(share.of >= 1 && share.count <= share.of, "a share needs count <= of and of >= 1, as in 1 of 100")?;
         }
         need(self.defer.is_none_or(|defer| (0.0..=86_400.0).contains(&defer.for_s)), "defer.for_s must be 0 to 86400")?;
         for reject in &self.reject {
-            need(COMMANDS.contains(&reject.command.as_str()), "reject.command must be CONNECT, EHLO, MAIL, RCPT, DATA or DOT")?;
+            need(
+                COMMANDS.contains(&reject.command.as_str()),
+                "reject.command must be CONNECT, EHLO, MAIL, RCPT, DATA or DOT",
+            )?;
             need((400..=599).contains(&reject.code), "reject.code must be 400 to 599")?;
             need(reject.of >= 1 && reject.count <= reject.of, "reject needs count <= of and of >= 1")?;
         }

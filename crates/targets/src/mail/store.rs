@@ -54,8 +54,9 @@ impl Store {
     pub fn new(users_file: Option<&Path>, maildir: Option<&Path>, fill: Option<FillSpec>) -> Result<Self, ServeError> {
         let users = users_file.map(read_users).transpose()?;
         if let Some(folder) = maildir {
-            std::fs::create_dir_all(folder)
-                .map_err(|e| ServeError::Start(format!("cannot make {}: {e}; choose another folder", folder.display())))?;
+            std::fs::create_dir_all(folder).map_err(|e| {
+                ServeError::Start(format!("cannot make {}: {e}; choose another folder", folder.display()))
+            })?;
         }
         let text = |bytes: usize| {
             let mut text = b"Subject: filling\r\n\r\n".to_vec();
@@ -178,7 +179,11 @@ fn read_users(path: &Path) -> Result<HashMap<String, String>, ServeError> {
         }
         let mut parts = line.split(',').map(str::trim);
         let (Some(user), Some(password), Some(domain)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(ServeError::Spec(format!("{} line {}: write user,password,domain", path.display(), number + 1)));
+            return Err(ServeError::Spec(format!(
+                "{} line {}: write user,password,domain",
+                path.display(),
+                number + 1
+            )));
         };
         users.insert(format!("{user}@{domain}"), password.to_owned());
     }

@@ -17,7 +17,8 @@ impl Deck {
     /// From values with weights. The order depends on `seed` alone.
     pub fn new(table: &[(u32, f64)], seed: u64) -> Result<Self, String> {
         let total: f64 = table.iter().map(|(_, weight)| weight).sum();
-        if table.is_empty() || table.iter().any(|(_, weight)| !(*weight >= 0.0)) || !(total > 0.0 && total.is_finite()) {
+        if table.is_empty() || table.iter().any(|(_, weight)| !(*weight >= 0.0)) || !(total > 0.0 && total.is_finite())
+        {
             return Err("a table needs weights of at least 0 that are not all 0".to_owned());
         }
         let counts = counts(table, total);
@@ -61,7 +62,15 @@ mod tests {
     use std::collections::HashMap;
 
     const ISP_2001: &[(u32, f64)] = &[
-        (1, 10.20), (2, 30.71), (3, 20.59), (4, 10.78), (5, 5.88), (6, 3.74), (10, 7.44), (100, 9.79), (1000, 0.69),
+        (1, 10.20),
+        (2, 30.71),
+        (3, 20.59),
+        (4, 10.78),
+        (5, 5.88),
+        (6, 3.74),
+        (10, 7.44),
+        (100, 9.79),
+        (1000, 0.69),
         (2675, 0.18),
     ];
 
@@ -94,6 +103,8 @@ mod tests {
         let deal = |seed| Deck::new(ISP_2001, seed).unwrap().cards;
         assert_eq!(deal(1), deal(1));
         assert_ne!(deal(1), deal(2));
-        assert!(Deck::new(&[(1, 0.0)], 1).is_err() && Deck::new(&[], 1).is_err() && Deck::new(&[(1, f64::NAN)], 1).is_err());
+        assert!(
+            Deck::new(&[(1, 0.0)], 1).is_err() && Deck::new(&[], 1).is_err() && Deck::new(&[(1, f64::NAN)], 1).is_err()
+        );
     }
 }

@@ -69,8 +69,21 @@ pub(crate) struct Ledger {
 }
 
 const CLASSES: [&str; 15] = [
-    "accepted", "temporary", "permanent", "not_sent", "unknown", "delivered", "lost", "duplicate", "corrupt",
-    "misdelivered", "ghost", "unknown_seen", "foreign", "resurrected", "bounced",
+    "accepted",
+    "temporary",
+    "permanent",
+    "not_sent",
+    "unknown",
+    "delivered",
+    "lost",
+    "duplicate",
+    "corrupt",
+    "misdelivered",
+    "ghost",
+    "unknown_seen",
+    "foreign",
+    "resurrected",
+    "bounced",
 ];
 
 #[derive(Debug)]
@@ -326,8 +339,15 @@ mod tests {
     fn every_class_is_told_apart_and_the_books_balance() {
         use Sent::{Accepted, NotSent, Permanent, Unknown};
         let sent = [
-            sent(0, Accepted), sent(1, Accepted), sent(2, Accepted), sent(3, Accepted), sent(4, Permanent),
-            sent(5, Unknown), sent(6, Unknown), sent(7, NotSent), sent(8, Accepted),
+            sent(0, Accepted),
+            sent(1, Accepted),
+            sent(2, Accepted),
+            sent(3, Accepted),
+            sent(4, Permanent),
+            sent(5, Unknown),
+            sent(6, Unknown),
+            sent(7, NotSent),
+            sent(8, Accepted),
         ];
         let mut risen = seen(0, 1, 10, 7);
         risen.resurrected = true;
@@ -336,22 +356,38 @@ mod tests {
         let mut bounce = foreign.clone();
         bounce.bounce_of = Some(Id::new(0, 0, 1));
         let seen = [
-            seen(0, 1, 10, 7),           // delivered
-            seen(0, 1, 10, 7),           // the same copy, read again
-            risen, foreign, bounce,      // 1 is lost, and a report says so
-            seen(2, 1, 12, 7), seen(2, 1, 13, 7), // duplicate
-            seen(3, 1, 14, 8), seen(3, 1, 15, 7), // corrupt goes before duplicate
-            seen(4, 1, 16, 7),           // ghost
-            seen(5, 1, 17, 7),           // unknown and seen
-            seen(8, 1, 18, 7), seen(8, 2, 19, 7), // delivered, and to a stranger too
+            seen(0, 1, 10, 7), // delivered
+            seen(0, 1, 10, 7), // the same copy, read again
+            risen,
+            foreign,
+            bounce, // 1 is lost, and a report says so
+            seen(2, 1, 12, 7),
+            seen(2, 1, 13, 7), // duplicate
+            seen(3, 1, 14, 8),
+            seen(3, 1, 15, 7), // corrupt goes before duplicate
+            seen(4, 1, 16, 7), // ghost
+            seen(5, 1, 17, 7), // unknown and seen
+            seen(8, 1, 18, 7),
+            seen(8, 2, 19, 7), // delivered, and to a stranger too
         ];
         let ledger = Ledger::join(5, sent.iter(), seen.iter());
         let json = ledger.json();
         let counts = &json["counts"];
         for (class, count) in [
-            ("accepted", 5), ("permanent", 1), ("unknown", 2), ("not_sent", 1), ("delivered", 2), ("lost", 1),
-            ("duplicate", 1), ("corrupt", 1), ("misdelivered", 1), ("ghost", 1), ("unknown_seen", 1), ("foreign", 1),
-            ("resurrected", 1), ("bounced", 1),
+            ("accepted", 5),
+            ("permanent", 1),
+            ("unknown", 2),
+            ("not_sent", 1),
+            ("delivered", 2),
+            ("lost", 1),
+            ("duplicate", 1),
+            ("corrupt", 1),
+            ("misdelivered", 1),
+            ("ghost", 1),
+            ("unknown_seen", 1),
+            ("foreign", 1),
+            ("resurrected", 1),
+            ("bounced", 1),
         ] {
             assert_eq!(counts[class], count, "{class}");
         }

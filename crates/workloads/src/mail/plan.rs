@@ -71,7 +71,8 @@ impl Plan {
         if self.shared {
             return first..first + self.per_client;
         }
-        let share = |thread: u32| first + (u64::from(thread) * u64::from(self.per_client) / u64::from(self.threads)) as u32;
+        let share =
+            |thread: u32| first + (u64::from(thread) * u64::from(self.per_client) / u64::from(self.threads)) as u32;
         share(identity.thread)..share(identity.thread + 1)
     }
 }
@@ -94,8 +95,14 @@ impl MailWorkload {
         let needed = trial.clients as usize * spec.mailboxes_per_client as usize;
         let mut mailboxes = spec.mailboxes;
         mailboxes.truncate(needed);
-        let smtp_endpoint = spec.smtp.as_ref().map(|smtp| endpoint(&smtp.addresses, &smtp.server_name, smtp.tls.as_ref(), smtp.security));
-        let pop3_endpoint = spec.pop3.as_ref().map(|pop3| endpoint(&pop3.addresses, &pop3.server_name, pop3.tls.as_ref(), pop3.security));
+        let smtp_endpoint = spec
+            .smtp
+            .as_ref()
+            .map(|smtp| endpoint(&smtp.addresses, &smtp.server_name, smtp.tls.as_ref(), smtp.security));
+        let pop3_endpoint = spec
+            .pop3
+            .as_ref()
+            .map(|pop3| endpoint(&pop3.addresses, &pop3.server_name, pop3.tls.as_ref(), pop3.security));
         let lmtp = spec.smtp.as_ref().is_some_and(|smtp| smtp.protocol == Protocol::Lmtp);
         let plan = Plan {
             sizes: Deck::new(&spec.sizes, trial.seed).map_err(|text| format!("sizes: {text}"))?,
@@ -151,7 +158,10 @@ fn check(spec: &MailSpec, trial: &TrialSpec) -> Result<(), SpecError> {
     need(spec.smtp.is_some() || spec.pop3.is_some(), "mail needs an SMTP or a POP3 address, or both".to_owned())?;
     let hexadecimal = spec.run.len() == 16 && spec.run.bytes().all(|byte| byte.is_ascii_hexdigit());
     need(hexadecimal, "run must be 16 hexadecimal digits".to_owned())?;
-    need((0.0..=1.0).contains(&spec.sending_share), format!("sending_share must be 0 to 1, not {}", spec.sending_share))?;
+    need(
+        (0.0..=1.0).contains(&spec.sending_share),
+        format!("sending_share must be 0 to 1, not {}", spec.sending_share),
+    )?;
     need(spec.mailboxes_per_client >= 1, "mailboxes_per_client must be at least 1".to_owned())?;
     need(spec.tries >= 1, "tries must be at least 1".to_owned())?;
     need(
@@ -180,12 +190,18 @@ fn check(spec: &MailSpec, trial: &TrialSpec) -> Result<(), SpecError> {
     need(sizes_fit, "message sizes must be at most 1 GiB".to_owned())?;
     let most = spec.recipients.iter().map(|(count, _)| u64::from(*count)).max().unwrap_or(0);
     let least = spec.recipients.iter().map(|(count, _)| *count).min().unwrap_or(0);
-    need(least >= 1 && most <= needed.max(1), format!("messages must have 1 to {needed} recipients, the mailboxes of the trial"))?;
+    need(
+        least >= 1 && most <= needed.max(1),
+        format!("messages must have 1 to {needed} recipients, the mailboxes of the trial"),
+    )?;
     for mailbox in &spec.mailboxes {
         let clean = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte > b' ' && byte != 0x7f);
         let good = clean(&mailbox.address) && clean(&mailbox.user) && !mailbox.address.contains(['<', '>']);
         let password = mailbox.password.bytes().all(|byte| byte >= b' ' && byte != 0x7f);
-        need(good && password, format!("account `{}` has characters that mail cannot carry", mailbox.address.escape_debug()))?;
+        need(
+            good && password,
+            format!("account `{}` has characters that mail cannot carry", mailbox.address.escape_debug()),
+        )?;
     }
     Ok(())
 }
@@ -235,10 +251,13 @@ impl Workload for MailWorkload {
         }
         let total_ns = send_ns + read_ns;
         let share = if total_ns == 0 { 0.0 } else { send_ns as f64 / total_ns as f64 };
-        figures.insert("share".to_owned(), json!({
-            "send_s": send_ns as f64 / 1e9, "read_s": read_ns as f64 / 1e9, "sending": share,
-            "planned": self.plan.sending_share,
-        }));
+        figures.insert(
+            "share".to_owned(),
+            json!({
+                "send_s": send_ns as f64 / 1e9, "read_s": read_ns as f64 / 1e9, "sending": share,
+                "planned": self.plan.sending_share,
+            }),
+        );
         figures.insert("init".to_owned(), json!({"mailboxes": self.plan.mailboxes.len(), "removed": removed}));
         figures.insert("refusals".to_owned(), json!({"init": preparing.json(), "measured": measured.json()}));
         figures.insert("polls".to_owned(), json!({"all": polls, "empty": empty_polls}));

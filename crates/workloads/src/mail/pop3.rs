@@ -38,7 +38,6 @@ impl Responses {
         &self.status
     }
 
-
     /// Takes the next response off `bytes`: `Some(positive)` when it is complete. The lines of a positive
     /// multi-line response go to `sink` in portions, unstuffed and with their ends.
     pub fn next(

@@ -476,7 +476,9 @@ impl MailSession {
         mailbox.cleanings += 1;
         if mailbox.cleanings > CLEANINGS_MAX {
             let user = self.plan.mailboxes[mailbox.index as usize].user.clone();
-            self.give_up(&format!("the mailbox of `{user}` still has {count} messages after {CLEANINGS_MAX} attempts to empty it"));
+            self.give_up(&format!(
+                "the mailbox of `{user}` still has {count} messages after {CLEANINGS_MAX} attempts to empty it"
+            ));
             return self.done(Work::Read(Step::Quit), 0);
         }
         reader.items = (1..=count).map(|number| Item { number, uid: 0, known: true }).collect();
@@ -527,7 +529,10 @@ impl MailSession {
         let mut uid = reader.items[at].uid;
         if reader.capabilities.is_some_and(|capabilities| !capabilities.uidl) {
             // Without unique ids a copy is the how-manieth of its message in this session.
-            let before = reader.items[..at].iter().filter(|item| found.id.is_some_and(|id| item.uid >> 8 == id.0 << 8 >> 8)).count();
+            let before = reader.items[..at]
+                .iter()
+                .filter(|item| found.id.is_some_and(|id| item.uid >> 8 == id.0 << 8 >> 8))
+                .count();
             uid = found.id.map_or(0, |id| id.0 << 8 | before as u64);
             reader.items[at].uid = uid;
         }

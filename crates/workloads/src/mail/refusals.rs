@@ -83,7 +83,9 @@ impl Refusals {
     #[inline]
     pub fn connected(&mut self, connect_ns: Nanos) {
         if connect_ns >= SPIKES[0].1 * MILLISECOND_NS {
-            let at = SPIKES.iter().position(|(_, from, to)| (from * MILLISECOND_NS..to * MILLISECOND_NS).contains(&connect_ns));
+            let at = SPIKES
+                .iter()
+                .position(|(_, from, to)| (from * MILLISECOND_NS..to * MILLISECOND_NS).contains(&connect_ns));
             if let Some(at) = at {
                 self.spikes[at] += 1;
             }
@@ -99,8 +101,11 @@ impl Refusals {
     pub fn json(&self) -> Value {
         let counts = NAMES.iter().zip(self.counts);
         let spikes = SPIKES.iter().map(|spike| &spike.0).zip(self.spikes);
-        let all: Map<_, _> =
-            counts.chain(spikes).filter(|(_, count)| *count > 0).map(|(name, count)| ((*name).to_owned(), json!(count))).collect();
+        let all: Map<_, _> = counts
+            .chain(spikes)
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| ((*name).to_owned(), json!(count)))
+            .collect();
         json!({"counts": all, "texts": self.texts})
     }
 }

@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn capabilities_are_read_in_any_case() {
-        let mut rest = &b"250-mx.test hi\r\n250-pipelining\r\n250-SIZE 1000\r\n250-AUTH LOGIN PLAIN\r\n250 8BITMIME\r\n"[..];
+        let mut rest =
+            &b"250-mx.test hi\r\n250-pipelining\r\n250-SIZE 1000\r\n250-AUTH LOGIN PLAIN\r\n250 8BITMIME\r\n"[..];
         let reply = Replies::default().next(&mut rest, true).unwrap().unwrap();
         let found = Capabilities::from_ehlo(&reply.text);
         assert_eq!(found, Capabilities { pipelining: true, starttls: false, size: true, auth_plain: true });

@@ -285,7 +285,11 @@ impl MailSession {
                 Ok(Some(reply)) => {
                     if let Some(progress) = self.smtp_reply(step, &reply, actions) {
                         let over = self.work == Work::Idle;
-                        return if bytes.is_empty() || over { progress } else { self.smtp_broken(step, ErrorClass::Protocol, actions) };
+                        return if bytes.is_empty() || over {
+                            progress
+                        } else {
+                            self.smtp_broken(step, ErrorClass::Protocol, actions)
+                        };
                     }
                     if actions.secure && !bytes.is_empty() {
                         // Clear text behind the answer to STARTTLS would be taken for protected.
@@ -506,7 +510,8 @@ impl MailSession {
 
     /// What the books say about a message that was cut off: in doubt once its body was out, else not sent.
     pub(crate) fn smtp_cut(&mut self, step: Step) {
-        let begun = !matches!(step, Step::Connect | Step::Hello | Step::StartTls | Step::Secure | Step::Login | Step::Quit);
+        let begun =
+            !matches!(step, Step::Connect | Step::Hello | Step::StartTls | Step::Secure | Step::Login | Step::Quit);
         // The step may not have begun when the stage ends.
         if step == Step::Body && self.operation == Operation::SmtpBody {
             for at in 0..self.sender.recipients.len() {

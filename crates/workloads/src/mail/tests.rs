@@ -88,8 +88,13 @@ fn sending(spec: &mut Value) {
 fn a_message_is_sent_step_by_step() {
     let mut drive = Drive::new(&workload(sending), Stage::Measure);
     let replies = [
-        "220 mx ready\r\n", "250-mx\r\n250-SIZE 100000\r\n250-PIPELINING\r\n250 HELP\r\n", "250 ok\r\n", "250 ok\r\n",
-        "354 go\r\n", "250 queued as 1\r\n", "221 bye\r\n",
+        "220 mx ready\r\n",
+        "250-mx\r\n250-SIZE 100000\r\n250-PIPELINING\r\n250 HELP\r\n",
+        "250 ok\r\n",
+        "250 ok\r\n",
+        "354 go\r\n",
+        "250 queued as 1\r\n",
+        "221 bye\r\n",
     ];
     let sent: Vec<_> = replies.iter().map(|reply| drive.step(reply)).collect();
     assert_eq!(sent[1], "EHLO bakeoff.invalid\r\n");
@@ -268,7 +273,9 @@ fn a_wrong_password_is_fatal_and_a_locked_maildrop_is_not() {
 
 #[test]
 fn the_way_to_log_in_is_the_servers() {
-    for (capabilities, first) in [("SASL PLAIN\r\nUIDL\r\n", "AUTH PLAIN AHUwAHAw\r\n"), ("USER\r\nSASL PLAIN\r\n", "USER u0\r\n")] {
+    for (capabilities, first) in
+        [("SASL PLAIN\r\nUIDL\r\n", "AUTH PLAIN AHUwAHAw\r\n"), ("USER\r\nSASL PLAIN\r\n", "USER u0\r\n")]
+    {
         let mut drive = Drive::new(&workload(|_| ()), Stage::Prepare);
         drive.step("+OK\r\n");
         drive.step(&format!("+OK\r\n{capabilities}.\r\n"));
@@ -281,9 +288,28 @@ fn the_way_to_log_in_is_the_servers() {
 fn random_bytes_do_no_harm() {
     let mut rng = Rng::for_thread(20, 0, 0);
     let words: &[&[u8]] = &[
-        b"220 x\r\n", b"250 ok\r\n", b"250-x\r\n", b"250 PIPELINING\r\n", b"354 go\r\n", b"421 bye\r\n", b"550 no\r\n", b"+OK 3 9\r\n",
-        b"+OK\r\n", b"-ERR [IN-USE]\r\n", b".\r\n", b"1 aa\r\n2 bb\r\n3 aa\r\n", b"X-Bake-Id: 00112233445566aa.0.0.0\r\n\r\n", b"\r\n",
-        b"4294967296 x\r\n", b"\0\xff", b"+", b"2", b"..", b"UIDL\r\n", b"235 in\r\n", b"221 bye\r\n",
+        b"220 x\r\n",
+        b"250 ok\r\n",
+        b"250-x\r\n",
+        b"250 PIPELINING\r\n",
+        b"354 go\r\n",
+        b"421 bye\r\n",
+        b"550 no\r\n",
+        b"+OK 3 9\r\n",
+        b"+OK\r\n",
+        b"-ERR [IN-USE]\r\n",
+        b".\r\n",
+        b"1 aa\r\n2 bb\r\n3 aa\r\n",
+        b"X-Bake-Id: 00112233445566aa.0.0.0\r\n\r\n",
+        b"\r\n",
+        b"4294967296 x\r\n",
+        b"\0\xff",
+        b"+",
+        b"2",
+        b"..",
+        b"UIDL\r\n",
+        b"235 in\r\n",
+        b"221 bye\r\n",
     ];
     for round in 0..3_000_u64 {
         let stage = [Stage::Prepare, Stage::Measure, Stage::Drain][(round % 3) as usize];
