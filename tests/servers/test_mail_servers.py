@@ -38,7 +38,9 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module", params=sorted(STARTERS))
-def server(request: pytest.FixtureRequest, folder: Path, accounts: list[Account]) -> Iterator[tuple[str, MailServer, Path]]:
+def server(
+    request: pytest.FixtureRequest, folder: Path, accounts: list[Account]
+) -> Iterator[tuple[str, MailServer, Path]]:
     users = folder / "users.csv"
     if not users.exists():
         write_accounts(users, accounts)
