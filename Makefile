@@ -49,8 +49,9 @@ format: build ## format everything
 
 bench: build ## bakeoff beside other load generators; rewrites the table in docs/performance.md
 	sh scripts/install-packages.sh
-	cargo build --release --locked -p bakeoff-targets
+	cargo build --release --locked -p bakeoff-targets --bins --examples
 	$(BIN)/python benchmarks/web.py --write
+	$(BIN)/python benchmarks/app.py --write
 
 clean: ## remove what was built
 	rm -rf $(VENV) target

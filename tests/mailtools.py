@@ -23,7 +23,7 @@ def accounts(count: int, domain: str = "bakeoff.test") -> list[dict[str, str]]:
 
 
 def spec(smtp: str | None, pop3: str | None, **changes: Any) -> dict[str, Any]:
-    """A short trial: 4 clients with 5 mailboxes each, 2 KiB messages; `trial` changes what is outside `workload`."""
+    """A short trial: 4 clients with 5 mailboxes each, plain 2 KiB messages. `trial`: changes outside `workload`."""
     trial = changes.pop("trial", {})
     workload = {
         "kind": "mail",

@@ -94,6 +94,14 @@ def format_rate(per_second: float, unit: str = "") -> str:
     return f"{number} {unit}/s" if unit else f"{number}/s"
 
 
+def parse_link_speed(text: str) -> float:
+    """Bytes per second of `1Gbit/s`, `100Mbit/s`, `10Gbit`."""
+    match = re.fullmatch(_NUMBER + r"\s*([kMG]?)bit(?:/s)?", text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not the speed of a link: write it like 1Gbit/s or 100Mbit/s")
+    return float(match[1]) * {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[match[2]] / 8
+
+
 def parse_whole_numbers(text: str) -> tuple[int, ...]:
     """Numbers of `1,4,8`."""
     try:

@@ -1,6 +1,7 @@
 """Real servers on loopback, each with a configuration and a folder of its own. A missing server is a failure."""
 
 import contextlib
+import os
 import shutil
 import signal
 import socket
@@ -86,8 +87,9 @@ def start_server(public_folder: Callable[[str], Path]) -> Iterator[Callable[...,
 
     yield start
     for process in reversed(started):
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
+        # The whole group: fcgiwrap's workers outlive their parent otherwise.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
     for process in started:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(5)

@@ -63,6 +63,20 @@ def test_the_dynamic_suite_runs_on_three_real_servers(servers: dict[str, Server]
     assert report.stat().st_size < 1_500_000
 
 
+def test_the_static_suite_runs_on_two_real_servers(
+    start_server: StartServer, public_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    root = public_folder("web-static")
+    bakeoff("corpus", "web-static", str(root))
+    root.chmod(0o755)
+    contenders = [f"{kind}={start_server(kind, root).url}" for kind in ("nginx", "apache")]
+    run_file = tmp_path / "run.bakeoff"
+    bakeoff("run", "web-static", *contenders, *FAST, "-o", str(run_file))
+    trials = trials_of(run_file)
+    assert [(trial["state"], trial["errors"]) for trial in trials] == [("ok", {})] * 8
+    assert all("404" in trial["per_operation"] for trial in trials)
+
+
 @pytest.mark.parametrize("kind", ["nginx", "apache", "lighttpd"])
 @pytest.mark.parametrize("flags", [["--keep-alive", "--http", "1.1"], ["--close", "--http", "1.0"]])
 def test_every_server_serves_every_connection_mode(

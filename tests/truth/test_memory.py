@@ -10,27 +10,29 @@ from tests.conftest import Target
 MIB = 1 << 20
 CODE = """
 import json, sys
-from tests.conftest import run_trial, web_workload
-address, clients, length, think, classes, warm_ups = json.loads(sys.argv[1])
+from bakeoff import _engine
+from tests.conftest import web_workload
+address, clients, length, think, classes = json.loads(sys.argv[1])
 def rss():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
 workload = web_workload(address)
 one = workload["classes"][0]
 workload["classes"] = [dict(one, name=f"class-{n}") for n in range(classes)]
+spec = dict(workload=workload, clients=clients, length_s=length, think_s=think, delay_s=length / 4, seed=1)
 before = rss()
-spec = dict(clients=clients, think_s=think, delay_s=length / 2)
-short = run_trial(workload, length_s=length, **spec)
-for _ in range(warm_ups):
-    run_trial(workload, length_s=length, **spec)
-after_short = rss()
-run_trial(workload, length_s=length * 4, **spec)
-used = short["generator"]["rss_bytes"] - before
-print(json.dumps([used, rss() - after_short, short["connections"], short["errors"]]))
+handle = _engine.start(json.dumps(spec))
+assert handle.wait(length / 2) is None
+early = rss()
+assert handle.wait(length / 2 - 0.3) is None
+late = rss()
+result = json.loads(handle.wait(30).json())
+used = result["generator"]["rss_bytes"] - before
+print(json.dumps([used, late - early, result["connections"], result["errors"]]))
 """
 
 
-def measure(address: str, clients: int, length_s: float, think_s: float, classes: int, warm_ups: int) -> list[object]:
-    arguments = json.dumps([address, clients, length_s, think_s, classes, warm_ups])
+def measure(address: str, clients: int, length_s: float, think_s: float, classes: int) -> list[object]:
+    arguments = json.dumps([address, clients, length_s, think_s, classes])
     command = [sys.executable, "-c", CODE, arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
     assert done.returncode == 0, done.stderr
@@ -39,17 +41,17 @@ def measure(address: str, clients: int, length_s: float, think_s: float, classes
 
 
 def test_sixty_clients_fit_in_32_mib_and_memory_stays_flat(target: Callable[..., Target]) -> None:
-    used, grown, _, errors = measure(target().address, 60, 1.5, 0.0, 9, 4)
+    used, grown, _, errors = measure(target().address, 60, 6.0, 0.0, 9)
     assert errors == {}
     assert isinstance(used, int)
     assert used < 32 * MIB
     assert isinstance(grown, int)
-    assert grown < 4 * MIB
+    assert grown < 2 * MIB
 
 
 def test_ten_thousand_idle_connections_fit_in_256_mib(target: Callable[..., Target]) -> None:
     """Each client asks once and then thinks for longer than the trial: 10,000 kept, idle connections."""
-    used, _, connections, errors = measure(target().address, 10_000, 5.0, 60.0, 1, 0)
+    used, _, connections, errors = measure(target().address, 10_000, 8.0, 60.0, 1)
     assert errors == {}
     assert connections == {"opened": 10_000, "failed": 0}
     assert isinstance(used, int)

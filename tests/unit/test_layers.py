@@ -32,9 +32,10 @@ STATS_MAY = {"numpy", "scipy"}
 
 CRATES = {
     "engine": set(),
-    "workloads": {"bakeoff-engine"},
+    "app-protocol": set(),
+    "workloads": {"bakeoff-engine", "bakeoff-app-protocol"},
     "platform": {"bakeoff-engine"},
-    "targets": set(),
+    "targets": {"bakeoff-app-protocol"},
     "bridge": {"bakeoff-engine", "bakeoff-platform", "bakeoff-workloads", "bakeoff-targets"},
 }
 
@@ -80,7 +81,7 @@ def test_crates_depend_only_downwards(crate: str) -> None:
 
 def test_only_platform_and_targets_name_sockets_and_clocks() -> None:
     pattern = re.compile(r"\bstd::(net|fs|os::fd|time::(Instant|SystemTime))\b")
-    for crate in ("engine", "workloads", "bridge"):
+    for crate in ("engine", "app-protocol", "workloads", "bridge"):
         for source in (ROOT / "crates" / crate / "src").rglob("*.rs"):
             assert not pattern.search(source.read_text()), source.relative_to(ROOT)
 

@@ -1,11 +1,12 @@
 //! Which workload a specification's `kind` names. A new kind is one line here.
 
 use bakeoff_engine::{SpecError, TrialSpec};
-use bakeoff_platform::{TrialError, TrialHandle, start};
-use bakeoff_workloads::{mail::MailWorkload, null::NullWorkload, web::WebWorkload};
+use bakeoff_platform::{TrialError, TrialHandle, read_bounded, start, start_files};
+use bakeoff_workloads::file::{blocks::BlocksWorkload, matrix::MatrixWorkload, mix::MixWorkload};
+use bakeoff_workloads::{app::AppWorkload, mail::MailWorkload, null::NullWorkload, web::WebWorkload};
 
 /// All kinds.
-pub(crate) const KINDS: &[&str] = &["mail", "null", "web"];
+pub(crate) const KINDS: &[&str] = &["null", "web", "mail", "app", "file-matrix", "file-blocks", "file-mix"];
 
 /// Why a trial did not start.
 pub(crate) enum StartError {
@@ -21,6 +22,10 @@ pub(crate) fn start_trial(spec_json: &str) -> Result<TrialHandle, StartError> {
         "mail" => start(MailWorkload::new(&spec).map_err(StartError::Spec)?, spec),
         "null" => start(NullWorkload, spec),
         "web" => start(WebWorkload::from_json(&spec.workload).map_err(StartError::Spec)?, spec),
+        "app" => start(AppWorkload::from_json(&spec.workload).map_err(StartError::Spec)?, spec),
+        "file-matrix" => start_files(MatrixWorkload::from_spec(&spec).map_err(StartError::Spec)?, spec),
+        "file-blocks" => start_files(BlocksWorkload::from_spec(&spec).map_err(StartError::Spec)?, spec),
+        "file-mix" => start_files(MixWorkload::from_spec(&spec, read_bounded).map_err(StartError::Spec)?, spec),
         other => {
             let known = KINDS.join(", ");
             let text = format!("this engine has no workload `{other}`; it has: {known}");

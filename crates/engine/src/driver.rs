@@ -1,5 +1,6 @@
 //! Drives sessions through their operations and stamps every step: the engine measures, not the workload.
 
+use crate::pause::Pause;
 use crate::spec::nanos;
 use crate::{
     Actions, ErrorClass, Event, Identity, Live, Nanos, Outcome, Phase, Progress, Recorder, Rng, SECOND_NS, Session,
@@ -53,7 +54,7 @@ pub struct Driver<S, C> {
     recorder: Recorder,
     live: Arc<Live>,
     thread: usize,
-    think_ns: Nanos,
+    pause: Pause,
     connect_timeout_ns: Nanos,
     reply_timeout_ns: Nanos,
     end_ns: Nanos,
@@ -113,10 +114,11 @@ impl<S: Session, C: Clock> Driver<S, C> {
             lanes,
             clock,
             recorder: Recorder::new(timeline, workload.operations().len(), spec.clients as usize)
+                .with_steps(workload.steps())
                 .split(&workload.split()),
             live,
             thread,
-            think_ns: nanos(spec.think_s),
+            pause: Pause::new(spec, thread, 0),
             connect_timeout_ns: nanos(spec.connect_timeout_s),
             reply_timeout_ns: nanos(spec.reply_timeout_s),
             end_ns: timeline.end_ns,
@@ -125,12 +127,15 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
     }
 
-    /// When each lane is to begin: the start plus its random delay.
+    /// When each lane is to begin: the start plus its random delay. Clients with a random pause begin with one, so
+    /// that their starts are spread as they are later on.
     pub fn first_starts(&self, spec: &TrialSpec) -> Vec<(usize, Nanos)> {
         let delay_ns = nanos(spec.delay_s);
         let start_ns = self.recorder.timeline().start_ns;
         let mut rng = Rng::for_thread(spec.seed ^ 0xDE1A, self.thread as u32, 0);
-        (0..self.lanes.len()).map(|lane| (lane, start_ns + rng.below(delay_ns + 1))).collect()
+        let mut pause = Pause::new(spec, self.thread, 1);
+        let mut first_ns = || rng.below(delay_ns + 1) + if pause.is_random() { pause.next_ns() } else { 0 };
+        (0..self.lanes.len()).map(|lane| (lane, start_ns + first_ns())).collect()
     }
 
     /// Lanes of this thread.
@@ -311,15 +316,18 @@ impl<S: Session, C: Clock> Driver<S, C> {
         state.stamps.end_ns = now_ns;
         self.busy -= 1;
         self.recorder.record(state.client, outcome, &state.stamps);
+        if outcome.error.is_none() {
+            self.recorder.record_told_steps(now_ns, state.session.steps(now_ns - state.stamps.start_ns));
+        }
         state.session.finished(outcome, &state.stamps);
         self.recorder.lag.record(now_ns.saturating_sub(self.batch_ns));
         let pause_ns = if outcome.error.is_none() {
             state.failures = 0;
-            self.think_ns
+            self.pause.next_ns()
         } else {
             state.failures = state.failures.saturating_add(1);
             let answered = matches!(outcome.error, Some(ErrorClass::WrongStatus | ErrorClass::WrongContent));
-            self.think_ns.max(if answered { 0 } else { back_off_ns(state.failures) })
+            self.pause.next_ns().max(if answered { 0 } else { back_off_ns(state.failures) })
         };
         if pause_ns == 0 {
             return self.begin_now(lane, now_ns, actions);

@@ -52,6 +52,22 @@ error_classes! {
     PortsExhausted = "ports_exhausted",
     /// The generator ran out of file descriptors: voids the trial.
     TooManyFiles = "too_many_files",
+    /// The file system is full, or a quota is used up.
+    NoSpace = "no_space",
+    /// The file system or the folder may not be written to.
+    ReadOnly = "read_only",
+    /// A file may not grow that far (`RLIMIT_FSIZE` or the file system's own limit).
+    FileTooLarge = "file_too_large",
+    /// The file or folder was not there.
+    NotFound = "not_found",
+    /// The file or folder was there already.
+    Exists = "exists",
+    /// The share or disk is gone.
+    Vanished = "vanished",
+    /// The disk or the server reported a failed transfer.
+    InputOutput = "input_output",
+    /// A transfer moved fewer bytes than asked for.
+    ShortTransfer = "short_transfer",
     /// Anything else.
     Other = "other",
 }
@@ -59,6 +75,22 @@ error_classes! {
 impl ErrorClass {
     /// How many classes there are.
     pub const COUNT: usize = Self::ALL.len();
+
+    /// The class of a failed file call, by its Linux error number.
+    pub const fn of_errno(errno: i32) -> Self {
+        match errno {
+            2 => Self::NotFound,
+            5 | 121 => Self::InputOutput,
+            1 | 13 | 30 => Self::ReadOnly,
+            6 | 19 | 107 | 108 | 112 | 113 | 116 | 123 => Self::Vanished,
+            17 => Self::Exists,
+            23 | 24 => Self::TooManyFiles,
+            27 => Self::FileTooLarge,
+            28 | 122 => Self::NoSpace,
+            110 => Self::ReplyTimeout,
+            _ => Self::Other,
+        }
+    }
 
     /// Whether the fault is the generator's own, so that the trial says nothing about the contender.
     pub const fn voids_trial(self) -> bool {

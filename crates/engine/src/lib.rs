@@ -9,8 +9,11 @@ mod actions;
 mod driver;
 mod endpoint;
 mod error_class;
+mod file_driver;
+mod file_session;
 mod histogram;
 mod latency;
+mod pause;
 mod recorder;
 mod result;
 mod rng;
@@ -25,6 +28,11 @@ pub use actions::Actions;
 pub use driver::{Clock, Driver, Next};
 pub use endpoint::{Endpoint, TlsSettings};
 pub use error_class::ErrorClass;
+pub use file_driver::{FileDriver, FileNext};
+pub use file_session::{
+    BufferIndex, Executor, FileBuffers, FileCall, FileContext, FileNeeds, FileProgress, FileResult, FileSession,
+    FileStep, FileWorkload, Handle, Name, Observation, OpenMode,
+};
 pub use histogram::{HistogramError, deserialize, merge, quantiles, serialize, summarize};
 pub use latency::LatencyHistogram;
 pub use recorder::{Recorder, Stamps};
@@ -32,7 +40,7 @@ pub use result::{GeneratorFigures, ThreadFigures, TrialResult, collect};
 pub use rng::Rng;
 pub use session::{Event, Identity, Outcome, Progress, Session, Workload};
 pub use snapshot::{Live, Snapshot};
-pub use spec::{SpecError, TrialSpec};
+pub use spec::{SpecError, ThinkDistribution, TrialSpec};
 pub use stage::{Stage, Stages};
 pub use timeline::{Phase, Timeline};
 

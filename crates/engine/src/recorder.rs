@@ -1,7 +1,7 @@
 //! What one load-generating thread counts.
 
 use crate::series::{Row, Series};
-use crate::{ErrorClass, LatencyHistogram, Nanos, Outcome, Timeline};
+use crate::{ErrorClass, LatencyHistogram, Nanos, Outcome, Timeline, deserialize, serialize};
 
 /// The moments of one operation, as the driver stamped them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,21 +24,36 @@ pub struct Stamps {
 #[derive(Debug, Clone)]
 pub(crate) struct OperationFigures {
     pub operations: u64,
-    pub errors: [u64; ErrorClass::COUNT],
+    errors: Option<Box<[u64; ErrorClass::COUNT]>>,
     pub bytes_in: u64,
     pub bytes_out: u64,
     pub service: LatencyHistogram,
+    /// Times that were put away: V2 bytes, empty when there are none.
+    parked: Box<[u8]>,
 }
 
 impl OperationFigures {
     pub fn new() -> Self {
+        Self { service: LatencyHistogram::new(), ..Self::lazy() }
+    }
+
+    pub fn lazy() -> Self {
         Self {
             operations: 0,
-            errors: [0; ErrorClass::COUNT],
+            errors: None,
             bytes_in: 0,
             bytes_out: 0,
-            service: LatencyHistogram::new(),
+            service: LatencyHistogram::lazy(),
+            parked: Box::new([]),
         }
+    }
+
+    pub fn errors(&self) -> [u64; ErrorClass::COUNT] {
+        self.errors.as_deref().copied().unwrap_or([0; ErrorClass::COUNT])
+    }
+
+    fn count_error(&mut self, error: ErrorClass) {
+        self.errors.get_or_insert_with(|| Box::new([0; ErrorClass::COUNT]))[error as usize] += 1;
     }
 
     pub fn add(&mut self, other: &Self) {
@@ -46,9 +61,26 @@ impl OperationFigures {
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
         self.service.add(&other.service);
-        for (mine, theirs) in self.errors.iter_mut().zip(other.errors) {
-            *mine += theirs;
+        if let Ok(parked) = deserialize(&other.parked) {
+            self.service.add_raw(&parked);
         }
+        if let Some(theirs) = &other.errors {
+            let mine = self.errors.get_or_insert_with(|| Box::new([0; ErrorClass::COUNT]));
+            mine.iter_mut().zip(theirs.iter()).for_each(|(mine, theirs)| *mine += theirs);
+        }
+    }
+
+    /// Puts the times away in small form; returns the histogram, emptied.
+    fn park(&mut self) -> LatencyHistogram {
+        let mut service = std::mem::replace(&mut self.service, LatencyHistogram::lazy());
+        if service.count() > 0 {
+            if let Ok(parked) = deserialize(&self.parked) {
+                service.add_raw(&parked);
+            }
+            self.parked = serialize(&service).into_boxed_slice();
+        }
+        service.clear();
+        service
     }
 }
 
@@ -105,6 +137,8 @@ pub struct Recorder {
     pub(crate) operations: Vec<OperationFigures>,
     pub(crate) clients: Vec<ClientFigures>,
     pub(crate) steps: Steps,
+    /// Steps that only the workload knows, with their names.
+    pub(crate) told_steps: Vec<(String, LatencyHistogram)>,
     /// Steps of single operations, for those that were asked for.
     pub(crate) split: Vec<Option<Box<Steps>>>,
     pub(crate) statuses: [u64; 6],
@@ -119,6 +153,7 @@ pub struct Recorder {
     pub(crate) series: Series,
     /// Totals with ramps, for live figures.
     pub(crate) live: (u64, u64, u64),
+    focus: Option<u16>,
 }
 
 impl Recorder {
@@ -129,6 +164,7 @@ impl Recorder {
             operations: vec![OperationFigures::new(); operations],
             clients: vec![ClientFigures::default(); clients],
             steps: Steps::default(),
+            told_steps: Vec::new(),
             split: Vec::new(),
             statuses: [0; 6],
             outside_operations: 0,
@@ -139,7 +175,63 @@ impl Recorder {
             connections_failed: 0,
             series: Series::new(&timeline),
             live: (0, 0, 0),
+            focus: None,
         }
+    }
+
+    /// Like [`Recorder::new`] for one of many threads with many operation names: memory is taken when it is
+    /// needed, so that a thread costs well under 1 MiB.
+    pub fn lazy(timeline: Timeline, operations: usize, clients: usize) -> Self {
+        Self {
+            timeline,
+            operations: vec![OperationFigures::lazy(); operations],
+            clients: vec![ClientFigures::default(); clients],
+            steps: Steps {
+                connect: LatencyHistogram::lazy(),
+                tls: LatencyHistogram::lazy(),
+                first_byte: LatencyHistogram::lazy(),
+                transfer: LatencyHistogram::lazy(),
+            },
+            told_steps: Vec::new(),
+            split: Vec::new(),
+            statuses: [0; 6],
+            outside_operations: 0,
+            outside_errors: 0,
+            late_start: LatencyHistogram::lazy(),
+            lag: LatencyHistogram::lazy(),
+            connections_opened: 0,
+            connections_failed: 0,
+            series: Series::warm(&timeline),
+            live: (0, 0, 0),
+            focus: None,
+        }
+    }
+
+    /// Counts how late something planned began, ns.
+    pub fn late_start(&mut self, late_ns: u64) {
+        self.late_start.record(late_ns);
+    }
+
+    /// Puts away the histogram of the operation recorded so far and makes that of `operation` ready.
+    pub fn focus(&mut self, operation: u16) {
+        if self.focus == Some(operation) {
+            return;
+        }
+        let mut histogram = LatencyHistogram::lazy();
+        if let Some(last) = self.focus.replace(operation) {
+            histogram = self.operations[usize::from(last)].park();
+        }
+        let next = &mut self.operations[usize::from(operation)];
+        if next.service.is_lazy() {
+            next.service = if histogram.is_lazy() { LatencyHistogram::warm() } else { histogram };
+        }
+    }
+
+    /// Also keeps the workload's own steps of these names.
+    #[must_use]
+    pub fn with_steps(mut self, names: Vec<String>) -> Self {
+        self.told_steps = names.into_iter().map(|name| (name, LatencyHistogram::new())).collect();
+        self
     }
 
     /// Keeps the steps of these operations apart, too.
@@ -167,7 +259,12 @@ impl Recorder {
         let service_ns = stamps.end_ns - stamps.start_ns;
         self.live.0 += 1;
         self.live.2 += outcome.bytes_in;
-        self.series.success(stamps.end_ns, service_ns, outcome.bytes_in);
+        if self.focus.is_none() {
+            self.series.success(stamps.end_ns, service_ns, outcome.bytes_in);
+        } else {
+            // One operation after the other: the times of a second would mix unlike things.
+            self.series.count(stamps.end_ns, outcome.bytes_in);
+        }
         if !self.timeline.in_window(stamps.end_ns) {
             self.outside_operations += 1;
             return;
@@ -188,6 +285,17 @@ impl Recorder {
         }
     }
 
+    /// Counts the steps that a session told of its operation, as (index, ns), when it ended inside the window.
+    #[inline]
+    pub fn record_told_steps(&mut self, end_ns: Nanos, steps: &[(u16, u64)]) {
+        if steps.is_empty() || !self.timeline.in_window(end_ns) {
+            return;
+        }
+        for &(step, time_ns) in steps {
+            self.told_steps[usize::from(step)].1.record(time_ns);
+        }
+    }
+
     #[cold]
     fn record_failure(&mut self, client: u32, outcome: &Outcome, error: ErrorClass, end_ns: Nanos) {
         self.live.1 += 1;
@@ -196,7 +304,7 @@ impl Recorder {
             self.outside_errors += 1;
             return;
         }
-        self.operations[usize::from(outcome.operation)].errors[error as usize] += 1;
+        self.operations[usize::from(outcome.operation)].count_error(error);
         self.clients[client as usize].errors += 1;
         if outcome.status != 0 {
             self.statuses[usize::from(outcome.status / 100).min(5)] += 1;
@@ -210,7 +318,7 @@ impl Recorder {
     }
 
     pub(crate) fn finish_series(&mut self) -> Vec<Row> {
-        let empty = Series::new(&self.timeline);
+        let empty = Series::lazy(&self.timeline);
         std::mem::replace(&mut self.series, empty).finish()
     }
 }
@@ -245,7 +353,47 @@ mod tests {
         recorder.record(0, &outcome(Some(ErrorClass::ShortBody)), &stamps(0, 10));
         let figures = &recorder.operations[0];
         assert_eq!((figures.operations, figures.bytes_in, figures.service.count()), (0, 0, 0));
-        assert_eq!(figures.errors[ErrorClass::ShortBody as usize], 1);
+        assert_eq!(figures.errors()[ErrorClass::ShortBody as usize], 1);
         assert_eq!(recorder.clients[0].errors, 1);
+    }
+
+    #[test]
+    fn told_steps_count_by_the_same_window() {
+        let mut recorder = Recorder::new(Timeline::new(0, 100, 1_000, 100), 1, 1).with_steps(vec!["queue".into()]);
+        for end_ns in [99, 100, 899, 900] {
+            recorder.record_told_steps(end_ns, &[(0, 7)]);
+        }
+        assert_eq!(recorder.told_steps[0].1.count(), 2);
+    }
+
+    #[test]
+    fn times_that_were_put_away_come_back_when_recorders_are_merged() {
+        let mut recorder = Recorder::lazy(Timeline::new(0, 0, 1_000_000, 0), 2, 1);
+        let timed = |operation, end_ns| (Outcome { operation, ..outcome(None) }, stamps(0, end_ns));
+        for (operation, end_ns) in [(0, 100), (1, 200), (0, 300), (1, 400)] {
+            recorder.focus(operation);
+            let (outcome, stamps) = timed(operation, end_ns);
+            recorder.record(0, &outcome, &stamps);
+        }
+        let mut total = OperationFigures::lazy();
+        total.add(&recorder.operations[0]);
+        total.add(&recorder.operations[1]);
+        assert_eq!((total.operations, total.service.count()), (4, 4));
+        assert_eq!((total.service.inner().min(), total.service.inner().max()), (100, 400));
+    }
+
+    #[test]
+    fn a_lazy_recorder_of_a_whole_matrix_is_small() {
+        let mut recorder = Recorder::lazy(Timeline::new(0, 0, 1_000_000_000, 0), 1638, 60);
+        for operation in 0..1638_u16 {
+            recorder.focus(operation);
+            for step in 0..100_u64 {
+                let end_ns = 1_000 + step * step * 37;
+                recorder.record(0, &Outcome { operation, ..outcome(None) }, &stamps(0, end_ns));
+            }
+        }
+        let parked: usize = recorder.operations.iter().map(|figures| figures.parked.len()).sum();
+        let fixed = 1638 * size_of::<OperationFigures>();
+        assert!(parked + fixed < 750_000, "{parked} + {fixed}");
     }
 }

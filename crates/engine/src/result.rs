@@ -47,10 +47,10 @@ pub struct TrialResult {
 }
 
 struct Merged {
-    operations: Vec<OperationFigures>,
     clients: Vec<ClientFigures>,
     steps: Steps,
     split: Vec<(usize, Steps)>,
+    told_steps: Vec<(String, LatencyHistogram)>,
     statuses: [u64; 6],
     outside: (u64, u64),
     late_start: LatencyHistogram,
@@ -60,13 +60,15 @@ struct Merged {
 
 const STATUS_NAMES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
-fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
+fn merge_recorders(recorders: &[Recorder]) -> Merged {
     let clients = recorders.first().map_or(0, |recorder| recorder.clients.len());
     let mut merged = Merged {
-        operations: vec![OperationFigures::new(); operations],
         clients: vec![ClientFigures::default(); clients],
         steps: Steps::default(),
         split: Vec::new(),
+        told_steps: recorders.first().map_or_else(Vec::new, |recorder| {
+            recorder.told_steps.iter().map(|(name, _)| (name.clone(), LatencyHistogram::new())).collect()
+        }),
         statuses: [0; 6],
         outside: (0, 0),
         late_start: LatencyHistogram::new(),
@@ -74,9 +76,6 @@ fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
         connections: (0, 0),
     };
     for recorder in recorders {
-        for (total, part) in merged.operations.iter_mut().zip(&recorder.operations) {
-            total.add(part);
-        }
         for (total, part) in merged.clients.iter_mut().zip(&recorder.clients) {
             total.operations += part.operations;
             total.errors += part.errors;
@@ -86,14 +85,16 @@ fn merge_recorders(recorders: &[Recorder], operations: usize) -> Merged {
         merged.steps.add(&recorder.steps);
         for (operation, part) in recorder.split.iter().enumerate() {
             let Some(part) = part else { continue };
-            match merged.split.iter_mut().find(|(other, _)| *other == operation) {
-                Some((_, total)) => total.add(part),
-                None => {
-                    let mut total = Steps::default();
-                    total.add(part);
-                    merged.split.push((operation, total));
-                }
+            if let Some((_, total)) = merged.split.iter_mut().find(|(other, _)| *other == operation) {
+                total.add(part);
+            } else {
+                let mut total = Steps::default();
+                total.add(part);
+                merged.split.push((operation, total));
             }
+        }
+        for (total, part) in merged.told_steps.iter_mut().zip(&recorder.told_steps) {
+            total.1.add(&part.1);
         }
         for (total, part) in merged.statuses.iter_mut().zip(recorder.statuses) {
             *total += part;
@@ -153,13 +154,15 @@ fn series_json(recorders: &mut [Recorder], elapsed_ns: u64) -> Value {
     rows.collect::<Vec<_>>().into()
 }
 
-/// The steps of all operations together, then those of the operations whose steps are kept apart.
+/// The steps of all operations together, those that the workload told, and those of the operations whose steps are
+/// kept apart.
 fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<String, Vec<u8>>) -> Vec<Value> {
     let all = merged.steps.named().map(|(name, step)| (name.to_owned(), step));
     let split = merged.split.iter().flat_map(|(operation, steps)| {
         steps.named().map(|(name, step)| (format!("{}/{name}", operations[*operation]), step))
     });
-    let recorded = all.into_iter().chain(split).filter(|(_, step)| step.count() > 0);
+    let told = merged.told_steps.iter().map(|(name, step)| (name.clone(), step));
+    let recorded = all.into_iter().chain(told).chain(split).filter(|(_, step)| step.count() > 0);
     recorded
         .map(|(name, step)| {
             let key = format!("step/{name}");
@@ -167,6 +170,15 @@ fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<
             json!({"name": name, "summary": summarize(step.inner()), "histogram": key})
         })
         .collect()
+}
+
+/// The figures of one operation over all threads. One at a time: a matrix has thousands, each with a histogram.
+fn merge_operation(recorders: &[Recorder], index: usize) -> OperationFigures {
+    let mut total = OperationFigures::lazy();
+    for recorder in recorders {
+        total.add(&recorder.operations[index]);
+    }
+    total
 }
 
 fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &GeneratorFigures, operations: u64) -> Value {
@@ -197,21 +209,22 @@ pub fn collect(
     threads: &[ThreadFigures],
     figures: &GeneratorFigures,
 ) -> TrialResult {
-    let merged = merge_recorders(&recorders, operations.len());
+    let merged = merge_recorders(&recorders);
     let mut histograms = BTreeMap::new();
     let mut service = LatencyHistogram::new();
     let mut errors = [0; ErrorClass::COUNT];
     let mut totals = (0_u64, 0_u64, 0_u64);
     let mut per_operation = Vec::with_capacity(operations.len());
-    for (name, part) in operations.iter().zip(&merged.operations) {
+    for (index, name) in operations.iter().enumerate() {
+        let part = merge_operation(&recorders, index);
         service.add(&part.service);
         totals = (totals.0 + part.operations, totals.1 + part.bytes_in, totals.2 + part.bytes_out);
-        for (total, count) in errors.iter_mut().zip(part.errors) {
+        for (total, count) in errors.iter_mut().zip(part.errors()) {
             *total += count;
         }
         let key = format!("op/{name}");
         per_operation.push(json!({
-            "name": name, "operations": part.operations, "errors": errors_json(&part.errors),
+            "name": name, "operations": part.operations, "errors": errors_json(&part.errors()),
             "bytes_in": part.bytes_in, "bytes_out": part.bytes_out,
             "service": summarize(part.service.inner()), "histogram": key,
         }));

@@ -32,6 +32,20 @@ pub(crate) struct Series {
 
 impl Series {
     pub fn new(timeline: &Timeline) -> Self {
+        Self::with(timeline, LatencyHistogram::new())
+    }
+
+    /// One whose memory is in place, so that recording faults in no page.
+    pub fn warm(timeline: &Timeline) -> Self {
+        Self::with(timeline, LatencyHistogram::warm())
+    }
+
+    /// One that takes memory with its first time.
+    pub fn lazy(timeline: &Timeline) -> Self {
+        Self::with(timeline, LatencyHistogram::lazy())
+    }
+
+    fn with(timeline: &Timeline, histogram: LatencyHistogram) -> Self {
         let length_ns = timeline.end_ns - timeline.start_ns;
         let step_s = length_ns.div_ceil(SECOND_NS).div_ceil(ROWS_MAX).max(1);
         let step_ns = step_s * SECOND_NS;
@@ -43,7 +57,7 @@ impl Series {
             operations: 0,
             errors: 0,
             bytes_in: 0,
-            histogram: LatencyHistogram::new(),
+            histogram,
             rows: Vec::with_capacity(ROWS_MAX as usize + 2),
         }
     }
@@ -55,12 +69,18 @@ impl Series {
 
     #[inline]
     pub fn success(&mut self, now_ns: Nanos, service_ns: u64, bytes_in: u64) {
+        self.count(now_ns, bytes_in);
+        self.histogram.record(service_ns);
+    }
+
+    /// A success whose time is not wanted.
+    #[inline]
+    pub fn count(&mut self, now_ns: Nanos, bytes_in: u64) {
         if now_ns >= self.row_end_ns {
             self.turn(now_ns);
         }
         self.operations += 1;
         self.bytes_in += bytes_in;
-        self.histogram.record(service_ns);
     }
 
     pub fn failure(&mut self, now_ns: Nanos) {

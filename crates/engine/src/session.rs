@@ -62,6 +62,12 @@ pub trait Workload: Send + Sync + 'static {
     /// Names of the operations; an [`Outcome::operation`] is an index into them.
     fn operations(&self) -> Vec<String>;
 
+    /// Names of the steps that [`Session::steps`] tells. They must differ from the engine's own (`connect`, `tls`,
+    /// `first_byte`, `transfer`).
+    fn steps(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The addresses its sessions connect to; [`Actions::connect`] is an index into them.
     fn endpoints(&self) -> Vec<Endpoint> {
         Vec::new()
@@ -100,6 +106,13 @@ pub trait Session: Send {
 
     /// The bytes that [`Actions::send`] stands for.
     fn outgoing(&self) -> &[u8];
+
+    /// Steps of the operation that has just succeeded in `elapsed_ns`, as far as the session has learnt of them, as
+    /// (index into [`Workload::steps`], ns). Recorded like the engine's own steps.
+    #[inline]
+    fn steps(&mut self, _elapsed_ns: u64) -> &[(u16, u64)] {
+        &[]
+    }
 
     /// The connection broke in the middle of an operation. A session that may try again on a new connection says
     /// `true` and asks for it in `actions`; the operation goes on.

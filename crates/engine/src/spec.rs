@@ -14,6 +14,17 @@ pub enum SpecError {
     Range(String),
 }
 
+/// How the pauses after operations are spread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkDistribution {
+    /// All alike.
+    #[default]
+    Fixed,
+    /// Exponential: many clients together then arrive as a Poisson process does.
+    Exponential,
+}
+
 /// What one trial does. Times in seconds; `length_s` includes both ramps.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +50,9 @@ pub struct TrialSpec {
     /// Pause after each operation, s.
     #[serde(default)]
     pub think_s: f64,
+    /// Whether each pause has this length or is drawn at random with this mean.
+    #[serde(default)]
+    pub think_distribution: ThinkDistribution,
     /// Ends the trial after exactly so many operations; the window is then the whole trial.
     #[serde(default)]
     pub max_operations: Option<u64>,

@@ -24,3 +24,8 @@ impl Clock for MonotonicClock {
 pub fn thread_cpu_ns() -> Nanos {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
+
+/// CPU time that all threads of the process have used, ns.
+pub fn process_cpu_ns() -> Nanos {
+    read(libc::CLOCK_PROCESS_CPUTIME_ID)
+}

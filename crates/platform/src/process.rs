@@ -42,3 +42,16 @@ pub fn resident_bytes() -> u64 {
     // SAFETY: sysconf has no preconditions.
     pages * unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(0) as u64
 }
+
+/// Keeps signals that are meant for the process away from the calling thread.
+pub fn block_signals() {
+    // SAFETY: a filled signal set is valid; faults of the thread itself stay deliverable.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut set);
+        for fault in [libc::SIGBUS, libc::SIGSEGV, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGTRAP] {
+            libc::sigdelset(&raw mut set, fault);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+    }
+}

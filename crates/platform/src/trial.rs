@@ -32,7 +32,7 @@ pub enum TrialError {
 const HEAD_START_NS: Nanos = 10_000_000;
 const HEAD_START_PER_SESSION_NS: Nanos = 2_000;
 
-type Outcome = Result<TrialResult, TrialError>;
+pub(crate) type Outcome = Result<TrialResult, TrialError>;
 
 /// A trial that runs. Dropping it cancels it and waits for its threads.
 #[derive(Debug)]
@@ -71,6 +71,19 @@ impl TrialHandle {
     }
 }
 
+/// Runs `body` on a thread of its own; its outcome comes by [`TrialHandle::wait`].
+pub(crate) fn launch(
+    live: Arc<Live>,
+    body: impl FnOnce() -> Outcome + Send + 'static,
+) -> Result<TrialHandle, TrialError> {
+    let (sender, finished) = channel();
+    let thread = std::thread::Builder::new().name("bakeoff-trial".to_owned()).spawn(move || {
+        // The receiver is gone when nobody wants the result any more.
+        let _ = sender.send(body());
+    })?;
+    Ok(TrialHandle { live, finished: Mutex::new(finished), thread: Mutex::new(Some(thread)) })
+}
+
 impl Drop for TrialHandle {
     fn drop(&mut self) {
         self.live.cancel();
@@ -91,14 +104,8 @@ pub fn start<W: Workload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, T
     let threads = spec.cores.min(spec.clients) as usize;
     let spec = TrialSpec { cores: threads as u32, ..spec };
     let live = Arc::new(Live::new(threads, spec.max_operations));
-    let (sender, finished) = channel();
     let watcher = Arc::clone(&live);
-    let thread = std::thread::Builder::new().name("bakeoff-trial".to_owned()).spawn(move || {
-        let outcome = run(workload, spec, &watcher, &remotes);
-        // The receiver is gone when nobody wants the result any more.
-        let _ = sender.send(outcome);
-    })?;
-    Ok(TrialHandle { live, finished: Mutex::new(finished), thread: Mutex::new(Some(thread)) })
+    launch(live, move || run(workload, spec, &watcher, &remotes))
 }
 
 type Part<S> = std::io::Result<(Recorder, Vec<(u32, S)>, LoopFigures)>;
@@ -245,7 +252,7 @@ fn nanos(seconds: f64) -> Nanos {
     (seconds * 1e9).round() as Nanos
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no reason given".to_owned())
 }

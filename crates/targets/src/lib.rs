@@ -8,6 +8,7 @@
 // A server owns its sockets, files and clock; the rule that only `platform` does holds for the measuring half.
 #![allow(clippy::disallowed_methods)]
 
+mod app;
 mod clock;
 mod counts;
 mod faults;
@@ -18,6 +19,7 @@ mod spec;
 mod tls;
 mod web;
 
+pub use app::AppSpec;
 pub use mail::{DeferSpec, FillSpec, MailSpec, RejectSpec};
 pub use spec::{NullSpec, Place, RefuseSpec, Spec, StallSpec, StatusSpec, TlsSpec, WebSpec};
 
@@ -94,11 +96,12 @@ pub fn start(spec: Spec) -> Result<ServerHandle, ServeError> {
         Spec::Web(web) => Box::new(web::start(*web)?),
         Spec::Mail(mail) => Box::new(mail::start(*mail)?),
         Spec::Null(null) => Box::new(null::start(&null)?),
+        Spec::App(app) => Box::new(app::start(&app)?),
     };
     Ok(ServerHandle { server })
 }
 
 /// The kinds of server that [`serve`] knows.
 pub fn kinds() -> &'static [&'static str] {
-    &["web", "mail", "null"]
+    &["web", "mail", "null", "app"]
 }

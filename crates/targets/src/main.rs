@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use bakeoff_targets::{MailSpec, NullSpec, RefuseSpec, Spec, StallSpec, StatusSpec, TlsSpec, WebSpec};
+use bakeoff_targets::{AppSpec, MailSpec, NullSpec, RefuseSpec, Spec, StallSpec, StatusSpec, TlsSpec, WebSpec};
 use clap::{Args, Parser, Subcommand};
 
 /// Built-in servers with exact, programmable misbehaviour
@@ -25,8 +25,10 @@ enum Kind {
     Web(Box<Web>),
     /// A bare epoll loop that answers everything with one prebuilt reply
     Null(Null),
+    /// The application server: service threads on one queue, a data segment per client
+    App(Box<App>),
     /// SMTP and POP3 with faults on request, described in JSON as for the library
-    Mail(Mail),
+    Mail(Box<Mail>),
 }
 
 #[derive(Args)]
@@ -131,6 +133,108 @@ struct Web {
     memory: u64,
 }
 
+#[derive(Args)]
+struct App {
+    /// Numeric address to listen on
+    #[arg(long, default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// Port; 0 lets the system choose
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// Listen on a unix socket at this path instead
+    #[arg(long, value_name = "PATH")]
+    unix: Option<PathBuf>,
+    /// Service threads; 47 and one for each processor unless given
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Cores of the threads, as in 0,1
+    #[arg(long, value_delimiter = ',', value_name = "CORES")]
+    pin: Option<Vec<usize>>,
+    /// Data segment of each client
+    #[arg(long, value_parser = size, default_value = "16MiB")]
+    segment: u64,
+    /// Folder of the data segments; the system's for temporary files unless given
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Most bytes of all segments together
+    #[arg(long, value_parser = size, default_value = "64GiB")]
+    data_limit: u64,
+    /// Read and write segments past the page cache
+    #[arg(long)]
+    direct: bool,
+    /// Flush each write to the device before its reply
+    #[arg(long)]
+    fsync: bool,
+    /// Make so many segments before the first client comes
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    prepare: u32,
+    /// Every request takes at least this long to serve, as in 3ms
+    #[arg(long, value_parser = seconds, default_value = "0s")]
+    service: f64,
+    /// Requests that may wait; more are told that the server is busy
+    #[arg(long, default_value_t = 4096)]
+    queue: usize,
+    /// Most connections open at once
+    #[arg(long, default_value_t = 4096)]
+    max_connections: usize,
+    /// Largest payload of an upload or download
+    #[arg(long, value_parser = size, default_value = "4MiB")]
+    payload_max: u64,
+    /// A request that has begun must have come within this time
+    #[arg(long, value_parser = seconds, default_value = "10s")]
+    request_timeout: f64,
+    /// Close connections that do nothing for so long
+    #[arg(long, value_parser = seconds, default_value = "10m")]
+    idle_timeout: f64,
+    /// Write every n-th record with one byte wrong
+    #[arg(long, value_name = "N")]
+    damage: Option<u64>,
+    /// Do not write every n-th record, but say so
+    #[arg(long, value_name = "N")]
+    lose: Option<u64>,
+}
+
+fn describe_app(app: App) -> AppSpec {
+    AppSpec {
+        host: app.host,
+        port: app.port,
+        unix: app.unix,
+        threads: app.threads,
+        pin: app.pin,
+        segment_bytes: app.segment,
+        data: app.data,
+        data_limit_bytes: app.data_limit,
+        direct: app.direct,
+        fsync: app.fsync,
+        prepare: app.prepare,
+        service_s: app.service,
+        payload_max_bytes: u32::try_from(app.payload_max).unwrap_or(u32::MAX),
+        queue: app.queue,
+        max_connections: app.max_connections,
+        request_timeout_s: app.request_timeout,
+        idle_timeout_s: app.idle_timeout,
+        damage_every: app.damage,
+        lose_every: app.lose,
+        ..AppSpec::default()
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let scale = match &text[digits.len()..] {
+        "" | "B" => 1,
+        "kB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        unit => return Err(format!("unknown unit {unit:?}: write a size as 4096, 64KiB or 16MiB")),
+    };
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(scale));
+    number.ok_or_else(|| "write a size as 4096, 64KiB or 16MiB".to_owned())
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let scale = match &text[digits.len()..] {
@@ -171,6 +275,7 @@ fn describe(kind: Kind) -> Spec {
             page_bytes: place.size,
             close: place.close,
         }),
+        Kind::App(app) => Spec::App(Box::new(describe_app(*app))),
         Kind::Mail(mail) => Spec::Mail(Box::new(mail.settings)),
         Kind::Web(web) => Spec::Web(Box::new(describe_web(*web))),
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::ServeError;
+use crate::app::AppSpec;
 use crate::mail::MailSpec;
 
 /// Which server to run, by its `kind`.
@@ -18,6 +19,8 @@ pub enum Spec {
     Mail(Box<MailSpec>),
     /// The bare epoll loop that answers everything with one prebuilt reply.
     Null(NullSpec),
+    /// The application server: service threads on one queue, a data segment per client.
+    App(Box<AppSpec>),
 }
 
 /// Where a server listens and on how many threads.
@@ -130,12 +133,12 @@ pub struct NullSpec {
     pub close: bool,
 }
 
-const LOCALHOST: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+pub(crate) const LOCALHOST: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 /// Largest prebuilt page: enough for any wire, small enough to hold.
 const MOST_PAGE_BYTES: usize = 1 << 30;
 const MOST_THREADS: usize = 1024;
 /// Longest time in a description (a day): anything longer is a slip of the pen.
-const MOST_SECONDS: f64 = 86_400.0;
+pub(crate) const MOST_SECONDS: f64 = 86_400.0;
 
 fn one() -> u64 {
     1
@@ -243,23 +246,24 @@ impl Spec {
             Spec::Web(web) => web.check(),
             Spec::Mail(mail) => mail.check(),
             Spec::Null(null) => null.place().check(null.page_bytes),
+            Spec::App(app) => app.check(),
         }
     }
 }
 
 impl Place {
-    fn check(&self, page_bytes: usize) -> Result<(), ServeError> {
+    pub(crate) fn check(&self, page_bytes: usize) -> Result<(), ServeError> {
         need((1..=MOST_THREADS).contains(&self.threads), "threads must be 1 to 1024")?;
         need(page_bytes <= MOST_PAGE_BYTES, "page_bytes must be at most 1 GiB")?;
         need(self.pin.as_ref().is_none_or(|cores| !cores.is_empty()), "pin needs at least one core number, or null")
     }
 }
 
-fn need(good: bool, text: &str) -> Result<(), ServeError> {
+pub(crate) fn need(good: bool, text: &str) -> Result<(), ServeError> {
     if good { Ok(()) } else { Err(ServeError::Spec(text.to_owned())) }
 }
 
 /// NaN fails too.
-fn within(key: &str, value: f64, least: f64, most: f64) -> Result<(), ServeError> {
+pub(crate) fn within(key: &str, value: f64, least: f64, most: f64) -> Result<(), ServeError> {
     need(value >= least && value <= most, &format!("{key} must be {least} to {most}, not {value}"))
 }

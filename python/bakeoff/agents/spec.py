@@ -62,6 +62,116 @@ class WebWorkload(_Spec):
     classes: tuple[ClassSpec, ...] = Field(min_length=1)
 
 
+class AppClassSpec(_Spec):
+    """A kind of request of the app server and its relative weight."""
+
+    name: Literal["upload", "download", "processor", "read", "write"]
+    weight: float
+
+
+class AppWorkload(_Spec):
+    """Clients of `bakeoff serve app`. `addresses` are numeric, the first is used unless `unix` is set."""
+
+    kind: Literal["app"] = "app"
+    addresses: tuple[str, ...]
+    unix: str | None
+    source_addresses: tuple[str, ...]
+    classes: tuple[AppClassSpec, ...] = Field(min_length=1)
+    upload_bytes: int
+    download_bytes: int
+    rounds: int
+    record_bytes: int
+    read_records: int
+    write_records: int
+    working_set: float
+
+
+class FileMatrixWorkload(_Spec):
+    """File sizes × record sizes × tests; sizes in bytes."""
+
+    kind: Literal["file-matrix"] = "file-matrix"
+    folder: str
+    pairs: tuple[tuple[int, int], ...] = Field(min_length=1)
+    tests: tuple[str, ...] = Field(min_length=1)
+    keep: bool = False
+    fsync: bool = False
+    close: bool = False
+    direct: bool = False
+    dsync: bool = False
+    sync: bool = False
+    mmap: bool = False
+    verify: bool = True
+    cache: Literal["warm", "cold"] = "warm"
+    drop_caches: bool = False
+    cold_command: str | None = None
+    stonewall: bool = False
+    mixed_read_percent: int | None = None
+    stride: int = 17
+    carrier: Literal["disk", "mount", "wire", "memory", "unknown"] = "unknown"
+    link_bytes_per_s: float | None = None
+    stall_s: float = Field(default=60.0, gt=0)
+
+
+class AccessLineSpec(_Spec):
+    """One line of an access specification: bytes, percent, ms."""
+
+    size: int = Field(ge=1)
+    share: float
+    read: float
+    random: float
+    delay_ms: float
+    burst: int = Field(ge=1)
+    align: int
+    reply: int
+
+
+class BlockCellSpec(_Spec):
+    """What is timed on its own; `block_bytes` is None where sizes differ."""
+
+    pattern: str
+    block_bytes: int | None
+    lines: tuple[AccessLineSpec, ...] = Field(min_length=1)
+
+
+class FileBlocksWorkload(_Spec):
+    """Block sizes and access specifications on one large file; bytes and seconds."""
+
+    kind: Literal["file-blocks"] = "file-blocks"
+    folder: str
+    region_bytes: int = Field(ge=1)
+    outstanding: int = Field(ge=1, le=256)
+    cells: tuple[BlockCellSpec, ...] = Field(min_length=1)
+    cell_s: float = Field(gt=0)
+    ramp_up_s: float = Field(ge=0)
+    direct: bool
+    dsync: bool
+    verify: bool
+    cache: Literal["warm", "cold"]
+    drop_caches: bool
+    cold_command: str | None
+    reuse: str | None
+    keep: bool
+    carrier: Literal["disk", "mount", "wire", "memory", "unknown"]
+    link_bytes_per_s: float | None
+    stall_s: float = Field(gt=0)
+
+
+class FileMixWorkload(_Spec):
+    """Office file operations, or a dbench loadfile; bytes and seconds."""
+
+    kind: Literal["file-mix"] = "file-mix"
+    folder: str
+    loadfile: str | None
+    once: bool
+    resolve: bool
+    workspace_bytes: int = Field(ge=1)
+    flush: bool
+    verify: bool
+    reuse: str | None
+    keep: bool
+    stall_s: float = Field(gt=0)
+
+
 class SmtpSide(_Spec):
     """Where mail is sent; `addresses` are numeric."""
 
@@ -114,7 +224,10 @@ class MailWorkload(_Spec):
     linger_s: float
 
 
-Workload = Annotated[WebWorkload | MailWorkload | NullWorkload, Field(discriminator="kind")]
+Workload = Annotated[
+    WebWorkload | MailWorkload | AppWorkload | FileMatrixWorkload | FileBlocksWorkload | FileMixWorkload | NullWorkload,
+    Field(discriminator="kind"),
+]
 
 
 class TrialSpec(_Spec):
@@ -128,6 +241,7 @@ class TrialSpec(_Spec):
     length_s: float = Field(gt=0)
     delay_s: float = Field(default=0.0, ge=0)
     think_s: float = Field(default=0.0, ge=0)
+    think_distribution: Literal["fixed", "exponential"] = "fixed"
     max_operations: int | None = None
     connect_timeout_s: float = Field(default=5.0, gt=0)
     reply_timeout_s: float = Field(default=10.0, gt=0)

@@ -7,7 +7,23 @@ from typing import Annotated, NoReturn
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import compare, corpus, demo, plan, report, resume, run, serve, show, suites, users
+from bakeoff.cli import (
+    access,
+    compare,
+    corpus,
+    demo,
+    export,
+    iozone,
+    plan,
+    report,
+    resume,
+    run,
+    serve,
+    serve_app,
+    show,
+    suites,
+    users,
+)
 from bakeoff.errors import BakeoffError
 
 EXIT_USER_ERROR = 2
@@ -20,7 +36,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _verb in (demo, run, plan, resume, show, compare, report, corpus, suites, users, serve):
+VERBS = (
+    demo,
+    run,
+    plan,
+    resume,
+    show,
+    compare,
+    report,
+    export,
+    corpus,
+    suites,
+    access,
+    users,
+    serve,
+    serve_app,
+    iozone,
+)
+for _verb in VERBS:
     _verb.register(app)
 
 

@@ -25,7 +25,7 @@ from bakeoff.plan.load import (
 )
 from bakeoff.plan.model import Plan
 from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.suites import suite_names
+from bakeoff.plan.suites import load_suite, suite_names
 
 WHAT = "PLAN.toml, or a suite followed by NAME=ADDRESS for each contender; `bakeoff suites` lists the suites."
 COMMON_PANEL = "Settings of every suite"
@@ -101,7 +101,7 @@ def _setting_parameters() -> Iterator[inspect.Parameter]:
 
 def _field_parameter(parameter: str, name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    flag, text = "--" + name.replace("_", "-"), field.description
+    flag, text = "--" + str(extra.get("flag", name.replace("_", "-"))), field.description
     if field.annotation is bool:
         off = extra.get("off", f"no-{name.replace('_', '-')}")
         return _parameter(
@@ -122,12 +122,21 @@ def metavar(name: str, field: FieldInfo) -> str:
         "error_limit": "PERCENT",
         "dynamic_share": "PERCENT",
         "weights": "CLASS=SHARE,...",
+        "working_set": "PERCENT",
         "receive_buffer": "SIZE",
+        "upload": "SIZE",
+        "download": "SIZE",
+        "record": "SIZE",
+        "think_distribution": "fixed|exponential",
         "size": "SIZE",
         "http": "VERSION",
         "headers": "HEADER",
         "dynamic_url": "PATH",
         "source_addresses": "ADDRESS,...",
+        "link_speed": "SPEED",
+        "file_sizes": "SIZE,...",
+        "record_sizes": "SIZE,...",
+        "tests": "TEST,...",
         "sending_share": "PERCENT",
         "sizes": "SIZE=WEIGHT,...",
         "recipients": "N=WEIGHT,...",
@@ -155,7 +164,23 @@ def _plan_input(values: dict[str, Any]) -> PlanInput:
     given = {key: value for key, value in values.items() if value is not None and value != []}
     plan = {key.removeprefix("plan_"): value for key, value in given.items() if key.startswith("plan_")}
     settings = {key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")}
-    return with_flags(_base(words), plan, settings, dict(_reset(word) for word in resets))
+    base = _base(words)
+    return with_flags(base, plan, _shared_flags(base, settings), dict(_reset(word) for word in resets))
+
+
+def _shared_flags(base: PlanInput, settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with the meaning of flags that two kinds share: --close ends a connection for one kind, a file
+    for another.
+    """
+    suite = base.plan.get("suite")
+    if suite not in suite_names():
+        return settings
+    for name, field in KINDS[load_suite(str(suite)).suite.kind].settings.model_fields.items():
+        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+        other = extra.get("also")
+        if isinstance(other, str) and settings.get(other) is False:
+            settings = {**{key: value for key, value in settings.items() if key != other}, name: True}
+    return settings
 
 
 def _base(words: list[str]) -> PlanInput:

@@ -101,28 +101,28 @@ def web(
     """A small fast HTTP server for a corpus, with the built-in dynamic page, and faults on request."""
     if root is not None and not root.is_dir():
         raise PlanError(f"--root: {root} is not a folder: make one with `bakeoff corpus web-static {root}`")
-    spec = _common("web", host, port, unix, threads, pin) | {
+    spec = common("web", host, port, unix, threads, pin) | {
         "root": str(root.absolute()) if root else None,
-        "page_bytes": _quantity("--page", parse_size, page),
+        "page_bytes": quantity("--page", parse_size, page),
         "keep_alive": keep_alive,
         "requests_per_connection": requests_per_connection,
         "chunked": chunked,
         "tls": {"certificate_file": str(tls_certificate) if tls_certificate else None}
         if tls or tls_certificate
         else None,
-        "delay_s": _quantity("--delay", parse_duration, delay) or 0.0,
+        "delay_s": quantity("--delay", parse_duration, delay) or 0.0,
         "stall": _stall(stall),
         "refuse": _refuse(refuse),
-        "limit_per_s": _quantity("--limit", parse_rate, limit),
+        "limit_per_s": quantity("--limit", parse_rate, limit),
         "status": _status(status),
         "truncate_every": truncate,
         "corrupt_every": corrupt,
-        "close_after_bytes": _quantity("--close-after", parse_size, close_after),
+        "close_after_bytes": quantity("--close-after", parse_size, close_after),
         "cut_with_reset": cut_with_reset,
-        "idle_timeout_s": _quantity("--idle-timeout", parse_duration, idle_timeout),
+        "idle_timeout_s": quantity("--idle-timeout", parse_duration, idle_timeout),
     }
     what = f"{root} " + ("(a corpus)" if (root / MANIFEST_NAME).is_file() else "(no corpus)") if root else "one page"
-    _serve(spec, "https" if spec["tls"] else "http", what, counts_file)
+    serve_until_stopped(spec, "https" if spec["tls"] else "http", what, counts_file)
 
 
 @serve_app.command("null")
@@ -137,9 +137,9 @@ def null(
     counts_file: Counts = None,
 ) -> None:
     """The least that answers HTTP: one prebuilt reply to every request, to measure clients with."""
-    spec = _common("null", host, port, unix, threads, pin)
-    spec |= {"page_bytes": _quantity("--page", parse_size, page), "close": close}
-    _serve(spec, "http", "one prebuilt reply", counts_file)
+    spec = common("null", host, port, unix, threads, pin)
+    spec |= {"page_bytes": quantity("--page", parse_size, page), "close": close}
+    serve_until_stopped(spec, "http", "one prebuilt reply", counts_file)
 
 
 @serve_app.command("mail")
@@ -201,7 +201,7 @@ def mail(
         else None,
         "implicit_tls": implicit_tls,
         "max_sessions": max_sessions,
-        "delay_s": _quantity("--delay", parse_duration, delay) or 0.0,
+        "delay_s": quantity("--delay", parse_duration, delay) or 0.0,
         "refuse": _refuse(refuse),
         "reject": [_reject(word) for word in reject or []],
         "drop_after_dot": _share("--drop-after-dot", drop_after_dot),
@@ -210,7 +210,7 @@ def mail(
         "damage": _share("--damage", damage),
         "defer": _defer(defer),
     }
-    _serve(spec, None, "mail", counts_file)
+    serve_until_stopped(spec, None, "mail", counts_file)
 
 
 def _reject(text: str) -> dict[str, Any]:
@@ -226,11 +226,12 @@ def _defer(text: str | None) -> dict[str, Any] | None:
     share, comma, time = text.partition(",")
     if not comma:
         raise PlanError(f"--defer: {text!r} is not N/M,TIME: write it like 1/50,2s")
-    return {**(_share("--defer", share) or {}), "for_s": _quantity("--defer", parse_duration, time)}
+    return {**(_share("--defer", share) or {}), "for_s": quantity("--defer", parse_duration, time)}
 
 
-def _common(kind: str, host: str, port: int, unix: Path | None, threads: int, pin: str | None) -> dict[str, Any]:
-    cores = _quantity("--pin", parse_whole_numbers, pin)
+def common(kind: str, host: str, port: int, unix: Path | None, threads: int | None, pin: str | None) -> dict[str, Any]:
+    """What the specs of all targets share. Without `threads` the target has its own default."""
+    cores = quantity("--pin", parse_whole_numbers, pin)
     return {
         "kind": kind,
         "host": host,
@@ -241,7 +242,8 @@ def _common(kind: str, host: str, port: int, unix: Path | None, threads: int, pi
     }
 
 
-def _quantity(flag: str, parse: Any, text: str | None) -> Any:
+def quantity(flag: str, parse: Any, text: str | None) -> Any:
+    """The quantity in `text`, None for None. Raises PlanError that names the flag."""
     try:
         return None if text is None else parse(text)
     except ValueError as error:
@@ -255,8 +257,8 @@ def _stall(text: str | None) -> dict[str, float] | None:
     if not slash:
         raise PlanError(f"--stall: {text!r} is not TIME/TIME: write it like 200ms/1s")
     found = {
-        "for_s": _quantity("--stall", parse_duration, span),
-        "every_s": _quantity("--stall", parse_duration, period),
+        "for_s": quantity("--stall", parse_duration, span),
+        "every_s": quantity("--stall", parse_duration, period),
     }
     if not 0 < found["for_s"] < found["every_s"]:
         raise PlanError(f"--stall: {text!r}: the first time must be shorter than the second")
@@ -285,7 +287,7 @@ def _status(text: str | None) -> dict[str, int] | None:
     return {"code": int(match[1]), "every": int(match[2] or 1)}
 
 
-def _serve(spec: dict[str, Any], scheme: str | None, what: str, counts_file: Path | None) -> None:
+def serve_until_stopped(spec: dict[str, Any], scheme: str | None, what: str, counts_file: Path | None) -> None:
     """Serve until Ctrl-C or SIGTERM; the first line on standard output names the address."""
     engine, stopped = load_engine(), threading.Event()
 

@@ -11,6 +11,7 @@ from bakeoff.compare.hung import hung
 from bakeoff.compare.metrics import work_word
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
 from bakeoff.compare.spread import widest
+from bakeoff.compare.surface import has_cells
 from bakeoff.stats import MINIMUM_BLOCKS
 from bakeoff.store.records import RunRecord
 
@@ -152,6 +153,9 @@ def _ceiling(run: RunRecord, contenders: tuple[ContenderSummary, ...]) -> list[A
                 "Without it nobody can tell a fast server from a slow generator: measure it in the run.",
             )
         ]
+    if has_cells(run.trials):
+        # The ceiling is in operations; cells are compared in bytes.
+        return []
     close = [c for c in contenders if c.peak > CEILING_SHARE * ceiling]
     return [
         Advisory(

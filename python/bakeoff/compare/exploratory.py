@@ -9,6 +9,7 @@ import numpy as np
 
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import Cell, Exploratory
+from bakeoff.compare.surface import cells_of
 from bakeoff.stats import MINIMUM_BLOCKS, benjamini_hochberg, fcr_level, ratio_from_logs
 from bakeoff.store.records import Summary
 
@@ -56,7 +57,8 @@ def _log_ratios(cube: Cube, pair: tuple[str, str]) -> dict[tuple[str, str, int],
     for mix in cube.mixes:
         for block in cube.blocks:
             base, other = cube.usable.get((pair[0], mix, block)), cube.usable.get((pair[1], mix, block))
-            if base is None or other is None:
+            # Cells have a comparison of their own.
+            if base is None or other is None or cells_of(base):
                 continue
             known = {operation.name: operation.service for operation in base.per_operation}
             for operation in other.per_operation:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bakeoff.compare import wording
-from bakeoff.compare.metrics import Metric
+from bakeoff.compare.matrix_model import Matrix
+from bakeoff.compare.metrics import CELLS, Metric
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison, RunInfo
 
 
@@ -12,11 +13,16 @@ def headline(
     pairs: tuple[PairComparison, ...],
     contenders: tuple[ContenderSummary, ...],
     metrics: tuple[Metric, ...],
+    matrix: Matrix | None = None,
 ) -> tuple[str, ...]:
     """The result first, then response time, peaks and errors. Each sentence stands by itself."""
     against_baseline = [pair for pair in pairs if pair.baseline == info.baseline]
     found = [_primary(pair, info) for pair in against_baseline]
-    found += [text for pair in against_baseline for text in _p99(pair, metrics)]
+    if matrix is None:
+        found += [text for pair in against_baseline for text in _p99(pair, metrics)]
+    else:
+        # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
+        found += [text for surface in matrix.pairs if surface.baseline == info.baseline for text in surface.summary]
     found += [_peaks(contenders, info), _errors(contenders, info)]
     return tuple(text for text in found if text)
 
@@ -27,10 +33,7 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
         return f"{pair.contender} and {pair.baseline} have no complete block in common: nothing can be compared."
     faster, slower, value, low, high = _leader_first(pair, end)
     numbers = f"{wording.ratio(value, low, high)} the {info.rate_unit} of {slower}"
-    basis = (
-        f"95 % interval {wording.interval(low, high)}, {wording.plural(end.blocks, 'block')}, "
-        f"{'weighted geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
-    )
+    basis = f"95 % interval {wording.interval(low, high)}, {wording.plural(end.blocks, 'block')}, {_over(end)}"
     if end.mixes_left_out:
         left_out = wording.names([str(mix) for mix in end.mixes_left_out])
         basis += f", without the mix at {left_out} clients, which has too few usable pairs"
@@ -39,8 +42,10 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
         floor = "at least " if any(gate.name == "generator" for gate in end.gates) else ""
         return f"{faster} serves {floor}{numbers} ({basis}): {faster} is better."
     if kind == "equivalent":
+        # Means of cells can agree where the cells do not.
+        mean = " on average" if end.title.startswith(CELLS) else ""
         return (
-            f"{pair.contender} and {pair.baseline} are equivalent within ±{wording.percent(info.delta)}: "
+            f"{pair.contender} and {pair.baseline} are equivalent{mean} within ±{wording.percent(info.delta)}: "
             f"{faster} serves {numbers} ({basis})."
         )
     if kind == "inconclusive":
@@ -52,6 +57,15 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
         return f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {faster} served {numbers} ({basis})."
     few = f"{numbers} ({basis})" if end.blocks > 1 else f"{numbers} ({wording.plural(end.blocks, 'block')})"
     return f"{faster} served {few}; {end.verdict.text}."
+
+
+def _over(end: Endpoint) -> str:
+    """What the ratio is a mean of."""
+    mixes = f"{'weighted geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
+    if not end.title.startswith(CELLS):
+        return mixes
+    cells = end.title[0].lower() + end.title[1:]
+    return f"{cells}, {mixes}" if len(end.mixes) > 1 else cells
 
 
 def _more(end: Endpoint, info: RunInfo) -> str:

@@ -7,10 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from bakeoff.store.records import TrialRecord
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.scores import scores
+from bakeoff.compare.surface import common_cells, mean_rate
+from bakeoff.store.records import RunRecord, TrialRecord
 
 # What the operations of a kind of suite are called in sentences.
 WORK = {"web": "requests", "mail": "mail steps", "app": "transactions", "file": "file operations"}
+
+# Title of the primary metric of suites made of cells.
+CELLS = "Geometric mean of"
 
 Scale = Literal["linear", "log"]
 
@@ -44,7 +50,7 @@ def metrics(kind: str) -> tuple[Metric, ...]:
     """The metrics of a run of ``kind``; the first is the primary one."""
     rate = f"{work_word(kind)}/s"
     return (
-        Metric("rate", rate[0].upper() + rate[1:], rate, True, "linear", lambda t: t.operations_per_s, rate),
+        *_rates(kind, rate),
         Metric("throughput", "Throughput", "MB/s", True, "linear", lambda t: t.bytes_per_s / 1e6, "throughput"),
         Metric(
             "mean",
@@ -81,6 +87,47 @@ def metrics(kind: str) -> tuple[Metric, ...]:
             "log",
             lambda t: _milliseconds(t.service.p99_ns),
             "p99 response time",
+        ),
+    )
+
+
+def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
+    """The metrics of ``run``. Where trials are made of cells, the primary one is the geometric mean of the rates of
+    the cells that all contenders have: every cell then weighs the same.
+    """
+    found = metrics(run.kind)
+    keys = common_cells(run, cube.usable.values())
+    if not keys:
+        return found
+    title = f"{CELLS} {len(keys):,} cells"
+    rate = Metric("rate", title, "KiB/s", True, "log", lambda trial: mean_rate(trial, keys), "KiB/s")
+    return (rate, *found[1:])
+
+
+def _rates(kind: str, rate: str) -> tuple[Metric, ...]:
+    """The rate of a run, in the sense that its kind of suite gives it, the primary one first."""
+    title = rate[0].upper() + rate[1:]
+    if kind != "app":
+        return (Metric("rate", title, rate, True, "linear", lambda t: t.operations_per_s, rate),)
+    return (
+        Metric(
+            "rate",
+            f"{title} (weighted harmonic mean over clients)",
+            rate,
+            True,
+            "linear",
+            lambda t: scores(t).weighted,
+            rate,
+        ),
+        Metric("plain", f"{title} (plain)", rate, True, "linear", lambda t: scores(t).plain, f"plain {rate}"),
+        Metric(
+            "unweighted",
+            f"{title} (unweighted harmonic mean over clients)",
+            rate,
+            True,
+            "linear",
+            lambda t: scores(t).unweighted,
+            f"unweighted {rate}",
         ),
     )
 

@@ -12,6 +12,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bakeoff.compare.matrix_model import Matrix
+
 SCHEMA = "bakeoff-comparison/1"
 
 VerdictKind = Literal["better", "equivalent", "inconclusive", "withheld", "too_few"]
@@ -254,7 +256,7 @@ class RunInfo:
 @dataclass(frozen=True)
 class Comparison:
     """All that a report says about who is faster; ``headline`` is the result in sentences, first one
-    first.
+    first. ``matrix`` is there for suites whose trials are made of cells.
     """
 
     schema: str
@@ -266,10 +268,12 @@ class Comparison:
     left_out: tuple[LeftOut, ...]
     audits: tuple[Audit, ...]
     warnings: tuple[Advisory, ...]
+    matrix: Matrix | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
-        plain = _plain(dataclasses.asdict(self))
+        rest = dataclasses.asdict(dataclasses.replace(self, matrix=None))
+        plain = _plain({**rest, "matrix": self.matrix.to_dict() if self.matrix else None})
         assert isinstance(plain, dict)
         return plain
 

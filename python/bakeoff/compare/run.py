@@ -11,9 +11,11 @@ from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.headline import headline
 from bakeoff.compare.mail import losses
-from bakeoff.compare.metrics import metrics, work_word
+from bakeoff.compare.matrix import compare_matrix
+from bakeoff.compare.metrics import metrics_of, work_word
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
+from bakeoff.compare.surface import has_cells
 from bakeoff.errors import PlanError
 from bakeoff.store.records import RunRecord
 
@@ -34,29 +36,31 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     smallest = run.delta if delta is None else delta
     if not 0.0 <= smallest < 1.0:
         raise PlanError(f"delta must lie between 0 % and 100 %, not {smallest:.0%}: give it as 5% or 0.05")
-    measured = metrics(run.kind)
     cube = build_cube(run, first)
+    measured = metrics_of(run, cube)
     little = littles_law(run)
     work = work_word(run.kind)
     pairs = compare_pairs(cube, measured, Judge(cube, little, smallest, work), LEVEL)
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
     audits = audit_all(cube, little)
-    info = _info(run, cube, first, smallest)
+    info = _info(run, cube, first, smallest, measured[0].unit)
+    matrix = compare_matrix(cube, LEVEL, run.kind) if has_cells(run.trials) else None
     return Comparison(
         schema=SCHEMA,
         run=info,
-        headline=losses(run) + headline(info, pairs, contenders, measured),
+        headline=losses(run) + headline(info, pairs, contenders, measured, matrix),
         pairs=pairs,
         contenders=contenders,
         curves=curves,
         left_out=cube.left_out,
         audits=audits,
         warnings=advise(run, cube, contenders, pairs, audits),
+        matrix=matrix,
     )
 
 
-def _info(run: RunRecord, cube: Cube, baseline: str, delta: float) -> RunInfo:
+def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: str) -> RunInfo:
     return RunInfo(
         name=run.name,
         suite=run.suite,
@@ -66,7 +70,7 @@ def _info(run: RunRecord, cube: Cube, baseline: str, delta: float) -> RunInfo:
         created_at=run.created_at,
         finished_at=run.finished_at,
         work=work_word(run.kind),
-        rate_unit=f"{work_word(run.kind)}/s",
+        rate_unit=rate_unit,
         mixes=cube.mixes,
         blocks_planned=run.blocks_planned,
         blocks_measured=len(cube.blocks),

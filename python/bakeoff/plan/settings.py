@@ -1,6 +1,6 @@
 """Settings that every suite has. A field's description is its help text and its documentation."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -32,6 +32,10 @@ class CommonSettings(Strict):
         0.0, alias="delay", ge=0, description="Each client waits a random time up to this before it starts."
     )
     think_s: Duration = Field(0.0, alias="think", ge=0, description="Pause of a client after each operation.")
+    think_distribution: Literal["fixed", "exponential"] = Field(
+        "fixed",
+        description="Pauses all alike (fixed), or random with that mean (exponential), as independent users make.",
+    )
     operations: OptionalWhole = Field(
         None,
         ge=1,

@@ -16,6 +16,7 @@ from altair.utils.schemapi import debug_mode
 from bakeoff.report.palette import DASHES, GRID, INK, MUTED, PALETTE, SHAPES, STEP_COLOURS, ZONE
 
 WIDTH, HEIGHT = 500, 300
+FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 
 Row = dict[str, Any]
 
@@ -61,7 +62,7 @@ def themed(chart: Any, datasets: dict[str, list[Row]]) -> dict[str, Any]:
 
 _CONFIG: dict[str, Any] = {
     "aria": False,
-    "font": "Arial, 'Liberation Sans', Helvetica, sans-serif",
+    "font": FONT,
     "background": "transparent",
     "padding": 4,
     "view": {"stroke": None},
@@ -170,7 +171,7 @@ def ratio_over_mixes(
     low = min([*bounds, 1.0 / (1.0 + 1.6 * delta)]) * 0.98
     high = max([*bounds, 1.0 + 1.6 * delta]) * 1.02
     scale = alt.Scale(type="log", domain=[low, high], nice=False, clamp=True)
-    axis = alt.Axis(title=f"Ratio, log scale ({better})", values=_log_ticks(low, high), format="~f")
+    axis = alt.Axis(title=f"Ratio, log scale ({better})", values=log_ticks(low, high), format="~f")
     order = [str(mix) for mix in mixes]
     x = alt.X(
         "clients:O",
@@ -195,7 +196,7 @@ def ratio_over_mixes(
     return finish(chart, {"rows": rows, "zone": zone_rows, "one": [{"ratio": 1.0}]})
 
 
-def _log_ticks(low: float, high: float) -> list[float]:
+def log_ticks(low: float, high: float) -> list[float]:
     """Six or so round ratios between the bounds, 1 always among them."""
     fine = (
         0.01,

@@ -7,7 +7,7 @@ from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Report, Tone
 from bakeoff.report.charts import unchecked
 from bakeoff.report.context import Context
-from bakeoff.report.sections import SECTIONS
+from bakeoff.report.sections import OVER_CLIENTS, SECTIONS
 from bakeoff.store.records import RunRecord
 
 VERDICTS: dict[str, tuple[str, Tone]] = {
@@ -23,7 +23,8 @@ def compose(run: RunRecord, comparison: Comparison) -> Report:
     """All sections that have something to say about ``run``."""
     context = Context(run, comparison)
     with unchecked():
-        sections = tuple(section for build in SECTIONS if (section := build(context)) is not None)
+        shown = [build for build in SECTIONS if not (_one_surface(comparison) and build in OVER_CLIENTS)]
+        sections = tuple(section for build in shown if (section := build(context)) is not None)
     verdict, tone = _verdict(comparison)
     info = comparison.run
     return Report(
@@ -36,6 +37,11 @@ def compose(run: RunRecord, comparison: Comparison) -> Report:
         facts=_facts(context),
         embedded={"comparison": comparison.to_dict(), "plan": run.plan},
     )
+
+
+def _one_surface(comparison: Comparison) -> bool:
+    """Cells at one number of clients: there is no curve over clients, and no second is like the next."""
+    return comparison.matrix is not None and len(comparison.run.mixes) == 1
 
 
 def _title(names: tuple[str, ...]) -> str:

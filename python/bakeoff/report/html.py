@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections import Counter
 from html import escape
 from importlib import resources
 from typing import Any
@@ -13,6 +14,7 @@ from jinja2 import Environment, select_autoescape
 from markupsafe import Markup
 
 from bakeoff.report import blocks
+from bakeoff.report.charts import FONT
 from bakeoff.report.palette import PALETTE, SHAPES
 from bakeoff.report.redact import hidden
 
@@ -75,13 +77,32 @@ def draw(chart: blocks.Chart) -> str:
     svg = re.sub(r'id="((?:clip|gradient)[^"]*)"', rf'id="{chart.id}-\1"', svg)
     svg = re.sub(r"url\(#((?:clip|gradient)[^)]*)\)", rf"url(#{chart.id}-\1)", svg)
     svg = re.sub(r"(\d+\.\d{2})\d+", r"\1", svg)
+    svg = re.sub(r"rgb\((\d+), (\d+), (\d+)\)", lambda m: "#" + "".join(f"{int(c):02x}" for c in m.groups()), svg)
+    # One typeface for all and the usual size: named once, they need not be named thousands of times.
+    svg = svg.replace(f' font-family="{FONT}"', "").replace("<svg ", f'<svg font-family="{FONT}" ', 1)
+    if sizes := Counter(re.findall(r' font-size="\d+(?:\.\d+)?px"', svg)).most_common(1):
+        svg = svg.replace(sizes[0][0], "").replace("<svg ", f"<svg{sizes[0][0]} ", 1)
     named = f'role="img" aria-labelledby="{chart.id}-title {chart.id}-desc" '
     inner = (
         f'<title id="{chart.id}-title">{escape(chart.title)}</title>'
         f'<desc id="{chart.id}-desc">{escape(chart.description)}</desc>'
     )
     head, _, rest = svg.partition(">")
-    return head.replace("<svg ", f"<svg {named}", 1) + ">" + inner + rest
+    return head.replace("<svg ", f"<svg {named}", 1) + ">" + inner + _shared_shapes(rest, chart.id)
+
+
+def _shared_shapes(svg: str, prefix: str) -> str:
+    """Shapes that are drawn many times are defined once and used by name: a map has hundreds of hatched cells."""
+    pattern = re.compile(r'<path transform="(translate\([^"]*\))" (d="[^"]{24,}"[^>]*)/>')
+    often = [shape for shape, times in Counter(m[1] for m in pattern.findall(svg)).items() if times > 8]
+    names = {shape: f"{prefix}-shape{index}" for index, shape in enumerate(often)}
+
+    def used(found: re.Match[str]) -> str:
+        name = names.get(found[2])
+        return f'<use href="#{name}" transform="{found[1]}"/>' if name else found[0]
+
+    shared = "".join(f'<path id="{name}" {shape}/>' for shape, name in names.items())
+    return (f"<defs>{shared}</defs>" if shared else "") + pattern.sub(used, svg)
 
 
 def script_json(value: Any) -> str:

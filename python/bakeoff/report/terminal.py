@@ -11,6 +11,7 @@ from rich.text import Text
 from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison, PairComparison
 from bakeoff.report.fit import Sheet, fitted
+from bakeoff.report.terminal_matrix import print_matrix
 
 STYLES = {
     "better": "bold green",
@@ -27,6 +28,8 @@ def print_summary(comparison: Comparison, console: Console) -> None:
     _headline(comparison, console)
     console.print()
     console.print(_rates(comparison, console))
+    if comparison.matrix:
+        print_matrix(comparison.matrix, console)
     _warnings(comparison, console)
 
 
@@ -35,11 +38,17 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     _headline(comparison, console)
     console.print()
     console.print(_rates(comparison, console))
-    console.print(_responses(comparison, console))
-    console.print(_peaks(comparison, console))
+    if comparison.matrix:
+        print_matrix(comparison.matrix, console)
+    # Cells at one number of clients have no curve, and one percentile over all record sizes would say nothing.
+    curves = comparison.matrix is None or len(comparison.run.mixes) > 1
+    if curves:
+        console.print(_responses(comparison, console))
+        console.print(_peaks(comparison, console))
     for pair in comparison.pairs:
         console.print(_endpoints(pair, console))
-        console.print(_ratios(pair, console))
+        if curves:
+            console.print(_ratios(pair, console))
     _left_out(comparison, console)
     console.print(_audits(comparison, console))
     _warnings(comparison, console)

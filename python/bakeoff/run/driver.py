@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -59,7 +60,7 @@ def start_run(plan: Plan, path: Path, agent: Agent, observer: Observer) -> None:
             check, notes = _examine(plan)
             specs = _specs(plan, check)
             planned = order_trials(plan)
-            with RunWriter.create(path, _header(plan, agent, check), planned) as writer:
+            with closing(check), RunWriter.create(path, _header(plan, agent, check), planned) as writer:
                 created = True
                 loop = _Loop(plan, check, specs, agent, writer, observer, stop, None)
                 loop.tell([*warnings, *notes])
@@ -95,9 +96,10 @@ def resume_run(path: Path, agent: Agent, observer: Observer) -> int:
             loop = _Loop(plan, check, specs, agent, writer, observer, stop, run.null_operations_per_s)
             resumed = Note("info", f"resumed with {len(todo)} of {run.trials_planned} trials to do")
             loop.tell([resumed, *warnings, *notes])
-            if run.null_operations_per_s is None:
-                loop.calibrate()
-            loop.run(todo)
+            with closing(check):
+                if run.null_operations_per_s is None:
+                    loop.calibrate()
+                loop.run(todo)
     except KeyboardInterrupt:
         raise RunInterruptedError(path) from None
     return len(todo)
@@ -139,6 +141,7 @@ def _specs(plan: Plan, check: Check) -> dict[str, TrialSpec]:
                 "length_s": s.length_s,
                 "delay_s": s.delay_s,
                 "think_s": s.think_s,
+                "think_distribution": s.think_distribution,
                 "max_operations": s.operations,
                 "connect_timeout_s": s.connect_timeout_s,
                 "reply_timeout_s": s.reply_timeout_s,

@@ -73,7 +73,9 @@ def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[str
     """Warnings that do not change the state."""
     found = [UNBALANCED] if unbalanced(result) else []
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
-    if result.generator.cpu_share > GENERATOR_BUSY_SHARE:
+    # File calls spend their CPU in the system under test: there a busy thread limits nothing.
+    cpu_is_work = bool((result.workload or {}).get("cpu_is_work"))
+    if result.generator.cpu_share > GENERATOR_BUSY_SHARE and not cpu_is_work:
         found.append("generator-limited")
     if result.generator.run_delay_share > GENERATOR_WAIT_SHARE:
         found.append("generator-starved")

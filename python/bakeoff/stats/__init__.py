@@ -19,6 +19,7 @@ from bakeoff.stats.intervals import (
 from bakeoff.stats.multiplicity import benjamini_hochberg, fcr_level, holm
 from bakeoff.stats.permutation import sign_flip_p, smallest_sign_flip_p
 from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence, blocks_for_sign_flip
+from bakeoff.stats.rows import RowRatios, ratios_by_row
 from bakeoff.stats.verdict import MINIMUM_BLOCKS, Decision, decide
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Decision",
     "MeanInterval",
     "PairedRatio",
+    "RowRatios",
     "Saturation",
     "benjamini_hochberg",
     "blocks_for_difference",
@@ -44,6 +46,7 @@ __all__ = [
     "mean_interval",
     "paired_log_ratio",
     "ratio_from_logs",
+    "ratios_by_row",
     "saturation",
     "sign_flip_p",
     "simultaneous_bands",

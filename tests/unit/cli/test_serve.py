@@ -13,7 +13,7 @@ from bakeoff.errors import PlanError
 @pytest.fixture
 def specs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], str]]:
     seen: list[tuple[dict[str, Any], str]] = []
-    monkeypatch.setattr(serve, "_serve", lambda spec, scheme, what, counts: seen.append((spec, scheme)))
+    monkeypatch.setattr(serve, "serve_until_stopped", lambda spec, scheme, what, counts: seen.append((spec, scheme)))
     return seen
 
 

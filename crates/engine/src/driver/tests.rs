@@ -137,7 +137,7 @@ fn operations_that_hang_at_the_end_are_errors_of_the_window() {
     driver.event(1, Event::Received(b"pong"), &mut actions);
     driver.count_hung(10 * SECOND_NS);
     // Lane 0 since 0.1 s and lane 2 since the start; lane 1 has just begun another one.
-    assert_eq!(driver.recorder.operations[0].errors[ErrorClass::Unfinished as usize], 2);
+    assert_eq!(driver.recorder.operations[0].errors()[ErrorClass::Unfinished as usize], 2);
 
     let mut driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone());
     clock.0.set(0);
@@ -147,7 +147,7 @@ fn operations_that_hang_at_the_end_are_errors_of_the_window() {
     clock.0.set(1_000_000);
     driver.event(0, Event::Received(b"pong"), &mut actions);
     driver.count_hung(10 * SECOND_NS);
-    assert_eq!(driver.recorder.operations[0].errors[ErrorClass::Unfinished as usize], 3);
+    assert_eq!(driver.recorder.operations[0].errors()[ErrorClass::Unfinished as usize], 3);
 }
 
 #[test]
@@ -192,6 +192,6 @@ fn repeated_failures_back_off_and_a_timeout_has_its_class() {
     clock.0.set(SECOND_NS);
     assert_eq!(driver.failure(0, ErrorClass::ReplyTimeout, &mut actions), Next::Begun);
     assert_eq!(driver.failure(0, ErrorClass::Refused, &mut actions), Next::Wait(SECOND_NS + BACK_OFF_FIRST_NS));
-    assert_eq!(driver.recorder.operations[0].errors[ErrorClass::ReplyTimeout as usize], 1);
+    assert_eq!(driver.recorder.operations[0].errors()[ErrorClass::ReplyTimeout as usize], 1);
     assert_eq!(back_off_ns(60), BACK_OFF_LAST_NS);
 }

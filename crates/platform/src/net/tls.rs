@@ -28,16 +28,12 @@ impl Connector {
         let name = ServerName::try_from(server_name.to_owned())
             .map_err(|_| format!("`{server_name}` is not a name that a certificate can have"))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        let mut config = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
-            .map_err(|error| format!("TLS: {error}"))?;
-        let mut config = if settings.verify {
-            let verifier = Arc::new(Verifier::new(settings.ca_file.as_deref(), &provider)?);
-            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
-        } else {
-            let verifier = Arc::new(AcceptAll(provider.signature_verification_algorithms));
-            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()
-        };
+            .map_err(|error| format!("TLS: {error}"))?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(Verifier::new(settings, &provider)?))
+            .with_no_client_auth();
         config.resumption =
             if settings.resumption { Resumption::in_memory_sessions(SESSIONS_KEPT) } else { Resumption::disabled() };
         Ok(Self { config: Arc::new(config), name })
@@ -52,21 +48,29 @@ impl Connector {
     }
 }
 
-/// Checks against the system's authorities and those of `ca_file`; a certificate that is itself in `ca_file`
-/// is trusted, too, as self-signed servers need it (webpki alone refuses an authority as a server).
+/// Decides whether a server is who it says. Signatures are always checked against its certificate.
 #[derive(Debug)]
 struct Verifier {
-    chains: Arc<WebPkiServerVerifier>,
+    /// The system's authorities and those of `ca_file`; `None` takes any certificate (`--insecure`).
+    chains: Option<Arc<WebPkiServerVerifier>>,
+    /// A certificate that is itself in `ca_file` is trusted, as self-signed servers need it: webpki alone refuses an
+    /// authority as a server.
     named: Vec<CertificateDer<'static>>,
+    algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl Verifier {
-    fn new(ca_file: Option<&str>, provider: &Arc<CryptoProvider>) -> Result<Self, String> {
+    fn new(settings: &TlsSettings, provider: &Arc<CryptoProvider>) -> Result<Self, String> {
+        let algorithms = provider.signature_verification_algorithms;
+        if !settings.verify {
+            return Ok(Self { chains: None, named: Vec::new(), algorithms });
+        }
         let mut store = RootCertStore::empty();
         store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let named = ca_file.map(read_certificates).transpose()?.unwrap_or_default();
+        let path = settings.ca_file.as_deref().unwrap_or_default();
+        let named = settings.ca_file.as_deref().map(read_certificates).transpose()?.unwrap_or_default();
         for certificate in &named {
-            store.add(certificate.clone()).map_err(|error| format!("`{}`: {error}", ca_file.unwrap_or_default()))?;
+            store.add(certificate.clone()).map_err(|error| format!("`{path}`: {error}"))?;
         }
         if store.is_empty() {
             let advice = "name one with --ca-file, or use --insecure";
@@ -75,7 +79,7 @@ impl Verifier {
         let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider))
             .build()
             .map_err(|error| format!("TLS: {error}"))?;
-        Ok(Self { chains, named })
+        Ok(Self { chains: Some(chains), named, algorithms })
     }
 }
 
@@ -93,7 +97,8 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let checked = self.chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        let Some(chains) = &self.chains else { return Ok(ServerCertVerified::assertion()) };
+        let checked = chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         if checked.is_err() && self.named.contains(end_entity) {
             verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
             return Ok(ServerCertVerified::assertion());
@@ -107,7 +112,7 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.chains.verify_tls12_signature(message, certificate, signed)
+        rustls::crypto::verify_tls12_signature(message, certificate, signed, &self.algorithms)
     }
 
     fn verify_tls13_signature(
@@ -116,50 +121,11 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.chains.verify_tls13_signature(message, certificate, signed)
+        rustls::crypto::verify_tls13_signature(message, certificate, signed, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.chains.supported_verify_schemes()
-    }
-}
-
-/// `--insecure`: any certificate will do; signatures are still checked against it.
-#[derive(Debug)]
-struct AcceptAll(WebPkiSupportedAlgorithms);
-
-impl ServerCertVerifier for AcceptAll {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls12_signature(message, certificate, signed, &self.0)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        rustls::crypto::verify_tls13_signature(message, certificate, signed, &self.0)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_schemes()
+        self.algorithms.supported_schemes()
     }
 }
 

@@ -105,7 +105,9 @@ pub async fn serve(shared: &Arc<Shared>, wire: &mut Wire) -> io::Result<()> {
 
 fn capabilities(shared: &Shared, wire: &mut Wire) {
     wire.say("+OK");
-    ["USER", "SASL PLAIN", "TOP", "PIPELINING"].iter().for_each(|line| wire.say(line));
+    for line in ["USER", "SASL PLAIN", "TOP", "PIPELINING"] {
+        wire.say(line);
+    }
     if shared.spec.uidl {
         wire.say("UIDL");
     }

@@ -17,7 +17,9 @@ impl Deck {
     /// From values with weights. The order depends on `seed` alone.
     pub fn new(table: &[(u32, f64)], seed: u64) -> Result<Self, String> {
         let total: f64 = table.iter().map(|(_, weight)| weight).sum();
-        if table.is_empty() || table.iter().any(|(_, weight)| !(*weight >= 0.0)) || !(total > 0.0 && total.is_finite())
+        if table.is_empty()
+            || table.iter().any(|(_, weight)| weight.is_nan() || *weight < 0.0)
+            || !(total > 0.0 && total.is_finite())
         {
             return Err("a table needs weights of at least 0 that are not all 0".to_owned());
         }

@@ -22,7 +22,7 @@ class SuiteClass(Strict):
     name: str
     weight: float = Field(gt=0)
     expect: tuple[int, ...] = (200,)
-    source: Literal["files", "missing", "dynamic", "url"] = "files"
+    source: Literal["files", "missing", "dynamic", "url", "app"] = "files"
 
 
 class Assumption(Strict):

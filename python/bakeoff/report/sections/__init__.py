@@ -8,12 +8,17 @@ from bakeoff.report.blocks import Section
 from bakeoff.report.context import Context
 from bakeoff.report.sections import (
     audits,
+    bottleneck,
     curves,
     errors,
     fairness,
+    file_mix,
     generator,
+    heat_map,
     left_out,
     mail,
+    matrix_curves,
+    matrix_tables,
     method,
     numbers,
     operations,
@@ -21,6 +26,7 @@ from bakeoff.report.sections import (
     reading,
     response,
     result,
+    scores,
     seconds,
     steps,
     trials,
@@ -29,13 +35,19 @@ from bakeoff.report.sections import (
 SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
     result.section,
     mail.section,
+    heat_map.section,
+    matrix_curves.section,
+    matrix_tables.section,
+    file_mix.section,
     curves.section,
     response.section,
     errors.section,
     ratios.section,
     numbers.section,
+    scores.section,
     seconds.section,
     steps.section,
+    bottleneck.section,
     fairness.section,
     operations.section,
     left_out.section,
@@ -44,4 +56,14 @@ SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
     method.section,
     trials.section,
     reading.section,
+)
+
+# What is left out when trials are made of cells and there is only one number of clients.
+OVER_CLIENTS = (
+    curves.section,
+    response.section,
+    errors.section,
+    ratios.section,
+    numbers.section,
+    seconds.section,
 )

@@ -21,6 +21,9 @@ def section(context: Context) -> Section:
     best = max((c.peak for c in context.comparison.contenders if math.isfinite(c.peak)), default=math.nan)
     if ceiling is None:
         text = Text("The ceiling of the generator (null rate) was not measured in this run.", "warning")
+    elif context.comparison.matrix:
+        rate = wording.count(ceiling)
+        text = Text(f"Without any work the generator reaches {rate} operations/s (null rate); cells are in KiB/s.")
     else:
         share = wording.percent(best / ceiling)
         text = Text(

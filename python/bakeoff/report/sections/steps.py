@@ -17,6 +17,8 @@ SMALL = 0.005
 
 def section(context: Context) -> Section | None:
     """Mean time of each step per operation, as shares of the whole, at each mix."""
+    if any(step.name == "queue" for trial in context.usable for step in trial.steps):
+        return None  # the bottleneck section has the better split: it knows what the server was doing
     found = {
         (name, mix): _means(context.at(name, mix)) for name in context.names for mix in context.comparison.run.mixes
     }

@@ -38,3 +38,6 @@ class Check(Protocol):
 
     def facts(self) -> dict[str, Any]:
         """What was found, as JSON values, for the record of the run."""
+
+    def close(self) -> None:
+        """The run is over, in whatever way: remove what it kept with the contenders. Raises nothing."""

@@ -134,6 +134,9 @@ class MailCheck:
         address = parse_mail_address(contender.address)
         return [resolve_place(address.sending), resolve_place(address.reading)]
 
+    def close(self) -> None:
+        """Nothing is kept with the contenders."""
+
     def facts(self) -> dict[str, Any]:
         """See Check."""
         accounts = {"accounts": len(self._accounts), "sha256": accounts_digest(self._accounts)}

@@ -183,6 +183,9 @@ class WebCheck:
             }
         return {"corpus": corpus, "contenders": {name: self._contender_facts(name) for name in self._replies}}
 
+    def close(self) -> None:
+        """See Check: nothing was left."""
+
     def _contender_facts(self, name: str) -> dict[str, Any]:
         replies = list(self._replies[name].values())
         facts: dict[str, Any] = {

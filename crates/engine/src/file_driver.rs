@@ -1,0 +1,272 @@
+//! Drives one file session and stamps its calls. One reading of the clock per call: the end of one is the start
+//! of the next, unless something that must not be counted (filling, checking, waiting) lies between.
+
+use crate::spec::nanos;
+use crate::{
+    Clock, FileBuffers, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity,
+    Live, Nanos, Recorder, Rng, Stamps, TrialSpec,
+};
+use std::sync::Arc;
+
+/// What the executor does next for a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileNext {
+    /// Carry this call out, then tell [`FileDriver::done`].
+    Call(FileCall),
+    /// Wait for all sessions, then call [`FileDriver::resumed`].
+    Barrier,
+    /// Wait until this moment, then call [`FileDriver::resumed`].
+    Wait(Nanos),
+    /// Nothing until another slot has finished.
+    Idle,
+    /// The session asks to end the whole trial; [`FileSession::fault`] says why.
+    Abort,
+    /// The session ends; calls in flight are still waited for.
+    Stopped,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    operation_start_ns: Nanos,
+    call_start_ns: Nanos,
+    call: Option<FileCall>,
+    check: bool,
+    inside: bool,
+    /// Holds the right to start one operation of a trial that is bounded by a count.
+    allowed: bool,
+    resume_ns: Nanos,
+}
+
+const FREE: Slot = Slot {
+    operation_start_ns: 0,
+    call_start_ns: 0,
+    call: None,
+    check: false,
+    inside: false,
+    allowed: false,
+    resume_ns: 0,
+};
+
+/// Totals are published at most so often, ns.
+const PUBLISH_NS: Nanos = 10_000_000;
+
+/// One session with its stamps and counts.
+#[derive(Debug)]
+pub struct FileDriver<S, C> {
+    session: S,
+    clock: C,
+    recorder: Recorder,
+    live: Arc<Live>,
+    client: u32,
+    thread: usize,
+    slots: Vec<Slot>,
+    mark_ns: Nanos,
+    end_ns: Nanos,
+    think_ns: Nanos,
+    published_ns: Nanos,
+    outside_ns: Nanos,
+}
+
+impl<S: FileSession, C: Clock> FileDriver<S, C> {
+    /// The driver of session `thread` (from 0, over all clients) with `depth` slots.
+    pub fn new<W: FileWorkload<Session = S>>(
+        workload: &W,
+        spec: &TrialSpec,
+        live: Arc<Live>,
+        thread: u32,
+        start_ns: Nanos,
+        clock: C,
+    ) -> Self {
+        let timeline = spec.timeline(start_ns);
+        let client = thread / spec.threads;
+        let identity = Identity { client, thread: thread % spec.threads, seed: spec.seed };
+        let depth = workload.needs().depth.max(1) as usize;
+        Self {
+            session: workload.session(identity),
+            clock,
+            recorder: Recorder::lazy(timeline, workload.operations().len(), spec.clients as usize),
+            live,
+            client,
+            thread: thread as usize,
+            slots: vec![FREE; depth],
+            mark_ns: start_ns,
+            end_ns: timeline.end_ns,
+            think_ns: nanos(spec.think_s),
+            published_ns: start_ns,
+            outside_ns: 0,
+        }
+    }
+
+    /// When the session is to begin: the start plus its random delay.
+    pub fn first_start(&self, spec: &TrialSpec) -> Nanos {
+        let mut rng = Rng::for_thread(spec.seed ^ 0xDE1A, self.thread as u32, 0);
+        self.recorder.timeline().start_ns + rng.below(nanos(spec.delay_s) + 1)
+    }
+
+    /// The session waited (for its start, a barrier or a pause) and goes on now.
+    pub fn resumed(&mut self, planned_ns: Option<Nanos>) {
+        self.mark_ns = self.clock.now_ns();
+        if let Some(planned_ns) = planned_ns {
+            self.recorder.late_start(self.mark_ns.saturating_sub(planned_ns));
+        }
+        self.publish();
+    }
+
+    /// The session, for its names.
+    #[inline]
+    pub fn session(&self) -> &S {
+        &self.session
+    }
+
+    /// The session, to hand it observations.
+    pub fn session_mut(&mut self) -> &mut S {
+        &mut self.session
+    }
+
+    /// The last stamp, ns.
+    #[inline]
+    pub fn mark_ns(&self) -> Nanos {
+        self.mark_ns
+    }
+
+    /// Slots.
+    pub fn depth(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Time spent on filling and checking buffers, outside all stamped times, ns.
+    pub fn outside_ns(&self) -> Nanos {
+        self.outside_ns
+    }
+
+    /// What a free slot does next.
+    #[inline]
+    pub fn next(&mut self, slot: u32, others_wait: bool, buffers: &mut impl FileBuffers) -> FileNext {
+        let index = slot as usize;
+        let inside = self.slots[index].inside;
+        if !inside && (self.mark_ns >= self.end_ns || self.live.is_cancelled()) {
+            return FileNext::Stopped;
+        }
+        if self.slots[index].resume_ns > self.mark_ns {
+            return FileNext::Wait(self.slots[index].resume_ns);
+        }
+        let context = FileContext { now_ns: self.mark_ns, others_wait };
+        loop {
+            match self.session.next(slot, &context) {
+                FileStep::Call { call, prepare, check } => {
+                    if !self.slots[index].allowed {
+                        if !self.live.take_one() {
+                            return FileNext::Stopped;
+                        }
+                        self.slots[index].allowed = true;
+                    }
+                    if prepare {
+                        self.prepare(slot, &call, buffers);
+                    }
+                    let state = &mut self.slots[index];
+                    state.call = Some(call);
+                    state.check = check;
+                    state.call_start_ns = self.mark_ns;
+                    if !inside {
+                        state.operation_start_ns = self.mark_ns;
+                    }
+                    return FileNext::Call(call);
+                }
+                FileStep::Focus(operation) => {
+                    self.recorder.focus(operation);
+                    self.mark_ns = self.clock.now_ns();
+                }
+                FileStep::Barrier => {
+                    self.publish();
+                    return FileNext::Barrier;
+                }
+                FileStep::Pause(pause_ns) => return FileNext::Wait(self.mark_ns + pause_ns),
+                FileStep::Idle => return FileNext::Idle,
+                FileStep::Abort => return FileNext::Abort,
+                FileStep::Finished => return FileNext::Stopped,
+            }
+        }
+    }
+
+    fn prepare(&mut self, slot: u32, call: &FileCall, buffers: &mut impl FileBuffers) {
+        if let Some((buffer, length)) = call.transfer() {
+            self.session.fill(slot, buffers.slice(buffer, length as usize));
+            let now_ns = self.clock.now_ns();
+            self.outside_ns += now_ns - self.mark_ns;
+            self.mark_ns = now_ns;
+        }
+    }
+
+    /// The call of a slot has returned `value` (bytes, or the negative error number).
+    #[inline]
+    pub fn done(&mut self, slot: u32, value: i64, buffers: &mut impl FileBuffers) {
+        let end_ns = self.clock.now_ns();
+        self.mark_ns = end_ns;
+        let state = self.slots[slot as usize];
+        let damaged = state.check && value > 0 && self.damaged(slot, value, buffers);
+        let result = FileResult { value, start_ns: state.call_start_ns, end_ns, damaged };
+        let progress = self.session.done(slot, &result);
+        let state = &mut self.slots[slot as usize];
+        state.call = None;
+        match progress {
+            FileProgress::Pending => state.inside = true,
+            FileProgress::Aside => {
+                state.inside = false;
+                self.mark_ns = self.clock.now_ns();
+            }
+            FileProgress::Done(outcome) => {
+                state.inside = false;
+                state.allowed = false;
+                let stamps = Stamps {
+                    start_ns: state.operation_start_ns,
+                    end_ns,
+                    sent_ns: state.operation_start_ns,
+                    ..Stamps::default()
+                };
+                if self.think_ns > 0 {
+                    state.resume_ns = end_ns + self.think_ns;
+                }
+                self.recorder.record(self.client, &outcome, &stamps);
+            }
+        }
+        if end_ns.wrapping_sub(self.published_ns) > PUBLISH_NS {
+            self.publish();
+        }
+    }
+
+    fn damaged(&mut self, slot: u32, value: i64, buffers: &mut impl FileBuffers) -> bool {
+        let Some((buffer, length)) = self.slots[slot as usize].call.and_then(|call| call.transfer()) else {
+            return false;
+        };
+        let read = (value as usize).min(length as usize);
+        let right = self.session.check(slot, buffers.slice(buffer, read));
+        let now_ns = self.clock.now_ns();
+        self.outside_ns += now_ns - self.mark_ns;
+        self.mark_ns = now_ns;
+        !right
+    }
+
+    fn publish(&mut self) {
+        self.published_ns = self.mark_ns;
+        let timeline = self.recorder.timeline();
+        let (operations, errors, bytes_in) = self.recorder.live;
+        self.live.publish(self.thread, operations, errors, bytes_in);
+        let started = self.mark_ns >= timeline.start_ns;
+        let phase = timeline.phase(self.mark_ns);
+        self.live.publish_time(self.mark_ns.saturating_sub(timeline.start_ns), started.then_some(phase));
+    }
+
+    /// Calls in flight and the age of the oldest, ns.
+    pub fn unfinished(&self, now_ns: Nanos) -> (u64, u64) {
+        let running = self.slots.iter().filter(|slot| slot.inside || slot.call.is_some());
+        running.fold((0, 0), |(count, oldest), slot| {
+            (count + 1, oldest.max(now_ns.saturating_sub(slot.operation_start_ns)))
+        })
+    }
+
+    /// Ends the session: its counts and the session itself.
+    pub fn into_parts(mut self) -> (Recorder, S) {
+        self.publish();
+        (self.recorder, self.session)
+    }
+}

@@ -1,0 +1,334 @@
+//! The seam for file work: a session is a state machine that asks for file calls, without a file and without a
+//! clock.
+//!
+//! A session has *slots*: each holds one call at a time. With the blocking executor there is one slot; with a
+//! queue depth of N there are N. An *operation* is what is counted: one call, or several in a row of one slot
+//! that end with [`FileProgress::Done`]. Calls that are no part of an operation (making files ready, dropping
+//! caches) end with [`FileProgress::Aside`] and leave no trace in the figures.
+
+use crate::{Identity, Nanos, Outcome};
+use std::ffi::CStr;
+
+/// A file of a session: index into its table of open files, below [`FileNeeds::handles`].
+pub type Handle = u16;
+/// A name of a session: [`FileSession::path`] gives its text.
+pub type Name = u32;
+/// One of the session's page-aligned buffers, below [`FileNeeds::buffers`].
+pub type BufferIndex = u16;
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OpenMode {
+    /// Open for reading.
+    pub read: bool,
+    /// Open for writing.
+    pub write: bool,
+    /// Make the file when it is missing.
+    pub create: bool,
+    /// With `create`: fail when it exists.
+    pub exclusive: bool,
+    /// Cut to length 0.
+    pub truncate: bool,
+    /// Write at the end.
+    pub append: bool,
+    /// Bypass the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// Each write returns when its data are stable (`O_DSYNC`).
+    pub data_sync: bool,
+    /// Each write returns when data and metadata are stable (`O_SYNC`).
+    pub sync: bool,
+    /// The name is a folder's (`O_DIRECTORY`).
+    pub folder: bool,
+}
+
+/// One file call. Names are relative to the trial's own folder and may not lead out of it.
+///
+/// The value of a call is what the system call returns (bytes for transfers), or the negative error number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are named after what they are; units are bytes")]
+pub enum FileCall {
+    /// Opens a name into a free handle.
+    Open { file: Handle, name: Name, mode: OpenMode, permissions: u16 },
+    /// Closes a handle, or unmaps and closes a mapped one.
+    Close { file: Handle },
+    /// Reads at an offset.
+    ReadAt { file: Handle, buffer: BufferIndex, length: u32, offset: u64 },
+    /// Writes at an offset.
+    WriteAt { file: Handle, buffer: BufferIndex, length: u32, offset: u64 },
+    /// Reads at the file's own position.
+    Read { file: Handle, buffer: BufferIndex, length: u32 },
+    /// Writes at the file's own position.
+    Write { file: Handle, buffer: BufferIndex, length: u32 },
+    /// Makes data and metadata stable.
+    Sync { file: Handle },
+    /// Makes data stable.
+    DataSync { file: Handle },
+    /// Sets the length.
+    Truncate { file: Handle, length: u64 },
+    /// Reserves space.
+    Allocate { file: Handle, length: u64 },
+    /// Locks (`flock`) exclusively, or shared.
+    Lock { file: Handle, exclusive: bool },
+    /// Unlocks.
+    Unlock { file: Handle },
+    /// Looks at an open file; the value is its size.
+    HandleStat { file: Handle },
+    /// Looks at a name without following links; the value is its size.
+    Stat { name: Name },
+    /// Sets access and modification time of a name to now.
+    Touch { name: Name },
+    /// Sets the permissions of a name.
+    Permissions { name: Name, permissions: u16 },
+    /// Renames, replacing what is there.
+    Rename { from: Name, to: Name },
+    /// Removes a file.
+    Unlink { name: Name },
+    /// Makes a folder.
+    MakeFolder { name: Name },
+    /// Removes an empty folder.
+    RemoveFolder { name: Name },
+    /// Removes a folder with all that is in it; a missing one is fine.
+    RemoveTree { name: Name },
+    /// Reads all names of a folder; the value is their number.
+    ReadFolder { name: Name },
+    /// Looks at the file system of the trial's folder; the value is its free space in bytes.
+    FileSystem,
+    /// Opens a name as a C stream with a buffer of its own of so many bytes (`fopen`, `setvbuf`).
+    StreamOpen { file: Handle, name: Name, mode: OpenMode, buffer_bytes: u32 },
+    /// `fread`.
+    StreamRead { file: Handle, buffer: BufferIndex, length: u32 },
+    /// `fwrite`.
+    StreamWrite { file: Handle, buffer: BufferIndex, length: u32 },
+    /// `fflush`.
+    StreamFlush { file: Handle },
+    /// `fclose`.
+    StreamClose { file: Handle },
+    /// Maps so many bytes of an open file into memory.
+    Map { file: Handle, length: u64, write: bool },
+    /// Copies from the mapped file into a buffer.
+    MapRead { file: Handle, buffer: BufferIndex, length: u32, offset: u64 },
+    /// Copies from a buffer into the mapped file.
+    MapWrite { file: Handle, buffer: BufferIndex, length: u32, offset: u64 },
+    /// Makes the mapped bytes stable (`msync`), waiting for it or not.
+    MapSync { file: Handle, wait: bool },
+    /// Unmaps.
+    Unmap { file: Handle },
+    /// Writes a file's dirty pages and drops its pages from the cache; the value is the number of pages that
+    /// stayed, or -1 when the kernel cannot count them.
+    DropFileCache { name: Name },
+    /// Drops the caches of the whole machine (needs root).
+    DropAllCaches,
+    /// Lets go of the trial's folder, so that its file system can be unmounted. No handle may be open.
+    LeaveFolder,
+    /// Runs the plan's shell command that makes caches cold (a remount …).
+    ColdCommand,
+    /// Comes back to the trial's folder.
+    EnterFolder,
+    /// Reads the counters of disk, wire and cache; the figures come by [`FileSession::observe`].
+    /// `name` is the file whose cached pages are counted; without `counters` nothing else is.
+    Observe { name: Option<Name>, counters: bool },
+}
+
+/// What a session wants next for a slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileStep {
+    /// Carry this out. With `prepare` the session first fills the buffer by [`FileSession::fill`], with `check`
+    /// it looks at it afterwards by [`FileSession::check`]; neither is inside the stamped time.
+    Call {
+        /// The call.
+        call: FileCall,
+        /// Fill the buffer first.
+        prepare: bool,
+        /// Check the buffer when the call has succeeded.
+        check: bool,
+    },
+    /// Wait until every session of the trial has come to a barrier. Only when no slot is busy.
+    Barrier,
+    /// Wait for so long. The pause belongs to no operation.
+    Pause(Nanos),
+    /// Nothing for this slot until another one has finished.
+    Idle,
+    /// From here on only this operation is recorded: the histograms of all others are put away in small form.
+    Focus(u16),
+    /// The trial cannot go on, for the reason that [`FileSession::fault`] gives: all sessions stop.
+    Abort,
+    /// This session has done its work.
+    Finished,
+}
+
+/// A call that is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileResult {
+    /// What the call returned, or the negative error number.
+    pub value: i64,
+    /// The call began.
+    pub start_ns: Nanos,
+    /// It was over.
+    pub end_ns: Nanos,
+    /// Its buffer was looked at and was wrong.
+    pub damaged: bool,
+}
+
+impl FileResult {
+    /// Duration, ns.
+    pub const fn elapsed_ns(&self) -> Nanos {
+        self.end_ns - self.start_ns
+    }
+}
+
+/// Whether an operation goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileProgress {
+    /// The operation of this slot needs more calls.
+    Pending,
+    /// The operation is over and is recorded. Bytes read are `bytes_in`, bytes written `bytes_out`.
+    Done(Outcome),
+    /// The call was no part of an operation: nothing is recorded, the next one starts afresh.
+    Aside,
+}
+
+/// What a session may know of the world when it decides its next step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FileContext {
+    /// The last stamp, ns. Never a fresh reading of the clock.
+    pub now_ns: Nanos,
+    /// Another session waits at a barrier already: it was first ("stonewall").
+    pub others_wait: bool,
+}
+
+/// Counters around a piece of work; those that this machine does not have are `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Observation {
+    /// The last stamp, ns.
+    pub at_ns: Nanos,
+    /// Bytes that this process has fetched from disks (`/proc/self/io` `read_bytes`).
+    pub process_read_bytes: Option<u64>,
+    /// Bytes that disks of the folder's file system have written (`/sys/dev/block/…/stat`).
+    pub disk_write_bytes: Option<u64>,
+    /// Bytes received on all network interfaces.
+    pub wire_in_bytes: Option<u64>,
+    /// Bytes sent on all network interfaces.
+    pub wire_out_bytes: Option<u64>,
+    /// Bytes read from the server for this mount (NFS, CIFS).
+    pub mount_read_bytes: Option<u64>,
+    /// Bytes written to the server for this mount.
+    pub mount_write_bytes: Option<u64>,
+    /// Pages of the named file in the page cache.
+    pub cached_pages: Option<u64>,
+    /// Those of them that are not written yet, or are being written.
+    pub dirty_pages: Option<u64>,
+    /// CPU time that this process has used, helpers of the kernel that work for it included, ns.
+    pub process_cpu_ns: Option<u64>,
+}
+
+/// What a workload needs of the executor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileNeeds {
+    /// The contender's folder. The trial makes a folder of its own in it, and works nowhere else.
+    pub folder: String,
+    /// Keep the trial's folder instead of removing it at the end.
+    pub keep: bool,
+    /// A fixed name (`.bakeoff-…`) for the trial's folder, which may exist and is then used again and never
+    /// removed by the trial; `None`: a fresh one.
+    pub reuse: Option<String>,
+    /// Free space that must be there at the start, bytes.
+    pub space_bytes: u64,
+    /// Open files of a session at most.
+    pub handles: u16,
+    /// Buffers of a session.
+    pub buffers: u16,
+    /// Size of each, bytes.
+    pub buffer_bytes: usize,
+    /// Calls in flight per session; 1 uses blocking calls.
+    pub depth: u32,
+    /// How calls are carried out.
+    pub executor: Executor,
+    /// Shell command of [`FileCall::ColdCommand`].
+    pub cold_command: Option<String>,
+    /// A session in which no call has ended for so long is given up and the trial fails, ns.
+    pub stall_ns: Nanos,
+}
+
+/// How calls are carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Executor {
+    /// Blocking system calls, one thread per session.
+    Blocking,
+    /// `io_uring`, one ring and one thread per session.
+    Ring,
+}
+
+/// One kind of file work, made once per trial and shared by its sessions.
+pub trait FileWorkload: Send + Sync + 'static {
+    /// Its state machine.
+    type Session: FileSession;
+
+    /// Names of the operations; an [`Outcome::operation`] is an index into them.
+    fn operations(&self) -> Vec<String>;
+
+    /// What the executor must provide.
+    fn needs(&self) -> FileNeeds;
+
+    /// A session for one thread of one client.
+    fn session(&self, identity: Identity) -> Self::Session;
+
+    /// Extra figures of the trial, put into its result under `workload`.
+    fn figures(&self, _sessions: &[Self::Session]) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+
+    /// May add to the finished result of the trial, whose form is that of the run file's reference.
+    fn complete(&self, _result: &mut serde_json::Value) {}
+}
+
+/// One simulated thread that works on files.
+pub trait FileSession: Send + 'static {
+    /// What slot `slot`, which is free, is to do next.
+    fn next(&mut self, slot: u32, context: &FileContext) -> FileStep;
+
+    /// The call of a slot is over.
+    fn done(&mut self, slot: u32, result: &FileResult) -> FileProgress;
+
+    /// The text of a name, relative to the trial's folder.
+    fn path(&self, name: Name) -> &CStr;
+
+    /// Fills the buffer of the call that a slot has just asked for.
+    fn fill(&mut self, _slot: u32, _buffer: &mut [u8]) {}
+
+    /// Whether the bytes that the call of a slot has read are right.
+    fn check(&mut self, _slot: u32, _buffer: &[u8]) -> bool {
+        true
+    }
+
+    /// Takes the figures of [`FileCall::Observe`].
+    fn observe(&mut self, _observation: &Observation) {}
+
+    /// Why the session asked to abort.
+    fn fault(&self) -> String {
+        "the work could not go on".to_owned()
+    }
+}
+
+/// The page-aligned memory of a session, owned by the executor.
+pub trait FileBuffers {
+    /// The first `length` bytes of a buffer. No call on it may be in flight.
+    fn slice(&mut self, buffer: BufferIndex, length: usize) -> &mut [u8];
+}
+
+impl FileCall {
+    /// Buffer and length of a transfer.
+    #[inline]
+    pub const fn transfer(&self) -> Option<(BufferIndex, u32)> {
+        match *self {
+            Self::ReadAt { buffer, length, .. }
+            | Self::WriteAt { buffer, length, .. }
+            | Self::Read { buffer, length, .. }
+            | Self::Write { buffer, length, .. }
+            | Self::StreamRead { buffer, length, .. }
+            | Self::StreamWrite { buffer, length, .. }
+            | Self::MapRead { buffer, length, .. }
+            | Self::MapWrite { buffer, length, .. } => Some((buffer, length)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The trial's own folder: made in the contender's folder, worked in alone, removed at the end.
+
+use bakeoff_engine::FileNeeds;
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Every folder that a trial makes has a name that begins so.
+const PREFIX: &str = ".bakeoff-";
+const OPENAT2: libc::c_long = 437;
+const RESOLVE_NO_MAGICLINKS: u64 = 0x02;
+const RESOLVE_NO_SYMLINKS: u64 = 0x04;
+const RESOLVE_BENEATH: u64 = 0x08;
+
+#[repr(C)]
+struct OpenHow {
+    flags: u64,
+    mode: u64,
+    resolve: u64,
+}
+
+/// Opens a name under `folder` that may not lead out of it and is no link.
+pub(crate) fn open_beneath(folder: RawFd, name: &CStr, flags: i32, mode: u32) -> i64 {
+    let making = flags & libc::O_CREAT != 0;
+    let how = OpenHow {
+        flags: (flags | libc::O_CLOEXEC | libc::O_NOFOLLOW) as u64,
+        mode: if making { u64::from(mode) } else { 0 },
+        resolve: RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+    };
+    // SAFETY: name and structure are valid; the size is the structure's.
+    let opened = unsafe { libc::syscall(OPENAT2, folder, name.as_ptr(), &raw const how, size_of::<OpenHow>()) };
+    if opened >= 0 {
+        return opened;
+    }
+    let error = super::last_error();
+    if error != -i64::from(libc::ENOSYS) {
+        return error;
+    }
+    if !stays_beneath(name) {
+        return -i64::from(libc::EXDEV);
+    }
+    // SAFETY: name is valid.
+    super::told(i64::from(unsafe { libc::openat(folder, name.as_ptr(), how.flags as i32, mode) }))
+}
+
+/// Whether a name is relative and climbs nowhere.
+pub(crate) fn stays_beneath(name: &CStr) -> bool {
+    let bytes = name.to_bytes();
+    !bytes.is_empty() && bytes[0] != b'/' && bytes.split(|&byte| byte == b'/').all(|part| part != b"..")
+}
+
+/// The trial's folder.
+#[derive(Debug)]
+pub(crate) struct WorkFolder {
+    parent: PathBuf,
+    name: CString,
+    inode: (u64, u64),
+    remove: bool,
+}
+
+impl WorkFolder {
+    /// Makes (or, when it is to be reused, finds) the folder. The error is a sentence for people.
+    pub fn make(needs: &FileNeeds) -> Result<Self, String> {
+        let parent = PathBuf::from(&needs.folder);
+        let told = |error: &io::Error| advice(&parent, error);
+        let parent = parent.canonicalize().map_err(|error| told(&error))?;
+        if parent == Path::new("/") {
+            return Err("the contender's folder is /: name a folder below it".to_owned());
+        }
+        let (name, reused) = match &needs.reuse {
+            Some(name) if name.starts_with(PREFIX) && !name.contains('/') => (name.clone(), true),
+            Some(name) => return Err(format!("the work folder {name:?} must be named {PREFIX}…")),
+            None => (format!("{PREFIX}{}-{:08x}", std::process::id(), unique()), false),
+        };
+        let name = CString::new(name).map_err(|_| "the folder's name holds a zero byte".to_owned())?;
+        let above = open_folder(&parent).map_err(|error| told(&error))?;
+        check_space(&parent, above.as_raw_fd(), needs.space_bytes)?;
+        // SAFETY: name is valid.
+        if unsafe { libc::mkdirat(above.as_raw_fd(), name.as_ptr(), 0o700) } != 0 {
+            let error = io::Error::last_os_error();
+            if !(reused && error.raw_os_error() == Some(libc::EEXIST)) {
+                return Err(told(&error));
+            }
+        }
+        let mut folder = Self { parent, name, inode: (0, 0), remove: !reused && !needs.keep };
+        let opened = folder.open().map_err(|error| advice(&folder.parent, &error))?;
+        folder.inode = identity(&opened).map_err(|error| advice(&folder.parent, &error))?;
+        Ok(folder)
+    }
+
+    /// The contender's folder.
+    pub fn parent(&self) -> &Path {
+        &self.parent
+    }
+
+    /// Opens the trial's folder; after a remount it must still be the same one.
+    pub fn open(&self) -> io::Result<OwnedFd> {
+        let above = open_folder(&self.parent)?;
+        let opened = open_beneath(above.as_raw_fd(), &self.name, libc::O_RDONLY | libc::O_DIRECTORY, 0);
+        if opened < 0 {
+            return Err(io::Error::from_raw_os_error(-opened as i32));
+        }
+        // SAFETY: a descriptor just opened, owned by nobody else.
+        let opened = unsafe { OwnedFd::from_raw_fd(opened as RawFd) };
+        if self.inode != (0, 0) && identity(&opened)?.1 != self.inode.1 {
+            return Err(io::Error::from_raw_os_error(libc::ESTALE));
+        }
+        Ok(opened)
+    }
+
+    /// Removes the folder with all that is in it, unless it is to stay.
+    pub fn remove(&self) -> Result<(), String> {
+        if !self.remove {
+            return Ok(());
+        }
+        let above = open_folder(&self.parent).map_err(|error| advice(&self.parent, &error))?;
+        let path = Path::new("/proc/self/fd")
+            .join(above.as_raw_fd().to_string())
+            .join(std::ffi::OsStr::from_bytes(self.name.to_bytes()));
+        match std::fs::remove_dir_all(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
+                "{}/{} could not be removed ({error}): remove it yourself",
+                self.parent.display(),
+                self.name.to_string_lossy()
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn unique() -> u32 {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is valid.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut time) };
+    (time.tv_nsec as u32).wrapping_add(COUNT.fetch_add(1, Ordering::Relaxed) << 20) ^ time.tv_sec as u32
+}
+
+fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY).open(path)?;
+    Ok(file.into())
+}
+
+fn identity(folder: &OwnedFd) -> io::Result<(u64, u64)> {
+    let facts = std::fs::File::from(folder.try_clone()?).metadata()?;
+    Ok((facts.dev(), facts.ino()))
+}
+
+/// Free bytes of the file system of an open folder.
+pub(crate) fn free_bytes(folder: RawFd) -> i64 {
+    // SAFETY: a zeroed statvfs is valid for the kernel to fill.
+    unsafe {
+        let mut facts: libc::statvfs = std::mem::zeroed();
+        if libc::fstatvfs(folder, &raw mut facts) != 0 {
+            return super::last_error();
+        }
+        i64::try_from(facts.f_bavail.saturating_mul(facts.f_frsize)).unwrap_or(i64::MAX)
+    }
+}
+
+fn check_space(parent: &Path, folder: RawFd, needed: u64) -> Result<(), String> {
+    let free = free_bytes(folder);
+    if free >= 0 && (free as u64) < needed {
+        return Err(format!(
+            "{} has {} MB free, the trial needs {} MB: free some space or use smaller files",
+            parent.display(),
+            free / 1_000_000,
+            needed.div_ceil(1_000_000)
+        ));
+    }
+    Ok(())
+}
+
+/// What is wrong with a folder and what to do, in one sentence.
+pub(crate) fn advice(folder: &Path, error: &io::Error) -> String {
+    let folder = folder.display();
+    match error.raw_os_error().unwrap_or(0) {
+        libc::ENOENT => format!("{folder} does not exist: make it, or mount the share"),
+        libc::ENOTDIR => format!("{folder} is not a folder: name the folder to work in"),
+        libc::EROFS => format!("{folder} is read-only: mount it for writing"),
+        libc::EACCES | libc::EPERM => format!("{folder} may not be written to: give yourself the right to"),
+        libc::ENOSPC | libc::EDQUOT => format!("{folder} is full: free some space"),
+        libc::ESTALE | libc::ENOTCONN | libc::EHOSTDOWN | libc::ENODEV | libc::ENXIO | libc::ESHUTDOWN => {
+            format!("{folder} has vanished ({error}): mount the share again")
+        }
+        _ => format!("{folder} cannot be used: {error}"),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use bakeoff_engine::Executor;
+
+    pub(crate) fn needs(folder: &Path) -> FileNeeds {
+        FileNeeds {
+            folder: folder.to_string_lossy().into_owned(),
+            keep: false,
+            reuse: None,
+            space_bytes: 0,
+            handles: 4,
+            buffers: 1,
+            buffer_bytes: 4096,
+            depth: 1,
+            executor: Executor::Blocking,
+            cold_command: None,
+            stall_ns: 5_000_000_000,
+        }
+    }
+
+    pub(crate) fn scratch(name: &str) -> PathBuf {
+        let path = std::env::temp_dir().join(format!("bakeoff-test-{name}-{}-{}", std::process::id(), unique()));
+        std::fs::create_dir(&path).unwrap();
+        path
+    }
+
+    #[test]
+    fn no_name_leads_out_of_the_folder() {
+        let parent = scratch("beneath");
+        std::fs::write(parent.join("secret"), "x").unwrap();
+        let folder = WorkFolder::make(&needs(&parent)).unwrap();
+        let opened = folder.open().unwrap();
+        let inside = parent.join(folder.name.to_str().unwrap());
+        std::os::unix::fs::symlink("/etc/passwd", inside.join("link")).unwrap();
+        std::os::unix::fs::symlink("/etc", inside.join("etc")).unwrap();
+        for name in [c"../secret", c"/etc/passwd", c"link", c"etc/passwd", c"a/../../secret"] {
+            assert!(open_beneath(opened.as_raw_fd(), name, libc::O_RDONLY, 0) < 0, "{name:?}");
+        }
+        folder.remove().unwrap();
+        assert!(!inside.exists() && parent.join("secret").exists() && Path::new("/etc/passwd").exists());
+        std::fs::remove_dir_all(parent).unwrap();
+    }
+
+    #[test]
+    fn faults_of_the_folder_are_told_with_advice() {
+        let parent = scratch("advice");
+        let missing = WorkFolder::make(&needs(&parent.join("none"))).unwrap_err();
+        assert!(missing.contains("does not exist"), "{missing}");
+        let root = WorkFolder::make(&needs(Path::new("/"))).unwrap_err();
+        assert!(root.contains("below it"), "{root}");
+        let large = WorkFolder::make(&FileNeeds { space_bytes: 1 << 60, ..needs(&parent) }).unwrap_err();
+        assert!(large.contains("MB free"), "{large}");
+        let foreign = WorkFolder::make(&FileNeeds { reuse: Some("mine".to_owned()), ..needs(&parent) });
+        assert!(foreign.unwrap_err().contains(".bakeoff-"));
+        std::fs::write(parent.join("file"), "").unwrap();
+        assert!(WorkFolder::make(&needs(&parent.join("file"))).unwrap_err().contains("not a folder"));
+        assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 1);
+        std::fs::remove_dir_all(parent).unwrap();
+    }
+
+    #[test]
+    fn a_kept_folder_stays_and_a_reused_one_is_found_again() {
+        let parent = scratch("keep");
+        let reused = FileNeeds { reuse: Some(".bakeoff-region".to_owned()), ..needs(&parent) };
+        for _ in 0..2 {
+            WorkFolder::make(&reused).unwrap().remove().unwrap();
+            assert!(parent.join(".bakeoff-region").is_dir());
+        }
+        let kept = WorkFolder::make(&FileNeeds { keep: true, ..needs(&parent) }).unwrap();
+        kept.remove().unwrap();
+        assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 2);
+        std::fs::remove_dir_all(parent).unwrap();
+    }
+}

@@ -1,0 +1,155 @@
+//! One session on its thread: the loop of blocking calls.
+
+use super::barrier::Rendezvous;
+use super::buffers::AlignedBuffers;
+use super::cache::pages_of;
+use super::folder::WorkFolder;
+use super::observe::Counters;
+use super::psync::Files;
+use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Live, Nanos};
+use std::os::fd::RawFd;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What all sessions of a trial share.
+#[derive(Debug)]
+pub(crate) struct Common {
+    pub live: Arc<Live>,
+    pub rendezvous: Rendezvous,
+    pub folder: WorkFolder,
+    pub counters: Counters,
+    pub cold_command: Option<String>,
+    /// One for each session, see [`Lane::beat`].
+    pub beats: Vec<Beat>,
+}
+
+/// Counts a session's calls: odd while one runs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Beat(pub AtomicU64);
+
+/// What one session has of the machine.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub common: Arc<Common>,
+    pub files: Files,
+    pub buffers: AlignedBuffers,
+    pub session: usize,
+    beats: u64,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It had no more to do, or its time was over, or it was cancelled.
+    Stopped,
+    /// It asked to end the trial.
+    Aborted(String),
+}
+
+/// Longest sleep without a look whether the trial was cancelled.
+const SLICE: Duration = Duration::from_millis(20);
+
+impl Lane {
+    pub fn new(common: Arc<Common>, files: Files, buffers: AlignedBuffers, session: usize) -> Self {
+        Self { common, files, buffers, session, beats: 0 }
+    }
+
+    /// A call begins or ends.
+    #[inline]
+    pub fn beat(&mut self) {
+        self.beats += 1;
+        self.common.beats[self.session].0.store(self.beats, Ordering::Relaxed);
+    }
+
+    /// Sleeps until a moment, or until the trial is cancelled.
+    pub fn sleep_until(&self, until_ns: Nanos, clock: &impl Clock) {
+        loop {
+            let left_ns = until_ns.saturating_sub(clock.now_ns());
+            if left_ns == 0 || self.common.live.is_cancelled() {
+                return;
+            }
+            std::thread::sleep(Duration::from_nanos(left_ns).min(SLICE));
+        }
+    }
+
+    /// Carries out a call, those on the whole machine and the folder included.
+    #[inline]
+    pub fn execute<S: FileSession, C: Clock>(&mut self, call: &FileCall, driver: &mut FileDriver<S, C>) -> i64 {
+        match *call {
+            FileCall::Observe { .. } | FileCall::LeaveFolder | FileCall::EnterFolder | FileCall::ColdCommand => {
+                self.execute_special(call, driver)
+            }
+            _ => self.files.execute(call, driver.session(), &self.buffers),
+        }
+    }
+
+    #[cold]
+    fn execute_special<S: FileSession, C: Clock>(&mut self, call: &FileCall, driver: &mut FileDriver<S, C>) -> i64 {
+        match *call {
+            FileCall::Observe { name, counters } => {
+                let mut pages = None;
+                if let Some(name) = name {
+                    self.files.with_look(driver.session().path(name), |file: RawFd| {
+                        pages = pages_of(file);
+                        0
+                    });
+                }
+                let observation = self.common.counters.read(counters, driver.mark_ns(), pages);
+                driver.session_mut().observe(&observation);
+                0
+            }
+            FileCall::LeaveFolder => {
+                self.files.leave();
+                0
+            }
+            FileCall::EnterFolder => match self.common.folder.open() {
+                Ok(folder) => {
+                    self.files.enter(folder);
+                    0
+                }
+                Err(error) => -i64::from(error.raw_os_error().unwrap_or(libc::EIO)),
+            },
+            _ => self.common.cold_command.as_deref().map_or(-i64::from(libc::ENOSYS), run_shell),
+        }
+    }
+}
+
+/// 0 when the command succeeds.
+fn run_shell(command: &str) -> i64 {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::null());
+    match shell.status() {
+        Ok(status) if status.success() => 0,
+        _ => -i64::from(libc::ECANCELED),
+    }
+}
+
+/// Runs a session to its end with blocking calls.
+pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane: &mut Lane, clock: &C) -> End {
+    let common = Arc::clone(&lane.common);
+    loop {
+        match driver.next(0, common.rendezvous.someone_waits(), &mut lane.buffers) {
+            FileNext::Call(call) => {
+                lane.beat();
+                let value = lane.execute(&call, driver);
+                driver.done(0, value, &mut lane.buffers);
+                lane.beat();
+            }
+            FileNext::Barrier => {
+                if !common.rendezvous.wait() {
+                    return End::Stopped;
+                }
+                driver.resumed(None);
+            }
+            FileNext::Wait(until_ns) => {
+                lane.sleep_until(until_ns, clock);
+                driver.resumed(Some(until_ns));
+            }
+            FileNext::Abort => return End::Aborted(driver.session().fault()),
+            FileNext::Idle | FileNext::Stopped => return End::Stopped,
+        }
+    }
+}

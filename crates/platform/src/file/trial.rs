@@ -1,0 +1,263 @@
+//! Runs one trial of file work: a thread for each session, a watch over them, and the clean-up.
+
+use super::barrier::Rendezvous;
+use super::buffers::AlignedBuffers;
+use super::folder::WorkFolder;
+use super::lane::{self, Beat, Common, End, Lane};
+use super::observe::Counters;
+use super::psync::Files;
+use super::uring;
+use crate::clock::{MonotonicClock, thread_cpu_ns};
+use crate::process;
+use crate::trial::{Outcome, TrialError, TrialHandle, launch, panic_text};
+use bakeoff_engine::{
+    Clock, Executor, FileDriver, FileNeeds, FileWorkload, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures,
+    TrialSpec, collect,
+};
+use serde_json::Map;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+const HEAD_START_NS: Nanos = 3_000_000;
+const HEAD_START_PER_SESSION_NS: Nanos = 100_000;
+const STACK_BYTES: usize = 512 * 1024;
+const WATCH_EVERY: Duration = Duration::from_millis(50);
+
+/// Starts a trial of file work and returns at once.
+pub fn start_files<W: FileWorkload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, TrialError> {
+    process::raise_file_limit();
+    // SAFETY: ignoring a signal; a file that grows too far then fails with EFBIG instead of killing the process.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    let live = Arc::new(Live::new(spec.sessions() as usize, spec.max_operations));
+    let watched = Arc::clone(&live);
+    launch(live, move || run(&Arc::new(workload), &Arc::new(spec), &watched))
+}
+
+/// What a session hands in at its end.
+type Part<S> = (Recorder, S, ThreadFigures, End);
+type Handed<S> = (usize, Result<Part<S>, String>);
+
+fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Live>) -> Outcome {
+    let needs = workload.needs();
+    let patience = Duration::from_nanos(needs.stall_ns);
+    let made = needs.clone();
+    // A share that hangs must not hang the run: whatever touches it has a thread of its own.
+    let opened =
+        within(patience, move || WorkFolder::make(&made).map(|folder| (Counters::of(folder.parent()), folder)));
+    let unmade = |reason: String| Ok(finish(workload, Vec::new(), &[], &figures(live, 0, Some(reason))));
+    let (counters, folder) = match opened {
+        None => return unmade(hung(&needs)),
+        Some(Err(reason)) => return unmade(reason),
+        Some(Ok(found)) => found,
+    };
+    let sessions = spec.sessions() as usize;
+    let common = Arc::new(Common {
+        live: Arc::clone(live),
+        rendezvous: Rendezvous::new(sessions as u32),
+        folder,
+        counters,
+        cold_command: needs.cold_command.clone(),
+        beats: (0..sessions).map(|_| Beat::default()).collect(),
+    });
+    let start_ns = MonotonicClock.now_ns() + HEAD_START_NS + sessions as u64 * HEAD_START_PER_SESSION_NS;
+    let (sender, parts) = channel();
+    for session in 0..sessions {
+        spawn(session, &sender, workload, spec, &common, &needs, start_ns)?;
+    }
+    drop(sender);
+    let gathered = gather(&parts, &common, sessions, &needs);
+    let elapsed_ns = MonotonicClock.now_ns().saturating_sub(start_ns);
+    let fault = gathered.fault.or_else(|| remove(&common, patience));
+    if let Some(broken) = gathered.broken {
+        return Err(TrialError::Broken(broken));
+    }
+    let mut recorders = Vec::new();
+    let mut threads = Vec::new();
+    let mut done = Vec::new();
+    for (_, part) in gathered.parts {
+        recorders.push(part.0);
+        done.push(part.1);
+        threads.push(part.2);
+    }
+    let mut generator = figures(live, elapsed_ns, fault);
+    generator.workload = workload.figures(&done);
+    Ok(finish(workload, recorders, &threads, &generator))
+}
+
+fn finish<W: FileWorkload>(
+    workload: &Arc<W>,
+    recorders: Vec<Recorder>,
+    threads: &[ThreadFigures],
+    generator: &GeneratorFigures,
+) -> bakeoff_engine::TrialResult {
+    let mut result = collect(&workload.operations(), recorders, threads, generator);
+    workload.complete(&mut result.json);
+    result
+}
+
+fn figures(live: &Live, elapsed_ns: Nanos, fatal: Option<String>) -> GeneratorFigures {
+    GeneratorFigures {
+        elapsed_ns,
+        cancelled: live.is_cancelled() && fatal.is_none(),
+        fatal,
+        rss_bytes: process::resident_bytes(),
+        transport: Map::new(),
+        workload: serde_json::Value::Null,
+    }
+}
+
+fn hung(needs: &FileNeeds) -> String {
+    let waited_s = needs.stall_ns as f64 / 1e9;
+    format!("{} did not answer for {waited_s} s: is the share still there?", needs.folder)
+}
+
+/// The value of `work` when it comes in time; a thread that hangs is left behind.
+fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (sender, result) = channel();
+    let spawned = std::thread::Builder::new().name("bakeoff-folder".to_owned()).spawn(move || {
+        // Nobody listens any more when the patience was over.
+        let _ = sender.send(work());
+    });
+    spawned.ok()?;
+    result.recv_timeout(patience).ok()
+}
+
+/// Removes the trial's folder; why not, when it was not otherwise at fault.
+fn remove(common: &Arc<Common>, patience: Duration) -> Option<String> {
+    let shared = Arc::clone(common);
+    match within(patience, move || shared.folder.remove()) {
+        Some(Ok(())) => None,
+        Some(Err(reason)) => {
+            common.live.tell("warning", &reason);
+            None
+        }
+        None => Some("the folder did not answer while the trial's files were removed".to_owned()),
+    }
+}
+
+fn spawn<W: FileWorkload>(
+    session: usize,
+    sender: &Sender<Handed<W::Session>>,
+    workload: &Arc<W>,
+    spec: &Arc<TrialSpec>,
+    common: &Arc<Common>,
+    needs: &FileNeeds,
+    start_ns: Nanos,
+) -> Result<(), TrialError> {
+    let (sender, workload, spec) = (sender.clone(), Arc::clone(workload), Arc::clone(spec));
+    let (common, needs) = (Arc::clone(common), needs.clone());
+    let body = move || {
+        let run = AssertUnwindSafe(|| work(session, &*workload, &spec, &common, &needs, start_ns));
+        let part = std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(panic_text(panic.as_ref())));
+        common.rendezvous.leave();
+        // The trial has given this session up when nobody listens.
+        let _ = sender.send((session, part));
+    };
+    let name = format!("bakeoff-file-{session}");
+    std::thread::Builder::new().name(name).stack_size(STACK_BYTES).spawn(body)?;
+    Ok(())
+}
+
+/// The body of a session's thread.
+fn work<W: FileWorkload>(
+    session: usize,
+    workload: &W,
+    spec: &TrialSpec,
+    common: &Arc<Common>,
+    needs: &FileNeeds,
+    start_ns: Nanos,
+) -> Result<Part<W::Session>, String> {
+    process::block_signals();
+    if let Some(processors) = spec.pin.as_ref().filter(|processors| !processors.is_empty()) {
+        process::pin_to(processors[session % processors.len()]);
+    }
+    let clock = MonotonicClock;
+    let live = Arc::clone(&common.live);
+    let mut driver = FileDriver::new(workload, spec, live, session as u32, start_ns, clock);
+    let prepared = common.folder.open().and_then(|folder| {
+        Ok((Files::new(folder, needs.handles), AlignedBuffers::new(needs.buffers, needs.buffer_bytes)?))
+    });
+    let (end, lived_ns, cpu_ns) = match prepared {
+        Err(error) => (End::Aborted(super::folder::advice(common.folder.parent(), &error)), 0, 0),
+        Ok((files, buffers)) => {
+            let mut lane = Lane::new(Arc::clone(common), files, buffers, session);
+            let planned_ns = driver.first_start(spec);
+            lane.sleep_until(planned_ns, &clock);
+            let (cpu_ns, begun_ns) = (thread_cpu_ns(), clock.now_ns());
+            driver.resumed(Some(planned_ns));
+            let end = match needs.executor {
+                Executor::Blocking => lane::run(&mut driver, &mut lane, &clock),
+                Executor::Ring => uring::run(&mut driver, &mut lane, &clock),
+            };
+            (end, clock.now_ns() - begun_ns, thread_cpu_ns() - cpu_ns)
+        }
+    };
+    let timeline = spec.timeline(start_ns);
+    let (unfinished, oldest_unfinished_ns) = driver.unfinished(clock.now_ns());
+    let window_ns = lived_ns.min(timeline.window_end_ns - timeline.window_start_ns);
+    // Ramps cost as much CPU per second as the window.
+    let cpu_ns = if lived_ns > 0 { (cpu_ns as f64 * window_ns as f64 / lived_ns as f64) as u64 } else { 0 };
+    let figures = ThreadFigures { cpu_ns, window_ns, unfinished, oldest_unfinished_ns, ..ThreadFigures::default() };
+    let (recorder, session) = driver.into_parts();
+    Ok((recorder, session, figures, end))
+}
+
+struct Gathered<S> {
+    parts: Vec<(usize, Part<S>)>,
+    fault: Option<String>,
+    broken: Option<String>,
+}
+
+/// Waits for all sessions, but not for one whose call hangs longer than the workload allows.
+fn gather<S>(parts: &Receiver<Handed<S>>, common: &Common, sessions: usize, needs: &FileNeeds) -> Gathered<S> {
+    let mut gathered = Gathered { parts: Vec::with_capacity(sessions), fault: None, broken: None };
+    let mut ended = vec![false; sessions];
+    let mut seen: Vec<(u64, Nanos)> = vec![(0, 0); sessions];
+    while ended.iter().any(|ended| !ended) {
+        match parts.recv_timeout(WATCH_EVERY) {
+            Ok((session, Ok(part))) => {
+                ended[session] = true;
+                if let End::Aborted(reason) = &part.3 {
+                    gathered.fault.get_or_insert_with(|| reason.clone());
+                    stop(common);
+                }
+                gathered.parts.push((session, part));
+            }
+            Ok((session, Err(panic))) => {
+                ended[session] = true;
+                gathered.broken.get_or_insert(panic);
+                stop(common);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if common.live.is_cancelled() {
+            common.rendezvous.break_up();
+        }
+        let now_ns = MonotonicClock.now_ns();
+        for (session, last) in seen.iter_mut().enumerate() {
+            if ended[session] {
+                continue;
+            }
+            let beat = common.beats[session].0.load(Ordering::Relaxed);
+            if beat != last.0 || beat.is_multiple_of(2) || last.1 == 0 {
+                *last = (beat, now_ns);
+            } else if now_ns - last.1 > needs.stall_ns {
+                gathered.fault.get_or_insert_with(|| hung(needs));
+                ended[session] = true;
+                stop(common);
+            }
+        }
+    }
+    gathered.parts.sort_by_key(|part| part.0);
+    gathered
+}
+
+/// The trial ends before its time, through no wish of the user.
+fn stop(common: &Common) {
+    common.live.cancel();
+    common.rendezvous.break_up();
+}

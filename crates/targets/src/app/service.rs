@@ -1,0 +1,272 @@
+//! What a service thread does for a request.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use bakeoff_app_protocol::{
+    Hello, Kind, REPLY_BYTES, ReadEntry, Reply, Status, VERSION, checksum, fill_record, is_record_size, pattern,
+    process, read_stamp, record_at,
+};
+
+use super::connection::{Job, Session};
+use super::counts::{Tally, Used, bump};
+use super::pause::Pause;
+use super::segment::{NoSegment, Scratch, Segment, Store};
+use super::spec::{AppSpec, processors};
+use crate::ServeError;
+use crate::clock::{now_ns, to_ns};
+
+/// Processor work beyond so many rounds, or a payload beyond so many bytes, is worth another thread's attention.
+const SHORT_ROUNDS: u32 = 4096;
+const SHORT_BYTES: u32 = 256 * 1024;
+/// Records of segments that are made before it is known what clients want.
+const PREPARED_RECORD_BYTES: u32 = 4096;
+
+/// All that requests are served with.
+pub(super) struct Service {
+    store: Store,
+    pattern: Vec<u8>,
+    programmed_ns: u64,
+    rounds_max: u32,
+    hello: Hello,
+    epochs: AtomicU64,
+    writes: AtomicU64,
+    damage_every: Option<u64>,
+    lose_every: Option<u64>,
+    started_ns: u64,
+    pub used: Used,
+}
+
+/// What one thread has of its own.
+pub(super) struct Hands {
+    scratch: Scratch,
+    pause: Pause,
+}
+
+impl Hands {
+    pub fn new() -> Self {
+        Self { scratch: Scratch::new(), pause: Pause::new() }
+    }
+}
+
+impl Service {
+    pub fn new(spec: &AppSpec) -> Result<Self, ServeError> {
+        let store = Store::new(spec)?;
+        let service_ns = to_ns(spec.service_s);
+        let service = Self {
+            store,
+            pattern: pattern(spec.payload_max_bytes as usize),
+            programmed_ns: service_ns,
+            rounds_max: spec.rounds_max,
+            hello: Hello {
+                segment_bytes: spec.segment_bytes,
+                service_ns,
+                threads: spec.service_threads() as u32,
+                processors: processors() as u32,
+                direct: spec.direct,
+                fsync: spec.fsync,
+                payload_max: spec.payload_max_bytes,
+                records_max: spec.records_max,
+            },
+            epochs: AtomicU64::new(1),
+            writes: AtomicU64::new(0),
+            damage_every: spec.damage_every,
+            lose_every: spec.lose_every,
+            started_ns: now_ns(),
+            used: Used::default(),
+        };
+        service.store.prepare(spec.prepare, PREPARED_RECORD_BYTES, &mut Scratch::new()).map_err(|_| {
+            ServeError::Start("the prepared data segments do not fit: choose another data folder or fewer".to_owned())
+        })?;
+        service.used.look(0);
+        Ok(service)
+    }
+
+    pub fn started_ns(&self) -> u64 {
+        self.started_ns
+    }
+
+    pub fn segments(&self) -> u64 {
+        self.store.made()
+    }
+
+    /// Whether a request may keep its thread for long, so that another must look after the sockets meanwhile.
+    pub fn is_long(&self, job: &Job) -> bool {
+        let request = &job.request;
+        self.programmed_ns > 0
+            || match request.kind {
+                Kind::Hello | Kind::Read | Kind::Write => true,
+                Kind::Processor => request.b > SHORT_ROUNDS,
+                Kind::Upload => request.payload_bytes > SHORT_BYTES,
+                Kind::Download => request.b > SHORT_BYTES,
+            }
+    }
+
+    /// Serves a request; the reply is then in its output. Returns how it went and the moment it was done.
+    pub fn serve(&self, job: &mut Job, hands: &mut Hands, tally: &Tally) -> (Status, u64) {
+        let started_ns = now_ns();
+        let mut output = std::mem::take(&mut job.output);
+        output.clear();
+        output.resize(REPLY_BYTES, 0);
+        let served = self.work(job, &mut output, hands, tally);
+        if self.programmed_ns > 0 && job.request.kind != Kind::Hello {
+            hands.pause.until(started_ns + self.programmed_ns);
+        }
+        let done_ns = now_ns();
+        let (status, value) = match served {
+            Ok(value) => (Status::Ok, value),
+            Err(status) => {
+                output.truncate(REPLY_BYTES);
+                (status, 0)
+            }
+        };
+        let queue_ns = started_ns.saturating_sub(job.received_ns);
+        let service_ns = done_ns - started_ns;
+        Reply {
+            kind: Some(job.request.kind),
+            status,
+            sequence: job.request.sequence,
+            queue_ns,
+            service_ns,
+            server_ns: done_ns.saturating_sub(job.began_ns),
+            value,
+            figures: self.used.figures(),
+            payload_bytes: (output.len() - REPLY_BYTES) as u32,
+        }
+        .write(&mut output);
+        job.output = output;
+        if status == Status::Ok {
+            tally.served(job.request.kind, queue_ns, service_ns);
+        }
+        (status, done_ns)
+    }
+
+    /// The reply to a request that is not served.
+    pub fn refusal(&self, status: Status, kind: Option<Kind>, sequence: u64, mut output: Vec<u8>) -> Vec<u8> {
+        output.clear();
+        output.resize(REPLY_BYTES, 0);
+        Reply {
+            kind,
+            status,
+            sequence,
+            queue_ns: 0,
+            service_ns: 0,
+            server_ns: 0,
+            value: 0,
+            figures: self.used.figures(),
+            payload_bytes: 0,
+        }
+        .write(&mut output);
+        output
+    }
+
+    /// The session of a connection that has ended.
+    pub fn release(&self, session: Session) {
+        if let Some(segment) = session.segment {
+            self.store.give_back(segment);
+        }
+    }
+
+    fn work(&self, job: &mut Job, output: &mut Vec<u8>, hands: &mut Hands, tally: &Tally) -> Result<u64, Status> {
+        let request = job.request;
+        if request.kind == Kind::Hello {
+            return self.hello(job, output, hands);
+        }
+        let session = job.session.as_deref().ok_or(Status::NoHello)?;
+        match request.kind {
+            Kind::Hello => Err(Status::NoHello),
+            Kind::Upload => Ok(u64::from(checksum(job.payload()))),
+            Kind::Download => {
+                let bytes = self.pattern.get(..request.b as usize).ok_or(Status::TooLarge)?;
+                output.extend_from_slice(bytes);
+                Ok(u64::from(request.b))
+            }
+            Kind::Processor if request.b == 0 || request.b > self.rounds_max => Err(Status::BadParameter),
+            Kind::Processor => Ok(process(request.a, request.b)),
+            Kind::Read => self.read(job, session, output, hands, tally),
+            Kind::Write => self.write(job, session, hands, tally),
+        }
+    }
+
+    fn hello(&self, job: &mut Job, output: &mut Vec<u8>, hands: &mut Hands) -> Result<u64, Status> {
+        let (version, record_bytes) = (job.request.b, job.request.c);
+        if job.session.is_some() {
+            return Err(Status::NoHello);
+        }
+        if version != VERSION {
+            return Err(Status::NotOurs);
+        }
+        let segment = if record_bytes == 0 {
+            None
+        } else if is_record_size(record_bytes) {
+            Some(self.store.take(record_bytes, &mut hands.scratch).map_err(|why| match why {
+                NoSegment::Size => Status::BadParameter,
+                NoSegment::Space => Status::NoSpace,
+                NoSegment::Fault => Status::Storage,
+            })?)
+        } else {
+            return Err(Status::BadParameter);
+        };
+        let segment_bytes = if segment.is_some() { self.hello.segment_bytes } else { 0 };
+        output.extend_from_slice(&Hello { segment_bytes, ..self.hello }.to_bytes());
+        let epoch = self.epochs.fetch_add(1, Relaxed);
+        job.session = Some(Box::new(Session { epoch, record_bytes, segment }));
+        Ok(epoch)
+    }
+
+    /// The segment and how many of its records are in play.
+    fn records<'a>(&self, job: &Job, session: &'a Session) -> Result<(&'a Segment, u64), Status> {
+        let segment = session.segment.as_ref().ok_or(Status::BadParameter)?;
+        let (count, span) = (job.request.b, u64::from(job.request.c));
+        if count == 0 || count > self.hello.records_max || span > segment.records {
+            return Err(Status::BadParameter);
+        }
+        Ok((segment, if span == 0 { segment.records } else { span }))
+    }
+
+    fn read(
+        &self,
+        job: &Job,
+        session: &Session,
+        output: &mut Vec<u8>,
+        hands: &mut Hands,
+        tally: &Tally,
+    ) -> Result<u64, Status> {
+        let (segment, records) = self.records(job, session)?;
+        for nth in 0..job.request.b {
+            let index = record_at(job.request.a, nth, records);
+            let record = hands.scratch.bytes(session.record_bytes as usize);
+            segment.read(index, record).map_err(|_| Status::Storage)?;
+            let (epoch, sequence, whole) = read_stamp(record, index);
+            if !whole {
+                bump(&tally.broken_records, 1);
+            }
+            output.extend_from_slice(&ReadEntry { epoch, sequence, checksum: checksum(record) }.to_bytes());
+        }
+        Ok(u64::from(job.request.b))
+    }
+
+    fn write(&self, job: &Job, session: &Session, hands: &mut Hands, tally: &Tally) -> Result<u64, Status> {
+        let (segment, records) = self.records(job, session)?;
+        for nth in 0..job.request.b {
+            let index = record_at(job.request.a, nth, records);
+            let record = hands.scratch.bytes(session.record_bytes as usize);
+            fill_record(record, index, session.epoch, job.request.sequence);
+            let number = self.writes.fetch_add(1, Relaxed) + 1;
+            let is_due = |every: Option<u64>| every.is_some_and(|every| number.is_multiple_of(every));
+            if is_due(self.damage_every) {
+                let middle = record.len() / 2;
+                record[middle] ^= 1;
+                bump(&tally.spoilt, 1);
+            }
+            if is_due(self.lose_every) {
+                bump(&tally.spoilt, 1);
+                continue;
+            }
+            segment.write(index, record).map_err(|_| Status::Storage)?;
+        }
+        if self.hello.fsync {
+            segment.flush().map_err(|_| Status::Storage)?;
+        }
+        Ok(u64::from(job.request.b))
+    }
+}

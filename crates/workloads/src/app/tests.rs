@@ -1,0 +1,257 @@
+//! The app session against scripted replies: no socket.
+
+use super::{AppSession, AppSpec, AppWorkload, ClassSpec};
+use bakeoff_app_protocol::{
+    Figures, Hello, Kind, REQUEST_BYTES, ReadEntry, Reply, Request, Status, checksum, fill_record, pattern, process,
+    record_at,
+};
+use bakeoff_engine::{Actions, ErrorClass, Event, Identity, Outcome, Progress, Session, Workload};
+
+pub(super) const RECORDS: u64 = 2048;
+pub(super) const EPOCH: u64 = 9;
+
+pub(super) fn spec(kinds: &[&str]) -> AppSpec {
+    AppSpec {
+        kind: "app".into(),
+        addresses: vec!["127.0.0.1:1".into()],
+        unix: None,
+        source_addresses: Vec::new(),
+        classes: kinds.iter().map(|&name| ClassSpec { name: name.into(), weight: 1.0 }).collect(),
+        upload_bytes: 1000,
+        download_bytes: 777,
+        rounds: 50,
+        record_bytes: 512,
+        read_records: 2,
+        write_records: 1,
+        working_set: 1.0,
+    }
+}
+
+pub(super) fn session(kinds: &[&str]) -> AppSession {
+    AppWorkload::new(&spec(kinds)).unwrap().session(Identity { client: 3, thread: 1, seed: 1 })
+}
+
+/// What a faultless server answers to the session's outgoing request.
+pub(super) fn answer(outgoing: &[u8]) -> Vec<u8> {
+    let request = Request::parse(outgoing, u32::MAX).unwrap().unwrap();
+    let (value, payload) = match request.kind {
+        Kind::Hello => (EPOCH, hello().to_bytes().to_vec()),
+        Kind::Upload => (u64::from(checksum(&outgoing[REQUEST_BYTES..])), Vec::new()),
+        Kind::Download => (u64::from(request.b), pattern(request.b as usize)),
+        Kind::Processor => (process(request.a, request.b), Vec::new()),
+        Kind::Write => (u64::from(request.b), Vec::new()),
+        Kind::Read => (u64::from(request.b), (0..request.b).flat_map(|nth| untouched(request.a, nth)).collect()),
+    };
+    frame(&request, Status::Ok, value, &payload)
+}
+
+/// The reply about a record that only the server itself has written.
+fn untouched(seed: u64, nth: u32) -> [u8; 24] {
+    let index = record_at(seed, nth, RECORDS);
+    let mut record = vec![0; 512];
+    fill_record(&mut record, index, 0, 0);
+    ReadEntry { epoch: 0, sequence: 0, checksum: checksum(&record) }.to_bytes()
+}
+
+fn hello() -> Hello {
+    Hello {
+        segment_bytes: RECORDS * 512,
+        service_ns: 0,
+        threads: 49,
+        processors: 2,
+        direct: false,
+        fsync: false,
+        payload_max: 1 << 20,
+        records_max: 16,
+    }
+}
+
+pub(super) fn frame(request: &Request, status: Status, value: u64, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0; 80];
+    let reply = Reply {
+        kind: Some(request.kind),
+        status,
+        sequence: request.sequence,
+        queue_ns: 100,
+        service_ns: 200,
+        server_ns: 310,
+        value,
+        figures: Figures { uptime_ns: request.sequence, cpu_ns: 2 * request.sequence, ..Figures::default() },
+        payload_bytes: payload.len() as u32,
+    };
+    reply.write(&mut bytes);
+    bytes.extend_from_slice(payload);
+    bytes
+}
+
+/// Runs one operation; `change` may spoil the reply to the operation's own request, `cut` is where it is split.
+pub(super) fn operate(
+    session: &mut AppSession,
+    cut: usize,
+    change: impl Fn(&mut Vec<u8>),
+) -> (Option<Outcome>, Actions) {
+    let mut actions = Actions::NONE;
+    session.begin(&mut actions);
+    assert!(actions.send);
+    if actions.connect.is_some() {
+        assert_eq!(session.advance(Event::Connected, &mut Actions::NONE.clone()), Progress::Pending);
+        let welcome = answer(session.outgoing());
+        actions.clear();
+        assert_eq!(session.advance(Event::Received(&welcome), &mut actions), Progress::Pending);
+        assert!(actions.send, "the operation follows the hello");
+    }
+    let mut reply = answer(session.outgoing());
+    change(&mut reply);
+    let cut = cut.min(reply.len());
+    for part in [&reply[..cut], &reply[cut..]] {
+        if part.is_empty() {
+            continue;
+        }
+        actions.clear();
+        if let Progress::Done(outcome) = session.advance(Event::Received(part), &mut actions) {
+            return (Some(outcome), actions);
+        }
+    }
+    (None, actions)
+}
+
+const KINDS: [&str; 5] = ["upload", "download", "processor", "read", "write"];
+
+#[test]
+fn every_kind_succeeds_however_its_reply_is_cut() {
+    for kind in KINDS {
+        for cut in [0, 1, 40, 79, 80, 81, 100, 800] {
+            let mut session = session(&[kind]);
+            for _ in 0..3 {
+                let (outcome, actions) = operate(&mut session, cut, |_| ());
+                let outcome = outcome.unwrap_or_else(|| panic!("{kind} cut at {cut}"));
+                assert_eq!((outcome.error, actions.close), (None, false), "{kind} cut at {cut}");
+            }
+        }
+    }
+}
+
+#[test]
+fn times_are_split_into_network_queue_and_service() {
+    let mut session = session(&["upload", "download"]);
+    operate(&mut session, 0, |_| ());
+    assert!(session.steps(1_000).is_empty(), "the operation that opened the connection is not split");
+    let (outcome, _) = operate(&mut session, 0, |_| ());
+    let own = 3 + 3 * outcome.unwrap().operation;
+    let split = [(0, 700), (1, 100), (2, 200), (own, 700), (own + 1, 100), (own + 2, 200)];
+    assert_eq!(session.steps(1_000), split);
+    assert_eq!(session.steps(250)[0], (0, 0), "clocks that disagree give no negative time");
+    let names = AppWorkload::new(&spec(&["upload", "download"])).unwrap().steps();
+    assert_eq!(names[..4], ["network", "queue", "service", "upload/network"]);
+    assert_eq!(names.len(), 9);
+}
+
+#[test]
+fn a_wrong_result_is_wrong_content_and_the_connection_stays() {
+    for kind in ["upload", "processor", "write"] {
+        let mut session = session(&[kind]);
+        let (outcome, actions) = operate(&mut session, 0, |reply| reply[40] ^= 1);
+        assert_eq!(outcome.unwrap().error, Some(ErrorClass::WrongContent), "{kind}");
+        assert!(!actions.close);
+        assert_eq!(session.tally().wrong_results, 1);
+    }
+    let mut session = session(&["download"]);
+    let (outcome, _) = operate(&mut session, 300, |reply| reply[400] ^= 1);
+    assert_eq!(outcome.unwrap().error, Some(ErrorClass::WrongContent));
+}
+
+#[test]
+fn a_damaged_record_is_found() {
+    let mut session = session(&["read"]);
+    let (outcome, _) = operate(&mut session, 0, |reply| reply[80 + 24 + 16] ^= 1);
+    assert_eq!(outcome.unwrap().error, Some(ErrorClass::WrongContent));
+    assert_eq!((session.tally().damaged, session.tally().records_read), (1, 2));
+}
+
+#[test]
+fn replies_that_do_not_fit_the_request_break_the_connection() {
+    type Change = fn(&mut Vec<u8>);
+    let changes: [(&str, Change); 5] = [
+        ("magic", |reply| reply[4] = 0),
+        ("kind", |reply| reply[5] = 4),
+        ("sequence", |reply| reply[8] ^= 1),
+        ("length", |reply| reply[0] += 1),
+        ("too much", |reply| reply.push(0)),
+    ];
+    for (what, change) in changes {
+        let mut session = session(&["download"]);
+        let (outcome, actions) = operate(&mut session, 0, change);
+        assert_eq!(outcome.unwrap().error, Some(ErrorClass::Protocol), "{what}");
+        assert!(actions.close);
+    }
+}
+
+#[test]
+fn a_busy_server_keeps_the_connection_and_any_other_refusal_ends_it() {
+    for (status, closes) in [(Status::Busy, false), (Status::Storage, true)] {
+        let mut session = session(&["upload"]);
+        operate(&mut session, 0, |_| ());
+        let (outcome, actions) = operate(&mut session, 0, |reply| {
+            let request = Request { kind: Kind::Upload, sequence: 3, a: 0, b: 0, c: 0, payload_bytes: 0 };
+            *reply = frame(&request, status, 0, &[]);
+        });
+        assert_eq!(outcome.unwrap().error, Some(ErrorClass::WrongStatus));
+        assert_eq!(actions.close, closes);
+        assert_eq!(session.tally().refusals[status.name()], 1);
+    }
+}
+
+#[test]
+fn a_connection_that_ends_is_told_apart_by_when() {
+    let mut session = session(&["upload"]);
+    operate(&mut session, 0, |_| ());
+    let mut actions = Actions::NONE;
+    session.begin(&mut actions);
+    let Progress::Done(outcome) = session.advance(Event::Closed, &mut actions) else { panic!("still waiting") };
+    assert_eq!(outcome.error, Some(ErrorClass::ClosedEarly));
+    session.begin(&mut actions);
+    assert_eq!(actions.connect, Some(0), "a new connection, with a hello first");
+    let first = Request::parse(session.outgoing(), 0).unwrap().unwrap();
+    assert_eq!((first.kind, first.a), (Kind::Hello, 3 << 32 | 1));
+}
+
+#[test]
+fn no_segment_is_asked_for_when_nothing_is_stored() {
+    for (kinds, record_bytes) in [(&["upload", "processor"][..], 0), (&["write"][..], 512)] {
+        let mut session = session(kinds);
+        session.begin(&mut Actions::NONE.clone());
+        assert_eq!(Request::parse(session.outgoing(), 0).unwrap().unwrap().c, record_bytes);
+    }
+}
+
+#[test]
+fn the_servers_own_figures_are_the_difference_between_first_and_last() {
+    let workload = AppWorkload::new(&spec(&["upload"])).unwrap();
+    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    for _ in 0..4 {
+        operate(&mut session, 0, |_| ());
+    }
+    let figures = workload.figures([&session].into_iter());
+    // Uptime is the sequence number, processor time twice that, on two processors; the hello is number 1.
+    assert_eq!(figures["server"]["watched_s"], 4e-9);
+    assert_eq!((&figures["server"]["cpu_s"], &figures["server"]["cpu_share"]), (&8e-9.into(), &1.0.into()));
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused_with_words() {
+    let refused = |change: fn(&mut AppSpec), word: &str| {
+        let mut spec = spec(&KINDS);
+        change(&mut spec);
+        let text = AppWorkload::new(&spec).unwrap_err().to_string();
+        assert!(text.contains(word), "{text}");
+    };
+    refused(|spec| spec.addresses.clear(), "address");
+    refused(|spec| spec.classes[0].name = "gossip".into(), "gossip");
+    refused(|spec| spec.classes[0].name = "read".into(), "once");
+    refused(|spec| spec.classes.clear(), "one at least");
+    refused(|spec| spec.record_bytes = 1000, "record_bytes");
+    refused(|spec| spec.read_records = 0, "read_records");
+    refused(|spec| spec.rounds = 0, "rounds");
+    refused(|spec| spec.upload_bytes = u32::MAX, "upload_bytes");
+    refused(|spec| spec.working_set = f64::NAN, "working_set");
+}

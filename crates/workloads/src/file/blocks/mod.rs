@@ -1,0 +1,100 @@
+//! Block sizes and access specifications on one large file, on Iometer's definitions.
+//!
+//! All clients of a trial work on one file, the region, which is written once and kept over the trials of a run.
+//! A trial goes through its cells; each is timed for so long, all clients together.
+
+mod access;
+mod cells;
+mod session;
+mod spec;
+
+pub use access::{Chooser, Line, Transfer};
+use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, SpecError, TrialSpec};
+use serde_json::{Value, json};
+pub use session::BlocksSession;
+pub use spec::{BlocksSpec, Cell};
+use std::sync::Arc;
+
+/// Pieces in which the region is written first, bytes.
+const FILL_BYTES: u64 = 1 << 20;
+
+/// What the sessions of a trial share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    spec: BlocksSpec,
+    sessions: u32,
+    threads: u32,
+    /// Content of the region; the same in all trials, so that one can check what another wrote.
+    owner: crate::file::pattern::Owner,
+}
+
+impl Shared {
+    fn operation(&self, cell: usize) -> String {
+        let cell = &self.spec.cells[cell];
+        match cell.block_bytes {
+            Some(bytes) => format!("{}/{}", cell.pattern, crate::file::matrix::MatrixSpec::size_name(bytes)),
+            None => cell.pattern.clone(),
+        }
+    }
+}
+
+/// The workload `file-blocks`.
+#[derive(Debug)]
+pub struct BlocksWorkload {
+    shared: Arc<Shared>,
+}
+
+impl BlocksWorkload {
+    /// Reads the `workload` part of a trial's specification.
+    pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
+        let spec = BlocksSpec::from_json(&trial.workload)?;
+        let owner = crate::file::pattern::Owner::new(0xB10C, 0, 0);
+        Ok(Self { shared: Arc::new(Shared { spec, sessions: trial.sessions(), threads: trial.threads, owner }) })
+    }
+}
+
+impl FileWorkload for BlocksWorkload {
+    type Session = BlocksSession;
+
+    fn operations(&self) -> Vec<String> {
+        (0..self.shared.spec.cells.len()).map(|cell| self.shared.operation(cell)).collect()
+    }
+
+    fn needs(&self) -> FileNeeds {
+        let spec = &self.shared.spec;
+        FileNeeds {
+            folder: spec.folder.clone(),
+            keep: spec.keep,
+            reuse: spec.reuse.clone(),
+            // A region that is kept is there already, but for the first trial.
+            space_bytes: if spec.reuse.is_some() { 0 } else { spec.region_bytes / 100 * 101 },
+            handles: 1,
+            buffers: spec.outstanding as u16,
+            buffer_bytes: spec.transfer_max().max(FILL_BYTES) as usize,
+            depth: spec.outstanding,
+            executor: if spec.outstanding == 1 { Executor::Blocking } else { Executor::Ring },
+            cold_command: spec.cold_command.clone(),
+            stall_ns: (spec.stall_s * 1e9) as u64,
+        }
+    }
+
+    fn session(&self, identity: Identity) -> BlocksSession {
+        BlocksSession::new(Arc::clone(&self.shared), identity)
+    }
+
+    fn figures(&self, sessions: &[BlocksSession]) -> Value {
+        let cells = cells::cells(&self.shared, sessions);
+        let complete = cells.iter().all(|cell| cell["skipped"].is_null());
+        json!({
+            "cells": cells, "complete": complete, "cpu_is_work": true,
+            "region_bytes": self.shared.spec.region_bytes, "outstanding": self.shared.spec.outstanding,
+        })
+    }
+
+    fn complete(&self, result: &mut Value) {
+        cells::complete(result);
+    }
+}
+
+#[cfg(test)]
+mod tests;

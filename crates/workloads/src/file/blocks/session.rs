@@ -1,0 +1,504 @@
+//! One client's thread: the script around the cells, and the transfers of a cell.
+
+use super::access::{Chooser, Transfer};
+use super::cells::CellFigures;
+use super::{FILL_BYTES, Shared};
+use crate::file::content::{self, Prepared};
+use crate::file::fault_text;
+use crate::file::matrix::Cache;
+use bakeoff_engine::{
+    ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Identity, Name, Nanos,
+    Observation, OpenMode, Outcome, Rng,
+};
+use std::collections::VecDeque;
+use std::ffi::CStr;
+use std::sync::Arc;
+
+const FILE: u16 = 0;
+const REGION: &CStr = c"region";
+
+/// A step around the cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Task {
+    /// Is the region there, and how long is it?
+    OpenRegion,
+    LookAtRegion,
+    /// Writes what is missing.
+    Fill,
+    Call(FileCall, Role),
+    Barrier,
+    Observe {
+        after: bool,
+    },
+    Run,
+    Judge,
+}
+
+/// What the result of a call means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Must,
+    Length,
+    Piece,
+    Granule,
+    Drop,
+    DropAll,
+    Command,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Request,
+    Reply,
+}
+
+/// One place for a transfer in flight.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    transfer: Transfer,
+    turn: Turn,
+    /// The request of a transaction whose reply is under way.
+    request: Option<FileResult>,
+    busy: bool,
+    prepared: Prepared,
+    moved: (u64, u64),
+}
+
+/// The times of the cell that runs.
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    window_start_ns: Nanos,
+    window_end_ns: Nanos,
+    pause_until_ns: Nanos,
+    paused: bool,
+}
+
+/// A session of block work.
+#[derive(Debug)]
+pub struct BlocksSession {
+    shared: Arc<Shared>,
+    index: u32,
+    seed: u64,
+    script: VecDeque<Task>,
+    script_role: Option<Role>,
+    next_cell: usize,
+    cell: usize,
+    running: Option<Running>,
+    chooser: Chooser,
+    slots: Vec<Slot>,
+    in_flight: u32,
+    granule: u64,
+    length: u64,
+    last_end_ns: Nanos,
+    fault: Option<String>,
+    observing: Option<bool>,
+    pub(super) figures: Vec<CellFigures>,
+}
+
+impl BlocksSession {
+    pub(super) fn new(shared: Arc<Shared>, identity: Identity) -> Self {
+        let index = identity.client * shared.threads + identity.thread;
+        let free = Slot {
+            transfer: Transfer { reads: true, offset: 0, size: 0, reply: 0 },
+            turn: Turn::Request,
+            request: None,
+            busy: false,
+            prepared: Prepared::default(),
+            moved: (0, 0),
+        };
+        let slots = vec![free; shared.spec.outstanding as usize];
+        let mut script = VecDeque::new();
+        if index == 0 {
+            script.extend([Task::OpenRegion, Task::LookAtRegion, Task::Fill]);
+        }
+        let mode = OpenMode {
+            read: true,
+            write: true,
+            direct: shared.spec.direct,
+            data_sync: shared.spec.dsync,
+            ..OpenMode::default()
+        };
+        script.push_back(Task::Barrier);
+        script.push_back(Task::Call(FileCall::Open { file: FILE, name: 0, mode, permissions: 0 }, Role::Granule));
+        Self {
+            index,
+            seed: identity.seed,
+            script,
+            script_role: None,
+            next_cell: 0,
+            cell: 0,
+            running: None,
+            chooser: Chooser::new(Rng::for_thread(0, 0, 0), 0, 1, 0),
+            slots,
+            in_flight: 0,
+            granule: 1,
+            length: 0,
+            last_end_ns: 0,
+            fault: None,
+            observing: None,
+            figures: (0..shared.spec.cells.len()).map(|_| CellFigures::default()).collect(),
+            shared,
+        }
+    }
+
+    /// Writes the script of the next cell; `false` when all are done.
+    fn begin_cell(&mut self) -> bool {
+        if self.next_cell >= self.figures.len() {
+            return false;
+        }
+        self.cell = self.next_cell;
+        self.next_cell += 1;
+        let spec = &self.shared.spec;
+        let wanted = self.granule;
+        let fits = |bytes: u64| bytes.is_multiple_of(wanted);
+        if !spec.cells[self.cell].used().all(|line| fits(line.size) && fits(line.reply)) {
+            self.figures[self.cell].refused_granule = wanted;
+            return true;
+        }
+        let first = self.index == 0;
+        if first && spec.cache == Cache::Cold {
+            self.script.push_back(Task::Call(FileCall::DropFileCache { name: 0 }, Role::Drop));
+            if spec.drop_caches {
+                self.script.push_back(Task::Call(FileCall::DropAllCaches, Role::DropAll));
+            }
+            if spec.cold_command.is_some() {
+                self.script.push_back(Task::Call(FileCall::ColdCommand, Role::Command));
+            }
+        }
+        if first {
+            self.script.push_back(Task::Observe { after: false });
+        }
+        self.script.extend([Task::Barrier, Task::Run, Task::Barrier]);
+        if first {
+            self.script.push_back(Task::Observe { after: true });
+        }
+        self.script.push_back(Task::Judge);
+        true
+    }
+
+    /// The step of a task; `None` goes on at once.
+    fn run_task(&mut self, slot: u32, task: Task, context: &FileContext) -> Option<FileStep> {
+        match task {
+            Task::Barrier => Some(FileStep::Barrier),
+            Task::OpenRegion => {
+                let mode = OpenMode { read: true, write: true, create: true, ..OpenMode::default() };
+                Some(self.aside(FileCall::Open { file: FILE, name: 0, mode, permissions: 0o600 }, Role::Must))
+            }
+            Task::LookAtRegion => Some(self.aside(FileCall::HandleStat { file: FILE }, Role::Length)),
+            Task::Fill => Some(self.fill_region(slot)),
+            Task::Call(call, role) => Some(self.aside(call, role)),
+            Task::Observe { after } => {
+                self.observing = Some(after);
+                Some(self.aside(FileCall::Observe { name: Some(0), counters: true }, Role::Must))
+            }
+            Task::Run => {
+                self.begin_transfers(context.now_ns);
+                Some(FileStep::Focus(self.cell as u16))
+            }
+            Task::Judge => {
+                self.judge();
+                None
+            }
+        }
+    }
+
+    fn aside(&mut self, call: FileCall, role: Role) -> FileStep {
+        self.script_role = Some(role);
+        FileStep::Call { call, prepare: false, check: false }
+    }
+
+    /// The next piece of the region that is missing, or what comes after it.
+    fn fill_region(&mut self, slot: u32) -> FileStep {
+        let wanted = self.shared.spec.region_bytes;
+        if self.length >= wanted {
+            self.script.push_front(Task::Call(FileCall::Close { file: FILE }, Role::Must));
+            return self.aside(FileCall::Sync { file: FILE }, Role::Must);
+        }
+        self.script.push_front(Task::Fill);
+        let size = FILL_BYTES.min(wanted - self.length) as u32;
+        let place = &mut self.slots[slot as usize];
+        place.transfer = Transfer { reads: false, offset: self.length, size, reply: 0 };
+        place.turn = Turn::Request;
+        self.script_role = Some(Role::Piece);
+        let call = FileCall::WriteAt { file: FILE, buffer: slot as u16, length: size, offset: self.length };
+        FileStep::Call { call, prepare: true, check: false }
+    }
+
+    fn begin_transfers(&mut self, now_ns: Nanos) {
+        let spec = &self.shared.spec;
+        let seconds = |seconds: f64| (seconds * 1e9) as Nanos;
+        let window_start_ns = now_ns + seconds(spec.ramp_up_s);
+        let window_end_ns = window_start_ns + seconds(spec.cell_s);
+        self.running = Some(Running { window_start_ns, window_end_ns, pause_until_ns: 0, paused: false });
+        let figures = &mut self.figures[self.cell];
+        figures.whole.from_ns = now_ns;
+        if spec.outstanding > 1 {
+            (figures.from_ns, figures.to_ns) = (window_start_ns, window_end_ns);
+        } else if spec.ramp_up_s == 0.0 {
+            figures.from_ns = now_ns;
+        }
+        let rng = Rng::for_thread(self.seed ^ (self.cell as u64) << 32, self.index, 1);
+        // Clients begin their sequential transfers at places of their own, evenly spread.
+        let share = spec.region_bytes / u64::from(self.shared.sessions) * u64::from(self.index);
+        let largest = spec.cells[self.cell].used().map(|line| line.size).max().unwrap_or(1);
+        let position = share - share % largest.max(self.granule);
+        self.chooser = Chooser::new(rng, spec.region_bytes, self.granule, position);
+        self.last_end_ns = 0;
+    }
+
+    /// The next transfer of a slot; `None` when the cell is over.
+    #[inline]
+    fn next_transfer(&mut self, slot: u32, context: &FileContext) -> Option<FileStep> {
+        let now_ns = context.now_ns;
+        let running = self.running.as_mut()?;
+        if self.slots[slot as usize].busy {
+            return Some(self.reply(slot));
+        }
+        if now_ns >= running.window_end_ns {
+            return (self.in_flight > 0).then_some(FileStep::Idle);
+        }
+        if running.pause_until_ns > now_ns {
+            let wake_ns = running.pause_until_ns.min(running.window_end_ns);
+            return Some(FileStep::Pause(wake_ns - now_ns));
+        }
+        let lines = &self.shared.spec.cells[self.cell].lines;
+        if !running.paused {
+            let delay_ms = self.chooser.burst(lines);
+            if delay_ms > 0.0 {
+                running.paused = true;
+                running.pause_until_ns = now_ns + (delay_ms * 1e6) as Nanos;
+                let wake_ns = running.pause_until_ns.min(running.window_end_ns);
+                self.last_end_ns = 0;
+                return Some(FileStep::Pause(wake_ns - now_ns));
+            }
+        }
+        running.paused = false;
+        let transfer = self.chooser.next(lines);
+        let place = &mut self.slots[slot as usize];
+        place.transfer = transfer;
+        place.turn = Turn::Request;
+        place.busy = true;
+        place.moved = (0, 0);
+        self.in_flight += 1;
+        Some(Self::step(slot, transfer.reads, transfer.size, transfer.offset, place, self.shared.spec.verify))
+    }
+
+    #[inline]
+    fn step(slot: u32, reads: bool, length: u32, offset: u64, place: &mut Slot, verify: bool) -> FileStep {
+        let buffer = slot as u16;
+        if reads {
+            place.prepared = if verify { Prepared::default() } else { place.prepared };
+            let call = FileCall::ReadAt { file: FILE, buffer, length, offset };
+            return FileStep::Call { call, prepare: false, check: verify };
+        }
+        let call = FileCall::WriteAt { file: FILE, buffer, length, offset };
+        FileStep::Call { call, prepare: verify || !place.prepared.covers(length as usize), check: false }
+    }
+
+    fn reply(&mut self, slot: u32) -> FileStep {
+        let verify = self.shared.spec.verify;
+        let place = &mut self.slots[slot as usize];
+        place.turn = Turn::Reply;
+        let Transfer { reads, offset, reply, .. } = place.transfer;
+        Self::step(slot, !reads, reply, offset, place, verify)
+    }
+
+    #[inline]
+    fn transfer_done(&mut self, slot: u32, result: &FileResult) -> FileProgress {
+        let place = &mut self.slots[slot as usize];
+        let reply = place.turn == Turn::Reply;
+        let (reads, wanted) = if reply {
+            (!place.transfer.reads, place.transfer.reply)
+        } else {
+            (place.transfer.reads, place.transfer.size)
+        };
+        let failed = result.value != i64::from(wanted) || result.damaged;
+        let bytes = if failed { 0 } else { u64::from(wanted) };
+        *(if reads { &mut place.moved.0 } else { &mut place.moved.1 }) += bytes;
+        if !failed && !reply && place.transfer.reply > 0 {
+            place.request = Some(*result);
+            return FileProgress::Pending;
+        }
+        let (request, moved, offset) = (place.request.take(), place.moved, place.transfer.offset);
+        place.busy = false;
+        self.in_flight -= 1;
+        let error = if failed { Some(self.failed(result, wanted, offset)) } else { None };
+        let figures = &mut self.figures[self.cell];
+        figures.whole.add(moved, result.end_ns);
+        if !self.counts(result) {
+            return FileProgress::Aside;
+        }
+        let figures = &mut self.figures[self.cell];
+        if error.is_none() {
+            figures.step(reads, bytes, result);
+            if let Some(request) = request {
+                figures.step(!reads, request.value as u64, &request);
+                figures.transaction(result.end_ns - request.start_ns);
+            }
+        } else {
+            figures.failed(reads);
+        }
+        if self.slots.len() == 1 {
+            figures.to_ns = result.end_ns;
+        }
+        let operation = self.cell as u16;
+        FileProgress::Done(Outcome { operation, error, bytes_in: moved.0, bytes_out: moved.1, status: 0 })
+    }
+
+    /// Whether a transfer that has just ended lies in the measured time of its cell.
+    ///
+    /// One at a time: time is measured from the end of a transfer to the end of another, so that long transfers
+    /// are not cut. Several at once: what ends inside the window counts.
+    #[inline]
+    fn counts(&mut self, result: &FileResult) -> bool {
+        let Some(running) = &self.running else { return false };
+        if self.slots.len() > 1 {
+            return result.end_ns >= running.window_start_ns && result.end_ns < running.window_end_ns;
+        }
+        let figures = &mut self.figures[self.cell];
+        if self.last_end_ns != 0 && figures.from_ns != 0 {
+            figures.outside_ns += result.start_ns - self.last_end_ns;
+        }
+        self.last_end_ns = result.end_ns;
+        if figures.from_ns != 0 {
+            return true;
+        }
+        if result.end_ns >= running.window_start_ns {
+            figures.from_ns = result.end_ns;
+        }
+        false
+    }
+
+    #[cold]
+    fn failed(&mut self, result: &FileResult, wanted: u32, offset: u64) -> ErrorClass {
+        if result.damaged {
+            let figures = &mut self.figures[self.cell];
+            figures.damaged += 1;
+            if figures.damaged == 1 {
+                figures.damaged_at = offset;
+            }
+            return ErrorClass::WrongContent;
+        }
+        let what = self.shared.operation(self.cell);
+        if result.value < 0 {
+            let errno = -result.value as i32;
+            let class = ErrorClass::of_errno(errno);
+            // A single failed transfer is data; what cannot get better ends the trial.
+            if class != ErrorClass::InputOutput {
+                self.fault.get_or_insert_with(|| fault_text(&what, errno));
+            }
+            return class;
+        }
+        let value = result.value;
+        self.fault.get_or_insert_with(|| {
+            format!("{what}: only {value} of {wanted} bytes were transferred at offset {offset}: is the file cut?")
+        });
+        ErrorClass::ShortTransfer
+    }
+
+    fn script_done(&mut self, slot: u32, role: Role, result: &FileResult) {
+        let value = result.value;
+        let figures = self.figures.get_mut(self.cell);
+        match (role, figures) {
+            (Role::Length, _) if value >= 0 => self.length = value as u64,
+            (Role::Piece, _) if value == i64::from(self.slots[slot as usize].transfer.size) => {
+                self.length += value as u64;
+            }
+            (Role::Granule, _) if value >= 0 => self.granule = (value as u64).max(1),
+            (Role::Drop, Some(figures)) if value >= -1 => figures.level = u8::from(value <= 0),
+            (Role::DropAll, Some(figures)) => figures.level = if value >= 0 { 2 } else { figures.level },
+            (Role::Command, Some(figures)) if value >= 0 => figures.level = 3,
+            (Role::Command, _) => {
+                self.fault
+                    .get_or_insert_with(|| "the command that makes caches cold failed: try it by hand".to_owned());
+            }
+            (Role::Piece, _) if value >= 0 => {
+                self.fault.get_or_insert_with(|| fault_text("writing the region", 28));
+            }
+            _ if value < 0 => {
+                self.fault.get_or_insert_with(|| fault_text("making the region ready", -value as i32));
+            }
+            _ => {}
+        }
+    }
+
+    /// A cell that gave back wrong data ends the trial, once all of it was looked at.
+    fn judge(&mut self) {
+        let figures = &mut self.figures[self.cell];
+        figures.done = true;
+        if figures.damaged > 0 {
+            let (damaged, at, what) = (figures.damaged, figures.damaged_at, self.shared.operation(self.cell));
+            self.fault.get_or_insert_with(|| {
+                format!(
+                    "{what}: {damaged} transfers gave back other bytes than were written (the first at offset {at})"
+                )
+            });
+        }
+    }
+}
+
+impl FileSession for BlocksSession {
+    #[inline]
+    fn next(&mut self, slot: u32, context: &FileContext) -> FileStep {
+        loop {
+            if self.fault.is_some() && !self.slots[slot as usize].busy {
+                return FileStep::Abort;
+            }
+            if self.running.is_some() {
+                if let Some(step) = self.next_transfer(slot, context) {
+                    return step;
+                }
+                self.running = None;
+            }
+            if self.script_role.is_some() {
+                return FileStep::Idle;
+            }
+            match self.script.pop_front() {
+                Some(task) => {
+                    if let Some(step) = self.run_task(slot, task, context) {
+                        return step;
+                    }
+                }
+                None if self.begin_cell() => {}
+                None => return FileStep::Finished,
+            }
+        }
+    }
+
+    #[inline]
+    fn done(&mut self, slot: u32, result: &FileResult) -> FileProgress {
+        if self.running.is_some() {
+            return self.transfer_done(slot, result);
+        }
+        if let Some(role) = self.script_role.take() {
+            self.script_done(slot, role, result);
+        }
+        FileProgress::Aside
+    }
+
+    fn path(&self, _: Name) -> &CStr {
+        REGION
+    }
+
+    #[inline]
+    fn fill(&mut self, slot: u32, buffer: &mut [u8]) {
+        let (owner, place) = (self.shared.owner, &mut self.slots[slot as usize]);
+        content::fill(buffer, owner, place.transfer.offset, &mut place.prepared);
+    }
+
+    #[inline]
+    fn check(&mut self, slot: u32, buffer: &[u8]) -> bool {
+        content::check(buffer, self.shared.owner, self.slots[slot as usize].transfer.offset)
+    }
+
+    fn observe(&mut self, observation: &Observation) {
+        if let Some(after) = self.observing.take() {
+            let counters = self.figures[self.cell].counters.get_or_insert_with(Box::default);
+            *(if after { &mut counters.1 } else { &mut counters.0 }) = *observation;
+        }
+    }
+
+    fn fault(&self) -> String {
+        self.fault.clone().unwrap_or_else(|| "block work could not go on".to_owned())
+    }
+}

@@ -1,0 +1,159 @@
+use super::*;
+use crate::file::simulated::{Disk, Played, play};
+
+const MS: u64 = 1_000_000;
+
+fn spec(changes: Value) -> String {
+    let mut workload = json!({
+        "kind": "file-blocks", "folder": "/x", "region_bytes": 4 << 20, "outstanding": 1, "cell_s": 0.1,
+        "ramp_up_s": 0.05, "direct": false, "dsync": false, "verify": true, "cache": "warm", "drop_caches": false,
+        "cold_command": null, "reuse": null, "keep": false, "carrier": "disk", "link_bytes_per_s": null,
+        "stall_s": 10.0,
+        "cells": [{"pattern": "mixed", "block_bytes": 4096, "lines": [line(4096, 50, 50)]}],
+    });
+    if let (Some(all), Value::Object(changes)) = (workload.as_object_mut(), changes) {
+        all.extend(changes);
+    }
+    json!({"workload": workload, "clients": 1, "length_s": 100.0, "seed": 1}).to_string()
+}
+
+fn line(size: u64, read: u32, random: u32) -> Value {
+    json!({"size": size, "share": 100, "read": read, "random": random, "delay_ms": 0, "burst": 1, "align": 0, "reply": 0})
+}
+
+fn run(changes: Value, disk: &mut Disk) -> (Played, Value) {
+    let trial = TrialSpec::from_json(&spec(changes)).unwrap();
+    let workload = BlocksWorkload::from_spec(&trial).unwrap();
+    let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+    let played = play(&mut session, disk, workload.needs().depth, MS, usize::MAX);
+    let figures = workload.figures(&[session]);
+    (played, figures)
+}
+
+fn cell(figures: &Value) -> &Value {
+    &figures["cells"][0]
+}
+
+#[test]
+fn the_region_is_written_once_and_kept() {
+    let mut disk = Disk::default();
+    let (first, _) = run(json!({}), &mut disk);
+    assert_eq!(disk.files["region"].len(), 4 << 20);
+    disk.handles.clear();
+    let (second, _) = run(json!({}), &mut disk);
+    assert!(first.asides >= second.asides + 4, "{} {}", first.asides, second.asides);
+    assert_eq!((first.fault, second.fault), (None, None));
+}
+
+#[test]
+fn one_at_a_time_ramp_is_not_counted_and_the_time_ends_with_a_transfer() {
+    let (played, figures) = run(json!({}), &mut Disk::default());
+    // 1 ms each: 50 in the ramp, 100 measured.
+    assert_eq!(cell(&figures)["operations"], played.counted.len());
+    assert_eq!(played.counted.len(), 100);
+    assert_eq!(cell(&figures)["ios_per_s"], 1000.0);
+    assert_eq!(cell(&figures)["rate_kib_s"], 4000.0);
+    let bins = cell(&figures)["bins"].as_array().unwrap();
+    assert_eq!(bins[5], 100, "1 to 2 ms: {bins:?}");
+}
+
+#[test]
+fn several_at_once_keep_their_number_in_flight() {
+    let (played, figures) = run(json!({"outstanding": 32}), &mut Disk::default());
+    assert_eq!(played.most_in_flight, 32);
+    let rate = cell(&figures)["ios_per_s"].as_f64().unwrap();
+    assert!((rate - 32_000.0).abs() < 700.0, "{rate}");
+    assert_eq!(played.fault, None);
+}
+
+#[test]
+fn few_long_transfers_are_measured_over_the_whole_cell() {
+    let changes = json!({"outstanding": 4, "cell_s": 0.0065, "ramp_up_s": 0.0});
+    let (_, figures) = run(changes, &mut Disk::default());
+    let rate = cell(&figures)["ios_per_s"].as_f64().unwrap();
+    assert!((rate - 4_000.0).abs() < 50.0, "{rate}");
+}
+
+#[test]
+fn a_pause_before_each_burst_slows_the_rate_down() {
+    let mut slow = line(4096, 100, 0);
+    slow["delay_ms"] = json!(9);
+    let cells = json!([{"pattern": "x", "block_bytes": 4096, "lines": [slow]}]);
+    let (_, figures) =
+        run(json!({"cells": cells, "verify": false, "ramp_up_s": 0.0, "cell_s": 1.0}), &mut Disk::default());
+    let rate = cell(&figures)["ios_per_s"].as_f64().unwrap();
+    assert!((rate - 100.0).abs() < 2.0, "{rate}");
+}
+
+#[test]
+fn a_reply_goes_the_other_way_in_the_same_transaction() {
+    let mut line = line(4096, 100, 0);
+    line["reply"] = json!(512);
+    let cells = json!([{"pattern": "x", "block_bytes": null, "lines": [line]}]);
+    let (played, figures) = run(json!({"cells": cells}), &mut Disk::default());
+    let outcome = played.counted[0].outcome;
+    assert_eq!((outcome.bytes_in, outcome.bytes_out), (4096, 512));
+    assert_eq!(played.counted[0].end_ns - played.counted[0].start_ns, 2 * MS);
+    let cell = cell(&figures);
+    assert_eq!(cell["reads"]["ios"], cell["writes"]["ios"]);
+    assert_eq!(cell["transactions"]["count"], played.counted.len());
+    assert_eq!(cell["operation"], "x");
+}
+
+#[test]
+fn one_wrong_byte_ends_the_trial() {
+    let mut disk = Disk { damage_every: 60, ..Disk::default() };
+    let (played, figures) = run(json!({}), &mut disk);
+    let fault = played.fault.unwrap();
+    assert!(fault.contains("other bytes than were written"), "{fault}");
+    assert!(cell(&figures)["damaged"].as_u64().unwrap() > 0 || !cell(&figures)["skipped"].is_null());
+    let (played, _) = run(json!({"verify": false}), &mut Disk { damage_every: 60, ..Disk::default() });
+    assert_eq!(played.fault, None);
+}
+
+#[test]
+fn a_vanished_share_ends_the_trial_with_a_reason() {
+    let mut disk = Disk { vanish_after: 40, ..Disk::default() };
+    let (played, figures) = run(json!({}), &mut disk);
+    assert!(played.fault.unwrap().contains("still mounted"));
+    assert_eq!(figures["complete"], false);
+}
+
+#[test]
+fn all_eighteen_sizes_and_five_patterns_are_cells_of_their_own() {
+    let sizes: Vec<u64> = (9..=25).map(|power| 1 << power).chain([63 << 20]).collect();
+    let patterns = [("sr", 100, 0), ("sw", 0, 0), ("rr", 100, 100), ("rw", 0, 100), ("m", 50, 50)];
+    let cells: Vec<Value> = patterns
+        .iter()
+        .flat_map(|&(name, read, random)| {
+            sizes
+                .iter()
+                .map(move |&size| json!({"pattern": name, "block_bytes": size, "lines": [line(size, read, random)]}))
+        })
+        .collect();
+    let trial = TrialSpec::from_json(&spec(json!({"cells": cells, "region_bytes": 128 << 20}))).unwrap();
+    let workload = BlocksWorkload::from_spec(&trial).unwrap();
+    let operations = workload.operations();
+    assert_eq!(operations.len(), 90);
+    assert_eq!(
+        (operations[0].as_str(), operations[17].as_str(), operations[19].as_str()),
+        ("sr/512", "sr/63M", "sw/1K")
+    );
+    assert_eq!(workload.needs().buffer_bytes, 63 << 20);
+}
+
+#[test]
+fn specifications_that_cannot_be_run_are_refused() {
+    for changes in [
+        json!({"cells": []}),
+        json!({"outstanding": 257}),
+        json!({"outstanding": 0}),
+        json!({"cell_s": 0.0}),
+        json!({"region_bytes": 1024}),
+        json!({"colour": 1}),
+        json!({"cells": [{"pattern": "x", "block_bytes": null, "lines": []}]}),
+    ] {
+        let trial = TrialSpec::from_json(&spec(changes.clone())).unwrap();
+        assert!(BlocksWorkload::from_spec(&trial).is_err(), "{changes}");
+    }
+}

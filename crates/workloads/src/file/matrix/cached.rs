@@ -1,0 +1,162 @@
+//! Did the bytes of a cell come from where they should, or from a cache? Counted, not guessed.
+
+use super::spec::Carrier;
+use bakeoff_engine::Observation;
+
+/// Less than this share of the bytes carried means that a cache served the rest.
+const CARRIED_SHARE: f64 = 0.95;
+/// Faster than this share of the link's speed is not possible over the link.
+const LINK_SHARE: f64 = 0.97;
+/// More of the file than this in the page cache before a test counts as cached.
+const RESIDENT_SHARE: f64 = 0.05;
+const PAGE: f64 = 4096.0;
+const MIB: f64 = 1_048_576.0;
+
+/// What is known of a cell.
+#[derive(Debug, Clone, Copy)]
+pub struct Evidence {
+    /// Bytes delivered to (or taken from) all clients.
+    pub bytes: u64,
+    /// Sum of the clients' rates, bytes per second.
+    pub rate: f64,
+    /// Whether the cell reads.
+    pub reads: bool,
+    /// Whether it bypasses the page cache.
+    pub direct: bool,
+    /// Where bytes come from.
+    pub carrier: Carrier,
+    /// What the link carries, bytes per second.
+    pub link: Option<f64>,
+    /// Counters before the clock started.
+    pub before: Observation,
+    /// Counters after it stopped.
+    pub after: Observation,
+    /// Pages of all clients' files in the cache before the clock started.
+    pub resident_pages: Option<u64>,
+    /// Pages not yet written when it stopped.
+    pub dirty_pages: Option<u64>,
+    /// Size of all clients' files.
+    pub file_bytes: u64,
+}
+
+/// `cached` is `None` when nothing tells; the reason is one sentence in any case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgement {
+    /// Whether a cache served some of it.
+    pub cached: Option<bool>,
+    /// Why.
+    pub reason: String,
+    /// Bytes that disk or wire carried.
+    pub carried_bytes: Option<u64>,
+}
+
+/// Judges a cell.
+pub fn judge(evidence: &Evidence) -> Judgement {
+    let carried = carried(evidence);
+    let told = |cached, reason| Judgement { cached, reason, carried_bytes: carried };
+    if evidence.carrier == Carrier::Memory {
+        return told(None, "a memory file system: there is no disk or wire behind it".to_owned());
+    }
+    if evidence.bytes == 0 {
+        return told(None, "nothing was transferred".to_owned());
+    }
+    if let Some(link) = evidence.link
+        && evidence.rate > LINK_SHARE * link
+    {
+        let (rate, link) = (evidence.rate / MIB, link / MIB);
+        return told(Some(true), format!("{rate:.1} MiB/s is more than the link carries ({link:.1} MiB/s)"));
+    }
+    let place = if matches!(evidence.carrier, Carrier::Disk | Carrier::Unknown) { "the disk" } else { "the wire" };
+    if let Some(carried) = carried {
+        let share = carried as f64 / evidence.bytes as f64;
+        let (all, verb) = (evidence.bytes as f64 / MIB, if evidence.reads { "came from" } else { "went to" });
+        let reason = format!("{:.0} % of {all:.2} MiB {verb} {place}", 100.0 * share.min(1.0));
+        return told(Some(share < CARRIED_SHARE), reason);
+    }
+    if evidence.direct {
+        return told(Some(false), "direct I/O bypasses the page cache".to_owned());
+    }
+    match (evidence.reads, evidence.resident_pages, evidence.dirty_pages) {
+        (true, Some(pages), _) => {
+            let share = pages as f64 * PAGE / evidence.file_bytes.max(1) as f64;
+            let reason = format!("{:.0} % of the file was in the page cache before", 100.0 * share.min(1.0));
+            told(Some(share > RESIDENT_SHARE), reason)
+        }
+        (false, _, Some(pages)) => {
+            let reason = format!("{pages} pages were not written yet when the clock stopped");
+            told(Some(pages > 0), reason)
+        }
+        _ => told(None, "no counter of this machine tells".to_owned()),
+    }
+}
+
+fn carried(evidence: &Evidence) -> Option<u64> {
+    let difference =
+        |pick: fn(&Observation) -> Option<u64>| Some(pick(&evidence.after)?.saturating_sub(pick(&evidence.before)?));
+    match (evidence.carrier, evidence.reads) {
+        (Carrier::Disk, true) => difference(|counters| counters.process_read_bytes),
+        (Carrier::Disk, false) => difference(|counters| counters.disk_write_bytes),
+        (Carrier::Mount, true) => difference(|counters| counters.mount_read_bytes),
+        (Carrier::Mount, false) => difference(|counters| counters.mount_write_bytes),
+        (Carrier::Wire, true) => difference(|counters| counters.wire_in_bytes),
+        (Carrier::Wire, false) => difference(|counters| counters.wire_out_bytes),
+        (Carrier::Memory | Carrier::Unknown, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(carrier: Carrier, read_bytes: u64) -> Evidence {
+        let before = Observation { process_read_bytes: Some(100), wire_in_bytes: Some(5), ..Observation::default() };
+        let after = Observation {
+            process_read_bytes: Some(100 + read_bytes),
+            wire_in_bytes: Some(5 + read_bytes),
+            ..Observation::default()
+        };
+        Evidence {
+            bytes: 1 << 20,
+            rate: 1e9,
+            reads: true,
+            direct: false,
+            carrier,
+            link: None,
+            before,
+            after,
+            resident_pages: Some(256),
+            dirty_pages: None,
+            file_bytes: 1 << 20,
+        }
+    }
+
+    #[test]
+    fn what_no_disk_or_wire_carried_was_cached() {
+        for carrier in [Carrier::Disk, Carrier::Wire] {
+            assert_eq!(judge(&evidence(carrier, 0)).cached, Some(true));
+            assert_eq!(judge(&evidence(carrier, 500_000)).cached, Some(true));
+            assert_eq!(judge(&evidence(carrier, 1_100_000)).cached, Some(false));
+        }
+        assert!(judge(&evidence(Carrier::Disk, 524_288)).reason.starts_with("50 % of 1.00 MiB came from the disk"));
+    }
+
+    #[test]
+    fn faster_than_the_link_is_cached_whatever_the_counters_say() {
+        let fast = Evidence { link: Some(125e6), rate: 122e6, ..evidence(Carrier::Wire, 1 << 21) };
+        assert_eq!(judge(&fast).cached, Some(true));
+        assert_eq!(judge(&Evidence { rate: 110e6, ..fast }).cached, Some(false));
+    }
+
+    #[test]
+    fn without_a_counter_the_page_cache_tells() {
+        let unknown = evidence(Carrier::Unknown, 0);
+        assert_eq!(judge(&unknown).cached, Some(true));
+        assert_eq!(judge(&Evidence { resident_pages: Some(0), ..unknown }).cached, Some(false));
+        assert_eq!(judge(&Evidence { resident_pages: None, ..unknown }).cached, None);
+        assert_eq!(judge(&Evidence { direct: true, resident_pages: None, ..unknown }).cached, Some(false));
+        assert_eq!(judge(&evidence(Carrier::Memory, 0)).cached, None);
+        let written = Evidence { reads: false, dirty_pages: Some(3), ..unknown };
+        assert_eq!(judge(&written).cached, Some(true));
+        assert_eq!(judge(&Evidence { dirty_pages: Some(0), ..written }).cached, Some(false));
+    }
+}

@@ -1,0 +1,237 @@
+//! File operations of office applications: an own generator from measured shares, or a recorded loadfile.
+
+mod cycle;
+mod loadfile;
+mod office;
+mod replay;
+mod spec;
+mod tables;
+mod value;
+
+use crate::file::pattern::Owner;
+use bakeoff_engine::{
+    Executor, FileContext, FileNeeds, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity, Name,
+    SpecError, TrialSpec,
+};
+use flate2::read::GzDecoder;
+pub use loadfile::{LoadError, Program, parse};
+use office::OfficeSession;
+use replay::{ReplaySession, SyncPoints};
+use serde_json::{Value, json};
+pub use spec::MixSpec;
+use std::ffi::CStr;
+use std::io::Read;
+use std::sync::Arc;
+
+/// A loadfile, unpacked, may have so many bytes.
+pub const LOADFILE_MAX: usize = 1 << 30;
+
+/// What the sessions of a trial share.
+#[derive(Debug)]
+enum Work {
+    Office { spec: MixSpec, threads: u32 },
+    Replay { program: Arc<Program>, points: Arc<SyncPoints>, spec: MixSpec, sessions: u32, threads: u32 },
+}
+
+/// The workload `file-mix`.
+#[derive(Debug)]
+pub struct MixWorkload {
+    work: Work,
+}
+
+/// One thread of either mode.
+#[derive(Debug)]
+pub enum MixSession {
+    /// Works through the generator's cycles.
+    Office(Box<OfficeSession>),
+    /// Replays a loadfile.
+    Replay(Box<ReplaySession>),
+}
+
+/// The text of a loadfile, which may be packed with gzip.
+fn unpack(bytes: Vec<u8>) -> Result<Vec<u8>, String> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut text = Vec::new();
+    let limit = LOADFILE_MAX as u64 + 1;
+    GzDecoder::new(bytes.as_slice())
+        .take(limit)
+        .read_to_end(&mut text)
+        .map_err(|error| format!("is not a sound gzip file ({error})"))?;
+    if text.len() > LOADFILE_MAX {
+        return Err("unpacks to more than 1 GiB: use a smaller loadfile".to_owned());
+    }
+    Ok(text)
+}
+
+impl MixWorkload {
+    /// Reads the `workload` part of a trial's specification. `read` gives the bytes of a file; its error is a
+    /// sentence.
+    pub fn from_spec(
+        trial: &TrialSpec,
+        read: impl FnOnce(&str, usize) -> Result<Vec<u8>, String>,
+    ) -> Result<Self, SpecError> {
+        let spec = MixSpec::from_json(&trial.workload)?;
+        let threads = trial.threads;
+        let work = match &spec.loadfile {
+            None if threads as usize > tables::APPLICATIONS.len() => {
+                let most = tables::APPLICATIONS.len();
+                return Err(SpecError::Range(format!("the applications of a client share {most} threads at most")));
+            }
+            None => Work::Office { spec, threads },
+            Some(path) => {
+                let refuse = |text: String| SpecError::Range(format!("loadfile {path}: {text}"));
+                let bytes = read(path, LOADFILE_MAX).and_then(unpack).map_err(refuse)?;
+                let program = parse(&bytes).map_err(|error| refuse(error.to_string()))?;
+                let sessions = trial.sessions();
+                let points = Arc::new(SyncPoints::new(sessions));
+                Work::Replay { program: Arc::new(program), points, spec, sessions, threads }
+            }
+        };
+        Ok(Self { work })
+    }
+
+    fn spec(&self) -> &MixSpec {
+        match &self.work {
+            Work::Office { spec, .. } | Work::Replay { spec, .. } => spec,
+        }
+    }
+}
+
+impl FileWorkload for MixWorkload {
+    type Session = MixSession;
+
+    fn operations(&self) -> Vec<String> {
+        let names: &[&str] = match &self.work {
+            Work::Office { .. } => &tables::OPERATIONS,
+            Work::Replay { .. } => &loadfile::OPERATIONS,
+        };
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn needs(&self) -> FileNeeds {
+        let spec = self.spec();
+        let (handles, buffer_bytes) = match &self.work {
+            Work::Office { .. } => (tables::APPLICATIONS.len() as u16 + 1, tables::TRANSFER_MAX),
+            Work::Replay { program, .. } => (program.handles + 1, program.transfer_max as usize),
+        };
+        FileNeeds {
+            folder: spec.folder.clone(),
+            keep: spec.keep,
+            reuse: spec.reuse.clone(),
+            space_bytes: 0,
+            handles,
+            buffers: 1,
+            buffer_bytes: buffer_bytes.max(4096),
+            depth: 1,
+            executor: Executor::Blocking,
+            cold_command: None,
+            stall_ns: (spec.stall_s * 1e9) as u64,
+        }
+    }
+
+    fn session(&self, identity: Identity) -> MixSession {
+        match &self.work {
+            Work::Office { spec, threads } => {
+                MixSession::Office(Box::new(OfficeSession::new(spec, identity, *threads)))
+            }
+            Work::Replay { program, points, spec, sessions, threads } => {
+                let index = identity.client * threads + identity.thread;
+                let (program, points) = (Arc::clone(program), Arc::clone(points));
+                MixSession::Replay(Box::new(ReplaySession::new(program, points, spec, index, *sessions, identity)))
+            }
+        }
+    }
+
+    fn figures(&self, sessions: &[MixSession]) -> Value {
+        match &self.work {
+            Work::Office { spec, threads } => {
+                let parts: Vec<&OfficeSession> = sessions.iter().filter_map(MixSession::office).collect();
+                office::figures(spec, *threads, &parts)
+            }
+            Work::Replay { program, .. } => {
+                let parts: Vec<&ReplaySession> = sessions.iter().filter_map(MixSession::replay).collect();
+                replay::figures(program, &parts)
+            }
+        }
+    }
+
+    /// Throughput counts bytes in both directions; response is that of all operations.
+    fn complete(&self, result: &mut Value) {
+        let number = |value: &Value| value.as_f64().unwrap_or(0.0);
+        let window_s = number(&result["window_s"]);
+        let bytes = number(&result["bytes_in"]) + number(&result["bytes_out"]);
+        let response = result["service"]["mean_ns"].as_f64().map(|mean_ns| mean_ns / 1e6);
+        if let Some(figures) = result["workload"].as_object_mut() {
+            let rate = if window_s > 0.0 { bytes * 8.0 / 1e6 / window_s } else { 0.0 };
+            figures.insert("throughput_mbit_s".to_owned(), json!(rate));
+            figures.insert("mean_response_ms".to_owned(), json!(response));
+        }
+    }
+}
+
+impl MixSession {
+    fn office(&self) -> Option<&OfficeSession> {
+        if let Self::Office(session) = self { Some(session) } else { None }
+    }
+
+    fn replay(&self) -> Option<&ReplaySession> {
+        if let Self::Replay(session) = self { Some(session) } else { None }
+    }
+}
+
+impl FileSession for MixSession {
+    #[inline]
+    fn next(&mut self, slot: u32, context: &FileContext) -> FileStep {
+        match self {
+            Self::Office(session) => session.next(slot, context),
+            Self::Replay(session) => session.next(slot, context),
+        }
+    }
+
+    #[inline]
+    fn done(&mut self, slot: u32, result: &FileResult) -> FileProgress {
+        match self {
+            Self::Office(session) => session.done(slot, result),
+            Self::Replay(session) => session.done(slot, result),
+        }
+    }
+
+    #[inline]
+    fn path(&self, name: Name) -> &CStr {
+        match self {
+            Self::Office(session) => session.path(name),
+            Self::Replay(session) => session.path(name),
+        }
+    }
+
+    fn fill(&mut self, slot: u32, buffer: &mut [u8]) {
+        match self {
+            Self::Office(session) => session.fill(slot, buffer),
+            Self::Replay(session) => session.fill(slot, buffer),
+        }
+    }
+
+    fn check(&mut self, slot: u32, buffer: &[u8]) -> bool {
+        match self {
+            Self::Office(session) => session.check(slot, buffer),
+            Self::Replay(_) => true,
+        }
+    }
+
+    fn fault(&self) -> String {
+        match self {
+            Self::Office(session) => session.fault(),
+            Self::Replay(session) => session.fault(),
+        }
+    }
+}
+
+/// Content of one file of one client.
+fn owner_of(client: u32, file: u32) -> Owner {
+    Owner::new(0x0FF1_CE00, u64::from(client), u64::from(file))
+}
+
+#[cfg(test)]
+mod tests;

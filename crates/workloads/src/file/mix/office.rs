@@ -1,0 +1,523 @@
+//! One client's thread working through cycles of the office mix.
+
+use super::cycle::{MISSING_NAMES, Step, Target, steps};
+use super::owner_of;
+use super::spec::MixSpec;
+use super::tables::{APPLICATIONS, OPERATIONS, Operation, RUN_MEAN, TRANSFER_MAX, WORKSPACE, files};
+use crate::file::content::{self, Prepared};
+use crate::file::fault_text;
+use crate::file::pattern::PAGE;
+use bakeoff_engine::{
+    ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileStep, Identity, Name, OpenMode, Outcome, Rng,
+};
+use serde_json::{Map, Value, json};
+use std::ffi::{CStr, CString};
+
+/// A lasting file.
+#[derive(Debug, Clone, Copy)]
+struct File {
+    name: Name,
+    size: u64,
+    /// Its first page among all pages of the session.
+    page: usize,
+}
+
+/// One application of this session.
+#[derive(Debug)]
+struct Desk {
+    folder: Name,
+    files: Vec<File>,
+    passing: Name,
+    renamed: Name,
+    missing: Name,
+    steps: Vec<Step>,
+    at: usize,
+    /// The handle: file (`None`: one that the cycle made), name's owner, position, first page.
+    open: Option<Open>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    size: u64,
+    lasting: bool,
+    owner: u32,
+    position: u64,
+    page: usize,
+}
+
+/// What is made ready first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Setup {
+    Folder(usize),
+    Look(usize),
+    Open(usize),
+    Write(usize, u64),
+    Close(usize),
+    Done,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Current {
+    step: Step,
+    desk: usize,
+    offset: u64,
+    length: u32,
+    owner: u32,
+    setup: bool,
+}
+
+/// A session of the office mix.
+#[derive(Debug)]
+pub struct OfficeSession {
+    client: u32,
+    rng: Rng,
+    verify: bool,
+    flush: bool,
+    names: Vec<CString>,
+    folders: Vec<Name>,
+    files: Vec<File>,
+    desks: Vec<Desk>,
+    setup: Setup,
+    desk: usize,
+    current: Current,
+    prepared: Prepared,
+    touched: Vec<u64>,
+    pub(super) cycles: u64,
+    expected: [u64; OPERATIONS.len()],
+    unexpected: [u64; OPERATIONS.len()],
+    outside_ns: u64,
+    last_end_ns: u64,
+    fault: Option<String>,
+}
+
+/// Pages of passing files of one application: each cycle's files lie at the same places of the count.
+const PASSING_PAGES: usize = 64;
+
+fn scaled(size: u64, workspace: u64) -> u64 {
+    let wanted = (size as f64 * workspace as f64 / WORKSPACE as f64) as u64;
+    wanted.max(size.min(TRANSFER_MAX as u64))
+}
+
+impl OfficeSession {
+    pub(super) fn new(spec: &MixSpec, identity: Identity, threads: u32) -> Self {
+        let mut rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
+        let mut session = Self {
+            client: identity.client,
+            rng: rng.clone(),
+            verify: spec.verify,
+            flush: spec.flush,
+            names: Vec::new(),
+            folders: Vec::new(),
+            files: Vec::new(),
+            desks: Vec::new(),
+            setup: Setup::Folder(0),
+            desk: 0,
+            current: Current {
+                step: Step {
+                    operation: Operation::Open,
+                    target: Target::Folder,
+                    size: 0,
+                    sequential: false,
+                    fails: false,
+                },
+                desk: 0,
+                offset: 0,
+                length: 0,
+                owner: 0,
+                setup: true,
+            },
+            prepared: Prepared::default(),
+            touched: Vec::new(),
+            cycles: 0,
+            expected: [0; OPERATIONS.len()],
+            unexpected: [0; OPERATIONS.len()],
+            outside_ns: 0,
+            last_end_ns: 0,
+            fault: None,
+        };
+        let root = session.name(format!("c{:05}", identity.client));
+        session.folders.push(root);
+        let mut page = 0;
+        let all = files();
+        // The applications of a client are shared out to its threads: the data set is the same for any number.
+        for (application, table) in APPLICATIONS.iter().enumerate() {
+            if application as u32 % threads != identity.thread {
+                continue;
+            }
+            let place = format!("c{:05}/{}", identity.client, table.folder);
+            let folder = session.name(place.clone());
+            session.folders.push(folder);
+            let mut own = Vec::new();
+            for (number, &(_, size)) in all.iter().filter(|file| file.0 == application).enumerate() {
+                let size = scaled(size, spec.workspace_bytes);
+                let name = session.name(format!("{place}/FILE{number:04}.DAT"));
+                own.push(File { name, size, page });
+                page += size.div_ceil(PAGE as u64) as usize;
+            }
+            session.files.extend(&own);
+            let mut series = |stem: &str, count: u16| {
+                let first = session.names.len() as Name;
+                (0..count.max(1)).for_each(|number| {
+                    session.name(format!("{place}/{stem}{number:04}.TMP"));
+                });
+                first
+            };
+            let (passing, renamed) = (series("~WRK", table.unlinks), series("~OLD", table.unlinks));
+            let missing = series("NONE", MISSING_NAMES);
+            let steps = steps(table, &mut rng);
+            own.sort_by_key(|file| file.size);
+            session.desks.push(Desk { folder, files: own, passing, renamed, missing, steps, at: 0, open: None });
+            page += PASSING_PAGES;
+        }
+        session.touched = vec![0; page.div_ceil(64) + 1];
+        session
+    }
+
+    fn name(&mut self, text: String) -> Name {
+        self.names.push(CString::new(text).unwrap_or_default());
+        self.names.len() as Name - 1
+    }
+
+    /// The next call of the preparation.
+    fn set_up(&mut self) -> Option<FileStep> {
+        let call = |call| Some(FileStep::Call { call, prepare: false, check: false });
+        self.current.setup = true;
+        match self.setup {
+            Setup::Folder(index) => call(FileCall::MakeFolder { name: self.folders[index] }),
+            Setup::Look(index) => call(FileCall::Stat { name: self.files[index].name }),
+            Setup::Open(index) => {
+                let mode = OpenMode { write: true, create: true, ..OpenMode::default() };
+                call(FileCall::Open { file: 0, name: self.files[index].name, mode, permissions: 0o600 })
+            }
+            Setup::Write(index, offset) => {
+                let length = (self.files[index].size - offset).min(TRANSFER_MAX as u64) as u32;
+                self.current = Current { offset, length, owner: self.files[index].name, ..self.current };
+                let call = FileCall::WriteAt { file: 0, buffer: 0, length, offset };
+                Some(FileStep::Call { call, prepare: true, check: false })
+            }
+            Setup::Close(_) => call(FileCall::Close { file: 0 }),
+            Setup::Done => None,
+        }
+    }
+
+    fn set_up_done(&mut self, value: i64) {
+        let next = |index: usize, count: usize, make: fn(usize) -> Setup, then: Setup| {
+            if index + 1 < count { make(index + 1) } else { then }
+        };
+        let files = self.files.len();
+        let first = if files > 0 { Setup::Look(0) } else { Setup::Done };
+        let failed = match self.setup {
+            Setup::Folder(index) => {
+                self.setup = next(index, self.folders.len(), Setup::Folder, first);
+                value < 0 && value != -17
+            }
+            Setup::Look(index) if value == self.files[index].size as i64 => {
+                self.setup = next(index, files, Setup::Look, Setup::Done);
+                false
+            }
+            Setup::Look(index) => {
+                self.setup = Setup::Open(index);
+                value < 0 && value != -2
+            }
+            Setup::Open(index) => {
+                self.setup = Setup::Write(index, 0);
+                value < 0
+            }
+            Setup::Write(index, offset) => {
+                let done = offset + u64::from(self.current.length);
+                self.setup =
+                    if done < self.files[index].size { Setup::Write(index, done) } else { Setup::Close(index) };
+                value != i64::from(self.current.length)
+            }
+            Setup::Close(index) => {
+                self.setup = next(index, files, Setup::Look, Setup::Done);
+                value < 0
+            }
+            Setup::Done => false,
+        };
+        if failed {
+            let errno = if value < 0 { -value as i32 } else { 28 };
+            self.fault = Some(fault_text("making the workspace", errno));
+        }
+    }
+
+    /// The application that goes on, and its next operation.
+    fn next_step(&mut self) -> Option<(usize, Step)> {
+        let ended = self.desks[self.desk].at >= self.desks[self.desk].steps.len();
+        if ended || self.rng.unit() * RUN_MEAN < 1.0 {
+            let left = |desk: &Desk| (desk.steps.len() - desk.at) as u64;
+            let mut total: u64 = self.desks.iter().map(left).sum();
+            if total == 0 {
+                self.cycles += 1;
+                self.desks.iter_mut().for_each(|desk| desk.at = 0);
+                total = self.desks.iter().map(left).sum();
+            }
+            let mut at = self.rng.below(total);
+            self.desk = self.desks.iter().position(|desk| {
+                let here = at < left(desk);
+                at = at.saturating_sub(left(desk));
+                here
+            })?;
+        }
+        let desk = &mut self.desks[self.desk];
+        let step = *desk.steps.get(desk.at)?;
+        desk.at += 1;
+        Some((self.desk, step))
+    }
+
+    /// The lasting file that a choice means in this cycle: over the cycles all are chosen in turn.
+    fn lasting(&self, desk: usize, choice: u16, least: u32) -> File {
+        let files = &self.desks[desk].files;
+        let from = files.partition_point(|file| file.size < u64::from(least)).min(files.len() - 1);
+        files[from + (usize::from(choice) + self.cycles as usize) % (files.len() - from)]
+    }
+
+    fn name_of(&self, desk: usize, target: Target) -> Name {
+        let place = &self.desks[desk];
+        match target {
+            Target::Lasting { choice, least } => self.lasting(desk, choice, least).name,
+            Target::Passing(number) => place.passing + Name::from(number),
+            Target::Renamed(number) => place.renamed + Name::from(number),
+            Target::Missing(number) => place.missing + Name::from(number),
+            Target::Folder | Target::Handle => place.folder,
+        }
+    }
+
+    fn call(&mut self, desk: usize, step: Step) -> FileStep {
+        // What is to fail must not find the handle of the application in use.
+        let file = if step.fails { self.desks.len() as u16 } else { desk as u16 };
+        let plain = |call| FileStep::Call { call, prepare: false, check: false };
+        match step.operation {
+            Operation::Open => {
+                let made = matches!(step.target, Target::Passing(_));
+                let mode = OpenMode { read: true, write: true, create: made, truncate: made, ..OpenMode::default() };
+                plain(FileCall::Open { file, name: self.name_of(desk, step.target), mode, permissions: 0o600 })
+            }
+            Operation::Read | Operation::Write => self.transfer(desk, step),
+            Operation::QueryPath => plain(FileCall::Stat { name: self.name_of(desk, step.target) }),
+            Operation::Close => plain(FileCall::Close { file }),
+            Operation::Find => plain(FileCall::ReadFolder { name: self.desks[desk].folder }),
+            Operation::Unlink => plain(FileCall::Unlink { name: self.name_of(desk, step.target) }),
+            Operation::QueryFs => plain(FileCall::FileSystem),
+            Operation::QueryFile => plain(FileCall::HandleStat { file }),
+            Operation::SetFile => plain(FileCall::Touch { name: self.name_of(desk, step.target) }),
+            Operation::Flush if self.flush => plain(FileCall::Sync { file }),
+            Operation::Flush => plain(FileCall::HandleStat { file }),
+            Operation::Rename => {
+                let number = if let Target::Passing(number) = step.target { number } else { 0 };
+                let place = &self.desks[desk];
+                let (from, to) = (place.passing + Name::from(number), place.renamed + Name::from(number));
+                plain(FileCall::Rename { from, to })
+            }
+            Operation::Lock => plain(FileCall::Lock { file, exclusive: true }),
+            Operation::Unlock => plain(FileCall::Unlock { file }),
+        }
+    }
+
+    fn transfer(&mut self, desk: usize, step: Step) -> FileStep {
+        let file = desk as u16;
+        let Some(open) = self.desks[desk].open else { return FileStep::Abort };
+        let reads = step.operation == Operation::Read;
+        let size = u64::from(step.size);
+        let offset = if step.sequential && (!open.lasting || open.position + size <= open.size) {
+            open.position
+        } else if open.lasting {
+            // A seek goes to a page; a single byte (a test write) to the last one of 64 KiB, as recorded.
+            let room = open.size.saturating_sub(size);
+            let page = PAGE as u64 * self.rng.below(room / PAGE as u64 + 1);
+            if size == 1 { (page | 0xFFFF).saturating_sub(1).min(open.size - 1) } else { page }
+        } else if size == 1 {
+            open.position + 65_534
+        } else {
+            open.position
+        };
+        let length = if open.lasting { size.min(open.size - offset) as u32 } else { step.size };
+        self.current.offset = offset;
+        self.current.length = length;
+        self.current.owner = open.owner;
+        if reads {
+            self.prepared = Prepared::default();
+            let call = FileCall::ReadAt { file, buffer: 0, length, offset };
+            return FileStep::Call { call, prepare: false, check: self.verify };
+        }
+        let prepare = self.verify || !self.prepared.covers(length as usize);
+        FileStep::Call { call: FileCall::WriteAt { file, buffer: 0, length, offset }, prepare, check: false }
+    }
+
+    pub(super) fn next(&mut self, _: u32, _: &FileContext) -> FileStep {
+        if self.fault.is_some() {
+            return FileStep::Abort;
+        }
+        if self.setup != Setup::Done
+            && let Some(step) = self.set_up()
+        {
+            return step;
+        }
+        if self.desks.is_empty() {
+            return FileStep::Finished;
+        }
+        let Some((desk, step)) = self.next_step() else { return FileStep::Finished };
+        self.current = Current { step, desk, offset: 0, length: 0, owner: 0, setup: false };
+        self.call(desk, step)
+    }
+
+    pub(super) fn done(&mut self, _: u32, result: &FileResult) -> FileProgress {
+        if self.current.setup {
+            self.set_up_done(result.value);
+            return FileProgress::Aside;
+        }
+        if self.last_end_ns != 0 && self.current.length > 0 {
+            self.outside_ns += result.start_ns - self.last_end_ns;
+        }
+        self.last_end_ns = result.end_ns;
+        let Current { step, desk, length, offset, .. } = self.current;
+        let index = step.operation as usize;
+        let error = self.error_of(&step, result, length);
+        if error.is_some() {
+            self.unexpected[index] += 1;
+        } else {
+            self.expected[index] += u64::from(step.fails);
+            self.keep_state(desk, &step, offset, length);
+        }
+        let moved = if error.is_none() { u64::from(length) } else { 0 };
+        let (bytes_in, bytes_out) = if step.operation == Operation::Write { (0, moved) } else { (moved, 0) };
+        FileProgress::Done(Outcome { operation: index as u16, error, bytes_in, bytes_out, status: 0 })
+    }
+
+    fn error_of(&mut self, step: &Step, result: &FileResult, length: u32) -> Option<ErrorClass> {
+        let by_name = matches!(step.operation, Operation::Open | Operation::QueryPath);
+        if step.fails && by_name {
+            return match result.value {
+                -2 => None,
+                value if value < 0 => Some(self.failed(step, value)),
+                _ => Some(ErrorClass::Exists),
+            };
+        }
+        if result.damaged {
+            let what = OPERATIONS[step.operation as usize];
+            let offset = self.current.offset;
+            self.fault
+                .get_or_insert_with(|| format!("{what}: other bytes than were written came back at offset {offset}"));
+            return Some(ErrorClass::WrongContent);
+        }
+        if result.value < 0 {
+            return Some(self.failed(step, result.value));
+        }
+        let short = length > 0 && result.value != i64::from(length);
+        short.then_some(ErrorClass::ShortTransfer)
+    }
+
+    #[cold]
+    fn failed(&mut self, step: &Step, value: i64) -> ErrorClass {
+        let errno = -value as i32;
+        let class = ErrorClass::of_errno(errno);
+        let for_good = [
+            ErrorClass::Vanished,
+            ErrorClass::NoSpace,
+            ErrorClass::ReadOnly,
+            ErrorClass::FileTooLarge,
+            ErrorClass::TooManyFiles,
+            ErrorClass::NotFound,
+        ];
+        if for_good.contains(&class) {
+            self.fault.get_or_insert_with(|| fault_text(OPERATIONS[step.operation as usize], errno));
+        }
+        class
+    }
+
+    fn keep_state(&mut self, desk: usize, step: &Step, offset: u64, length: u32) {
+        match (step.operation, step.target) {
+            (Operation::Open, Target::Lasting { choice, least }) => {
+                let File { name, size, page } = self.lasting(desk, choice, least);
+                self.desks[desk].open = Some(Open { size, lasting: true, owner: name, position: 0, page });
+            }
+            (Operation::Open, Target::Passing(number)) => {
+                let owner = self.desks[desk].passing + Name::from(number);
+                let page = self.desks[desk]
+                    .files
+                    .iter()
+                    .map(|file| file.page + file.size.div_ceil(PAGE as u64) as usize)
+                    .max();
+                let page = page.unwrap_or(0);
+                self.desks[desk].open = Some(Open { size: 0, lasting: false, owner, position: 0, page });
+            }
+            (Operation::Close, _) => self.desks[desk].open = None,
+            (Operation::Read | Operation::Write, _) => {
+                if let Some(open) = &mut self.desks[desk].open {
+                    let end = offset + u64::from(length);
+                    if open.lasting || length > 1 {
+                        open.position = end;
+                    }
+                    open.size = open.size.max(end);
+                    let (first, last) = (offset as usize / PAGE, (end as usize).div_ceil(PAGE));
+                    let most = if open.lasting { usize::MAX } else { PASSING_PAGES };
+                    let page = open.page;
+                    (first..last.min(most)).for_each(|at| self.touched[(page + at) / 64] |= 1 << ((page + at) % 64));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn path(&self, name: Name) -> &CStr {
+        self.names.get(name as usize).map_or(c"", CString::as_c_str)
+    }
+
+    pub(super) fn fill(&mut self, _: u32, buffer: &mut [u8]) {
+        let owner = owner_of(self.client, self.current.owner);
+        content::fill(buffer, owner, self.current.offset, &mut self.prepared);
+    }
+
+    pub(super) fn check(&self, _: u32, buffer: &[u8]) -> bool {
+        content::check(buffer, owner_of(self.client, self.current.owner), self.current.offset)
+    }
+
+    pub(super) fn fault(&self) -> String {
+        self.fault.clone().unwrap_or_else(|| "the office mix could not go on".to_owned())
+    }
+
+    /// Bytes of the different pages that were read or written.
+    fn touched_bytes(&self) -> u64 {
+        self.touched.iter().map(|word| u64::from(word.count_ones())).sum::<u64>() * PAGE as u64
+    }
+
+    fn data_bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.size).sum()
+    }
+}
+
+fn counts(parts: &[&OfficeSession], pick: impl Fn(&OfficeSession) -> [u64; OPERATIONS.len()]) -> Value {
+    let mut found = Map::new();
+    for (index, name) in OPERATIONS.iter().enumerate() {
+        let count: u64 = parts.iter().map(|part| pick(part)[index]).sum();
+        if count > 0 {
+            found.insert((*name).to_owned(), json!(count));
+        }
+    }
+    Value::Object(found)
+}
+
+/// Figures of a trial: what was touched, how often the cycle was gone through, and what failed as recorded.
+pub(super) fn figures(spec: &MixSpec, threads: u32, parts: &[&OfficeSession]) -> Value {
+    let clients: Vec<&[&OfficeSession]> = parts.chunks(threads.max(1) as usize).collect();
+    let per_client = |pick: fn(&OfficeSession) -> u64| -> Vec<u64> {
+        clients.iter().map(|client| client.iter().map(|part| pick(part)).sum()).collect()
+    };
+    let touched = per_client(OfficeSession::touched_bytes);
+    let data = per_client(OfficeSession::data_bytes);
+    json!({
+        "mode": "office",
+        "cpu_is_work": true,
+        "workspace_bytes": spec.workspace_bytes,
+        "data_bytes_per_client": data.iter().max(),
+        "touched_bytes_per_client": {
+            "min": touched.iter().min(), "max": touched.iter().max(),
+            "mean": touched.iter().sum::<u64>() as f64 / touched.len().max(1) as f64,
+        },
+        "touched_bytes": touched.iter().sum::<u64>(),
+        "cycles": parts.iter().map(|part| part.cycles).min().unwrap_or(0),
+        "expected_failures": counts(parts, |part| part.expected),
+        "unexpected": counts(parts, |part| part.unexpected),
+        "verify_s": spec.verify.then(|| parts.iter().map(|part| part.outside_ns).sum::<u64>() as f64 / 1e9),
+    })
+}

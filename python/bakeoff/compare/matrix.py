@@ -1,0 +1,224 @@
+"""Surfaces against each other: every cell paired over blocks, averages, curves, crossings and outliers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare import matrix_words
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.matrix_find import crossings, outliers, regimes
+from bakeoff.compare.matrix_model import Average, Axis, CellRatio, CellState, Matrix, SizeCurve, SizePoint, SurfacePair
+from bakeoff.compare.surface import Surface, build_surface
+from bakeoff.stats import MINIMUM_BLOCKS, RowRatios, benjamini_hochberg, ratios_by_row
+
+Floats = NDArray[np.float64]
+Q = 0.05
+SMALL_FILE_KIB, SMALL_RECORD_KIB = 2048.0, 32.0
+
+
+def compare_matrix(cube: Cube, level: float, kind: str) -> Matrix | None:
+    """The comparison cell by cell; None when no two contenders have a cell in common."""
+    surfaces = [surface for mix in cube.mixes if (surface := build_surface(cube, mix)).keys]
+    found = []
+    for pair in combinations(range(len(cube.contenders)), 2):
+        works = [_Work(surface, *pair, level) for surface in surfaces]
+        works = [work for work in works if np.isfinite(work.logs).any()]
+        if not works:
+            continue
+        # One family of tests for each pair: all cells at all numbers of clients.
+        q_values = benjamini_hochberg(np.concatenate([work.tested_p() for work in works]))
+        start = 0
+        for work in works:
+            found.append(work.result(q_values[start : start + len(work.surface.keys)], kind))
+            start += len(work.surface.keys)
+    return Matrix(kind, len(cube.blocks), tuple(found)) if found else None
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One pair on one surface."""
+
+    surface: Surface
+    baseline: int
+    contender: int
+    level: float
+
+    @property
+    def logs(self) -> Floats:
+        """ln(contender / baseline), shape (cells, blocks)."""
+        with np.errstate(invalid="ignore"):
+            found: Floats = np.log(self.surface.rates[self.contender]) - np.log(self.surface.rates[self.baseline])
+        return found
+
+    def tested_p(self) -> Floats:
+        """p of the cells with enough blocks for a verdict, NaN for the others."""
+        rows = ratios_by_row(self.logs, self.level)
+        return np.where(rows.blocks >= MINIMUM_BLOCKS, rows.p, np.nan)
+
+    def result(self, q_values: Floats, kind: str) -> SurfacePair:
+        logs = self.logs
+        cells = self._cells(ratios_by_row(logs, self.level), q_values, outliers(self.surface.keys, logs))
+        average = _Averages(cells, _whole(logs), self.level)
+        tests = tuple(dict.fromkeys(cell.test for cell in cells))
+        curves = [average.curve(test, axis) for test in ("", *tests) for axis in ("record", "file")]
+        overall = average.over("all cells", lambda cell: True)
+        assert overall is not None
+        pair = SurfacePair(
+            baseline=self.surface.contenders[self.baseline],
+            contender=self.surface.contenders[self.contender],
+            clients=self.surface.clients,
+            cells=cells,
+            overall=overall,
+            uncached=average.without("without cached cells", lambda cell: bool(cell.cached)),
+            without_outliers=average.without("without outliers", lambda cell: bool(cell.outlier)),
+            small_office=average.over("small office", _small_office),
+            tests=tuple(found for test in tests if (found := average.over(test, _of(test))) is not None),
+            curves=tuple(curve for curve in curves if curve is not None),
+            regimes=tuple(r for side in (self.baseline, self.contender) for r in regimes(self.surface, side)),
+            summary=(),
+            sentences=(),
+        )
+        pair = replace(pair, sentences=matrix_words.tests(pair, kind))
+        return replace(pair, summary=matrix_words.summary(pair, kind))
+
+    def _cells(self, rows: RowRatios, q_values: Floats, odd: dict[int, str]) -> tuple[CellRatio, ...]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            centres = np.exp(_means(np.log(self.surface.rates)))
+        found = []
+        for at, (test, file, record) in enumerate(self.surface.keys):
+            state, reason = self._state(at, rows, float(q_values[at]))
+            found.append(
+                CellRatio(
+                    test=test,
+                    file_kib=None if file is None else file / 1024.0,
+                    record_kib=None if record is None else record / 1024.0,
+                    blocks=int(rows.blocks[at]),
+                    ratio=float(rows.ratio[at]),
+                    low=float(rows.low[at]),
+                    high=float(rows.high[at]),
+                    p=float(rows.p[at]),
+                    q=float(q_values[at]),
+                    state=state,
+                    reason=reason,
+                    cached=tuple(
+                        self.surface.contenders[side]
+                        for side in (self.baseline, self.contender)
+                        if (side, at) in self.surface.cached
+                    ),
+                    outlier=odd.get(at, ""),
+                    baseline_kib_s=float(centres[self.baseline, at]),
+                    contender_kib_s=float(centres[self.contender, at]),
+                )
+            )
+        return tuple(found)
+
+    def _state(self, at: int, rows: RowRatios, q: float) -> tuple[CellState, str]:
+        sides = ((self.baseline, at), (self.contender, at))
+        wrong = [self.surface.void[side] for side in sides if side in self.surface.void]
+        if wrong:
+            return "void", "; ".join(wrong)
+        if rows.blocks[at] == 0:
+            reasons = list(dict.fromkeys(self.surface.skipped[side] for side in sides if side in self.surface.skipped))
+            return ("skipped", "; ".join(reasons)) if reasons else ("void", "no block in which both have a rate")
+        if rows.blocks[at] < MINIMUM_BLOCKS:
+            return "open", ""
+        if q > Q:
+            return "tied", ""
+        return ("ahead" if rows.log_mean[at] > 0.0 else "behind"), ""
+
+
+def _means(logs: Floats) -> Floats:
+    known = np.isfinite(logs)
+    total = np.where(known, logs, 0.0).sum(axis=2)
+    number = known.sum(axis=2)
+    found: Floats = np.where(number > 0, total / np.maximum(number, 1), np.nan)
+    return found
+
+
+def _of(test: str) -> Callable[[CellRatio], bool]:
+    return lambda cell: cell.test == test
+
+
+def _small_office(cell: CellRatio) -> bool:
+    small_file = cell.file_kib is not None and cell.file_kib <= SMALL_FILE_KIB
+    return small_file and cell.record_kib is not None and cell.record_kib <= SMALL_RECORD_KIB
+
+
+def _whole(logs: Floats) -> Floats:
+    """``logs`` of the cells that are in all blocks kept; a block counts with half of the cells of the fullest one.
+
+    An average over blocks must mean the same cells in each of them.
+    """
+    present = np.isfinite(logs)
+    per_block = present.sum(axis=0)
+    kept = logs[:, per_block * 2 >= max(1, int(per_block.max(initial=0)))]
+    whole = np.isfinite(kept).all(axis=1, keepdims=True)
+    found: Floats = np.where(whole, kept, np.nan)
+    return found
+
+
+@dataclass(frozen=True)
+class _Averages:
+    """Averages over groups of cells: the mean log-ratio of the group in each block, then over the blocks."""
+
+    cells: tuple[CellRatio, ...]
+    logs: Floats
+    level: float
+
+    def _pick(self, wanted: Callable[[CellRatio], bool]) -> list[int]:
+        usable = set(np.flatnonzero(np.isfinite(self.logs).any(axis=1)).tolist())
+        return [at for at, cell in enumerate(self.cells) if at in usable and cell.state != "void" and wanted(cell)]
+
+    def over(self, name: str, wanted: Callable[[CellRatio], bool]) -> Average | None:
+        """None when no cell is ``wanted``. The name is for people: a test, or what the group is."""
+        picked = self._pick(wanted)
+        if not picked and name != "all cells":
+            return None
+        rows = ratios_by_row(self.logs[picked].mean(axis=0), self.level)
+        ratios = np.exp(self.logs[picked].mean(axis=1))
+        states = [self.cells[at].state for at in picked]
+        return Average(
+            name=name,
+            cells=len(picked),
+            blocks=int(rows.blocks[0]),
+            ratio=float(rows.ratio[0]),
+            low=float(rows.low[0]),
+            high=float(rows.high[0]),
+            arithmetic=float(ratios.mean()) if picked else math.nan,
+            lowest=float(ratios.min(initial=math.inf)),
+            highest=float(ratios.max(initial=-math.inf)),
+            above=int((ratios > 1.0).sum()),
+            ahead=states.count("ahead"),
+            behind=states.count("behind"),
+            tied=states.count("tied"),
+            open=states.count("open"),
+        )
+
+    def without(self, name: str, left_out: Callable[[CellRatio], bool]) -> Average | None:
+        """None when nothing is left out, or nothing is left."""
+        if not any(left_out(self.cells[at]) for at in self._pick(lambda cell: True)):
+            return None
+        return self.over(name, lambda cell: not left_out(cell))
+
+    def curve(self, test: str, axis: Axis) -> SizeCurve | None:
+        """Averages by size; None with fewer than two sizes."""
+        groups: dict[float, list[int]] = {}
+        for at in self._pick(lambda cell: test in ("", cell.test)):
+            size = self.cells[at].record_kib if axis == "record" else self.cells[at].file_kib
+            if size is not None:
+                groups.setdefault(size, []).append(at)
+        if len(groups) < 2:
+            return None
+        sizes = sorted(groups)
+        rows = ratios_by_row(np.array([self.logs[groups[size]].mean(axis=0) for size in sizes]), self.level)
+        points = tuple(
+            SizePoint(size, len(groups[size]), *values)
+            for size, *values in zip(sizes, rows.ratio.tolist(), rows.low.tolist(), rows.high.tolist(), strict=True)
+        )
+        return SizeCurve(test, axis, points, crossings(points, bool(rows.blocks.min() >= MINIMUM_BLOCKS)))

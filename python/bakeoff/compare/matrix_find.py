@@ -1,0 +1,149 @@
+"""What stands out on a surface: crossings of 1.00, cells unlike their surroundings, and where a cache ends."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare.matrix_model import Crossing, Regime, SizePoint
+from bakeoff.compare.surface import CellKey, Surface
+
+Floats = NDArray[np.float64]
+
+# A point this near to 1.00 is on neither side when there are no intervals to tell.
+NEUTRAL = 0.05
+# A cell is an outlier when it differs from its surroundings by both: times the usual deviation, and as a ratio.
+UNUSUAL, OUTLYING = 6.0, 1.5
+NEIGHBOURS = 3
+# A cache is faster than what lies behind it by this much at least; a level is one within this ratio.
+CACHE_FALL, LEVEL = 3.0, 1.6
+
+
+def crossings(points: tuple[SizePoint, ...], told: bool) -> tuple[Crossing, ...]:
+    """Where the curve goes from one side of 1.00 to the other; points that show neither side do not count.
+
+    ``told``: there are blocks enough for intervals to tell the side. Otherwise the numbers alone do.
+    """
+    sides = [_side(point, told) for point in points]
+    signed = [i for i, side in enumerate(sides) if side]
+    return tuple(
+        Crossing(points[i].size_kib, points[j].size_kib, _near(points[i : j + 1]), sides[i] > 0, told)
+        for i, j in pairwise(signed)
+        if sides[i] != sides[j]
+    )
+
+
+def _side(point: SizePoint, told: bool) -> int:
+    if not told:
+        return 0 if abs(math.log(point.ratio)) < NEUTRAL else (1 if point.ratio > 1.0 else -1)
+    return 1 if point.low > 1.0 else -1 if point.high < 1.0 else 0
+
+
+def _near(points: tuple[SizePoint, ...]) -> float:
+    """The size at which straight lines between the points, both axes logarithmic, first reach 1."""
+    for a, b in pairwise(points):
+        one, two = math.log(a.ratio), math.log(b.ratio)
+        if one != two and one * two <= 0.0:
+            return float(a.size_kib * (b.size_kib / a.size_kib) ** (one / (one - two)))
+    return math.sqrt(points[0].size_kib * points[-1].size_kib)
+
+
+def outliers(keys: tuple[CellKey, ...], logs: Floats) -> dict[int, str]:
+    """Cells that stand alone, by position, with the reason. ``logs`` has the shape (cells, blocks)."""
+    known = np.isfinite(logs).any(axis=1)
+    centres = np.full(len(keys), np.nan)
+    if known.any():
+        centres[known] = np.nanmedian(logs[known], axis=1)
+    return {**_lonely(keys, centres), **_wild_blocks(logs)}
+
+
+def _lonely(keys: tuple[CellKey, ...], centres: Floats) -> dict[int, str]:
+    """Cells far from the median of their neighbours on the surface of their test."""
+    by_test: dict[str, dict[tuple[int, int], int]] = defaultdict(dict)
+    files = {size: i for i, size in enumerate(sorted({f or 0 for _, f, _ in keys}))}
+    records = {size: i for i, size in enumerate(sorted({r or 0 for _, _, r in keys}))}
+    for at, (test, file, record) in enumerate(keys):
+        if np.isfinite(centres[at]):
+            by_test[test][files[file or 0], records[record or 0]] = at
+    around: dict[int, float] = {}
+    for places in by_test.values():
+        for (row, column), at in places.items():
+            near = [
+                centres[places[row + i, column + j]]
+                for i in (-1, 0, 1)
+                for j in (-1, 0, 1)
+                if (i or j) and (row + i, column + j) in places
+            ]
+            if len(near) >= NEIGHBOURS:
+                around[at] = float(np.median(near))
+    if not around:
+        return {}
+    usual = 1.4826 * float(np.median([abs(centres[at] - middle) for at, middle in around.items()]))
+    limit = max(UNUSUAL * usual, math.log(OUTLYING))
+    return {
+        at: f"{math.exp(centres[at]):.2f}× among neighbours at {math.exp(middle):.2f}×"
+        for at, middle in around.items()
+        if abs(centres[at] - middle) > limit
+    }
+
+
+def _wild_blocks(logs: Floats) -> dict[int, str]:
+    """Cells with one block far from the others. Fewer than four blocks do not tell which one is wrong."""
+    found = {}
+    for at, row in enumerate(logs):
+        present = np.flatnonzero(np.isfinite(row))
+        if present.size < 4:
+            continue
+        away = row[present] - np.median(row[present])
+        usual = 1.4826 * float(np.median(np.abs(away)))
+        far = np.flatnonzero(np.abs(away) > max(UNUSUAL * usual, math.log(OUTLYING)))
+        if far.size == 1:
+            rest = np.delete(row[present], far[0])
+            one = math.exp(row[present][far[0]])
+            found[at] = f"{one:.2f}× in one block, {math.exp(float(np.median(rest))):.2f}× in the others"
+    return found
+
+
+def regimes(surface: Surface, contender: int) -> tuple[Regime, ...]:
+    """Where the rates of a contender fall from the level of a cache to that of what lies behind it, by file size.
+
+    Tests that fall at the same sizes are taken together.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(surface.rates[contender])
+    levels: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for at, (test, file, _) in enumerate(surface.keys):
+        row = logs[at][np.isfinite(logs[at])]
+        if file and row.size:
+            levels[test][file].append(float(row.mean()))
+    same: dict[tuple[float, float], list[tuple[str, float]]] = defaultdict(list)
+    for test, by_file in levels.items():
+        sizes = sorted(by_file)
+        found = _fall([float(np.median(by_file[size])) for size in sizes])
+        if found is not None:
+            always, never, fall = found
+            same[sizes[always] / 1024.0, sizes[never] / 1024.0].append((test, fall))
+    return tuple(
+        Regime(
+            surface.contenders[contender], tuple(t for t, _ in tests), *ends, float(np.median([f for _, f in tests]))
+        )
+        for ends, tests in sorted(same.items())
+    )
+
+
+def _fall(levels: list[float]) -> tuple[int, int, float] | None:
+    """(last size at the high level, first of the low level that lasts to the end, how many times lower)."""
+    if len(levels) < 3:
+        return None
+    top, bottom = max(levels), levels[-1]
+    high = [i for i, level in enumerate(levels) if level >= top - math.log(LEVEL)]
+    low = len(levels) - 1
+    while low > 0 and levels[low - 1] <= bottom + math.log(LEVEL):
+        low -= 1
+    if top - bottom < math.log(CACHE_FALL) or high[-1] >= low:
+        return None
+    return high[-1], low, math.exp(top - bottom)

@@ -1,0 +1,163 @@
+"""The comparison of surfaces: one ratio for each test, file size and record size.
+
+Ratios are contender divided by baseline, so that above 1 the contender is faster. Sizes are in KiB, rates in KiB/s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal
+
+CellState = Literal["ahead", "behind", "tied", "open", "void", "skipped"]
+Axis = Literal["record", "file"]
+
+
+@dataclass(frozen=True)
+class CellRatio:
+    """One cell. ``state`` is the contender's: ``ahead`` and ``behind`` after Benjamini–Hochberg over all cells,
+    ``tied`` when no difference is shown, ``open`` with too few blocks, ``void`` or ``skipped`` for a ``reason``.
+
+    ``cached`` names the contenders whose rate only a cache explains. ``outlier`` is the reason why the cell
+    stands out of its surroundings, empty when it does not. Sizes are None where the cell has none.
+    """
+
+    test: str
+    file_kib: float | None
+    record_kib: float | None
+    blocks: int
+    ratio: float
+    low: float
+    high: float
+    p: float
+    q: float
+    state: CellState
+    reason: str
+    cached: tuple[str, ...]
+    outlier: str
+    baseline_kib_s: float
+    contender_kib_s: float
+
+    @property
+    def certain(self) -> bool:
+        """The interval does not include 1."""
+        return self.low > 1.0 or self.high < 1.0
+
+
+@dataclass(frozen=True)
+class Average:
+    """The geometric mean of the ratios of ``cells`` cells with its interval over blocks, and how they ended.
+
+    ``arithmetic`` is their arithmetic mean; ``above`` counts the cells with a ratio over 1, shown or not.
+    """
+
+    name: str
+    cells: int
+    blocks: int
+    ratio: float
+    low: float
+    high: float
+    arithmetic: float
+    lowest: float
+    highest: float
+    above: int
+    ahead: int
+    behind: int
+    tied: int
+    open: int
+
+
+@dataclass(frozen=True)
+class SizePoint:
+    """The geometric mean of the ratios of all cells of one size."""
+
+    size_kib: float
+    cells: int
+    ratio: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Between ``last_kib`` and ``first_kib`` the ratio crosses 1.00, near ``near_kib``; ``falls`` when the contender
+    is ahead below and behind above. Without ``shown`` it is seen in the numbers, with too few blocks to show it.
+    """
+
+    last_kib: float
+    first_kib: float
+    near_kib: float
+    falls: bool
+    shown: bool
+
+
+@dataclass(frozen=True)
+class SizeCurve:
+    """Ratios against the record size or the file size; ``test`` is empty for all tests together."""
+
+    test: str
+    axis: Axis
+    points: tuple[SizePoint, ...]
+    crossings: tuple[Crossing, ...]
+
+
+@dataclass(frozen=True)
+class Regime:
+    """File sizes up to ``always_kib`` are always cached, from ``never_kib`` on never; ``fall`` is between the two."""
+
+    contender: str
+    tests: tuple[str, ...]
+    always_kib: float
+    never_kib: float
+    fall: float
+
+
+@dataclass(frozen=True)
+class SurfacePair:
+    """Two contenders over all cells at one number of clients.
+
+    ``overall`` counts every cell that has a ratio. ``uncached`` and ``without_outliers`` are the same without the
+    cells so marked, None when there are none; ``small_office`` has files to 2 MiB and records to 32 KiB.
+    """
+
+    baseline: str
+    contender: str
+    clients: int
+    cells: tuple[CellRatio, ...]
+    overall: Average
+    uncached: Average | None
+    without_outliers: Average | None
+    small_office: Average | None
+    tests: tuple[Average, ...]
+    curves: tuple[SizeCurve, ...]
+    regimes: tuple[Regime, ...]
+    summary: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+    def curve(self, test: str, axis: Axis) -> SizeCurve | None:
+        """The curve of ``test`` ("" for all tests), None when there are fewer than two sizes."""
+        return next((c for c in self.curves if c.test == test and c.axis == axis), None)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The comparison of a suite whose trials are made of cells: one entry for each pair and number of clients."""
+
+    kind: str
+    blocks: int
+    pairs: tuple[SurfacePair, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values. Cells are rows under ``columns``: a page holds thousands of them."""
+        columns = [field.name for field in dataclasses.fields(CellRatio)]
+        found = []
+        for pair in self.pairs:
+            plain = dataclasses.asdict(dataclasses.replace(pair, cells=()))
+            rows = [[_short(getattr(cell, name)) for name in columns] for cell in pair.cells]
+            found.append({**plain, "cells": {"columns": columns, "rows": rows}})
+        return {"kind": self.kind, "blocks": self.blocks, "pairs": found}
+
+
+def _short(value: Any) -> Any:
+    """Five figures are far below any interval of a cell, and there are thousands of them."""
+    return float(f"{value:.5g}") if isinstance(value, float) else value

@@ -1,0 +1,198 @@
+"""A comparison of surfaces in plain sentences."""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare import wording
+from bakeoff.compare.matrix_model import Average, Axis, Crossing, Regime, SizeCurve, SizePoint, SurfacePair
+
+TITLES = {
+    "write": "write",
+    "rewrite": "re-write",
+    "read": "read",
+    "reread": "re-read",
+    "random_read": "random read",
+    "random_write": "random write",
+    "backward_read": "backward read",
+    "record_rewrite": "record re-write",
+    "stride_read": "stride read",
+    "fwrite": "fwrite",
+    "refwrite": "re-fwrite",
+    "fread": "fread",
+    "refread": "re-fread",
+    "repwrite": "re-pwrite",
+    "repread": "re-pread",
+}
+BLOCKS = "file-blocks"
+# Curves within 1 % of level are not worth their ends.
+FLAT = 0.01
+REGION = "small-office region (files to 2 MiB, records to 32 KiB)"
+
+
+def title(test: str) -> str:
+    """The name of a test for people: "re-read" for `reread`."""
+    return TITLES.get(test, test.replace("_", " "))
+
+
+def size(kib: float | None, digits: int = 4) -> str:
+    """ "64 KiB", "2 MiB", "512 B"; "mixed" for a cell without a size."""
+    if kib is None:
+        return "mixed"
+    for unit, scale in (("GiB", 2.0**20), ("MiB", 2.0**10), ("KiB", 1.0)):
+        if kib >= scale:
+            return f"{float(f'{kib / scale:.{digits}g}'):g} {unit}"
+    return f"{float(f'{kib * 1024:.{digits}g}'):g} B"
+
+
+def faster(ratio: float) -> str:
+    """ "17 % faster", "3 % slower", "2.40 times as fast", "level"."""
+    if not math.isfinite(ratio) or ratio <= 0.0:
+        return wording.MISSING
+    if ratio >= 2.0:
+        return f"{wording.figures(ratio, 3)} times as fast"
+    off = abs(ratio - 1.0)
+    if off < 0.0005:
+        return "level"
+    return f"{_percent(off)} {'faster' if ratio > 1.0 else 'slower'}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.1f} %"
+
+
+def summary(pair: SurfacePair, kind: str) -> tuple[str, ...]:
+    """The surface as a whole: cells won, the region of small files, crossings, cached cells and outliers."""
+    found = [f"{pair.contender} against {pair.baseline}, {won(pair.overall, pair)}."]
+    if pair.small_office:
+        found.append(f"In the {REGION} {pair.contender} is {_overall(pair.small_office)}.")
+    axes: tuple[tuple[Axis, str], ...] = (("record", "record size"), ("file", "file size"))
+    if kind == BLOCKS:
+        found.append(f"Over all cells {percent_of(pair.overall, pair)}.")
+        axes = (("record", "block size"),)
+    for axis, word in axes:
+        curve = pair.curve("", axis)
+        if curve:
+            found.append(f"By {word}, over all tests: {pair.contender} is {_along(curve, kind)}.")
+    cached = sum(bool(cell.cached) and cell.state not in ("void", "skipped") for cell in pair.cells)
+    if cached:
+        left = f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached else "no other is left"
+        cells = wording.plural(cached, "cell")
+        found.append(f"{cells} of {pair.overall.cells:,} can only be explained by a cache (marked); {left}.")
+    if pair.without_outliers:
+        number = pair.overall.cells - pair.without_outliers.cells
+        what = "1 outlier is" if number == 1 else f"{number:,} outliers are"
+        found.append(
+            f"{what} counted in the average and listed; without {'it' if number == 1 else 'them'} "
+            f"{pair.contender} is {_overall(pair.without_outliers)}."
+        )
+    found += [regime(item) for item in pair.regimes]
+    if pair.clients > 1:
+        found[0] = f"At {pair.clients} clients: {found[0]}"
+    return tuple(found)
+
+
+def won(average: Average, pair: SurfacePair) -> str:
+    """How the cells ended, in shares."""
+    if average.open == average.cells:
+        return (
+            f"{wording.plural(average.cells, 'cell')}: faster in {average.above:,}, slower in "
+            f"{average.cells - average.above:,} by the numbers alone (too few blocks to tell chance from difference)"
+        )
+    parts = [(average.ahead, "won"), (average.behind, "lost"), (average.tied, "without a shown difference")]
+    if average.open:
+        parts.append((average.open, "with too few blocks"))
+    shares = [f"{number:,} {word} ({number / average.cells:.0%})".replace("%", " %") for number, word in parts]
+    return f"{wording.plural(average.cells, 'cell')}: {wording.names(shares)}"
+
+
+def tests(pair: SurfacePair, kind: str) -> tuple[str, ...]:
+    """A sentence for each test."""
+    found = []
+    for average in pair.tests:
+        curve = pair.curve(average.name, "record") or pair.curve(average.name, "file")
+        name = title(average.name)
+        name = f"{name[0].upper()}{name[1:]}"
+        along = f"; {_along(curve, kind)}" if curve else ""
+        if kind == BLOCKS:
+            found.append(f"{name}: {percent_of(average, pair)}{along}.")
+        else:
+            found.append(f"{name}: {pair.contender} is {_overall(average)}{along}.")
+    return tuple(found)
+
+
+def _overall(average: Average) -> str:
+    text = f"{faster(average.ratio)} overall"
+    if math.isnan(average.low):
+        return text
+    unsure = ", which includes 1" if average.low <= 1.0 <= average.high else ""
+    return f"{text} ({wording.interval(average.low, average.high)}{unsure})"
+
+
+def percent_of(average: Average, pair: SurfacePair) -> str:
+    """ "B reaches 117 % of A on average (geometric), from 96 % to 153 %"."""
+    mean, low, high = (f"{100 * value:.1f} %" for value in (average.ratio, average.lowest, average.highest))
+    return f"{pair.contender} reaches {mean} of {pair.baseline} on average (geometric), from {low} to {high}"
+
+
+def _along(curve: SizeCurve, kind: str) -> str:
+    """The curve in words: where it is ahead and behind, or its ends when it keeps to one side."""
+    if not curve.crossings:
+        ends = sorted((min(curve.points, key=_ratio), max(curve.points, key=_ratio)), key=lambda p: p.size_kib)
+        flat = all(abs(math.log(point.ratio)) < FLAT for point in ends)
+        found = "within 1 % at all sizes" if flat else ", ".join(_at(point, curve.axis, kind) for point in ends)
+        return f"{found}; no crossing of 1.00"
+    first, crossing = curve.points[0], curve.crossings[0]
+    parts = [_at(first, curve.axis, kind)] if abs(first.ratio - 1.0) >= 0.0005 else []
+    parts.append(_crossed(crossing, curve.axis, kind))
+    more = curve.crossings[1:]
+    if len(more) > 1:
+        parts.append(f"then {len(more)} more crossings")
+    else:
+        parts += [f"{'behind' if c.falls else 'ahead'} again from {size(c.first_kib)}" for c in more]
+    return ", ".join(parts)
+
+
+def _ratio(point: SizePoint) -> float:
+    return point.ratio
+
+
+def _sized(kib: float, axis: Axis, kind: str) -> str:
+    """ "4 KiB records", "1 MiB files", "block size 512 B"."""
+    return f"block size {size(kib)}" if kind == BLOCKS else f"{size(kib)} {axis}s"
+
+
+def _at(point: SizePoint, axis: Axis, kind: str) -> str:
+    return f"{faster(point.ratio)} at {_sized(point.size_kib, axis, kind)}"
+
+
+def _crossed(crossing: Crossing, axis: Axis, kind: str) -> str:
+    now, before = ("behind", "ahead") if crossing.falls else ("ahead", "behind")
+    return (
+        f"{now} from {_sized(crossing.first_kib, axis, kind)} on (last {before} at {size(crossing.last_kib)}, "
+        f"1.00 is crossed near {size(crossing.near_kib, 2)}{_shown(crossing)})"
+    )
+
+
+def _shown(crossing: Crossing) -> str:
+    return "" if crossing.shown else " by the numbers alone"
+
+
+def crossing_words(curve: SizeCurve) -> str:
+    """All crossings of a curve: "falls below 1.00 near 90 KiB"; "none" when there are none."""
+    found = [
+        f"{'falls below' if c.falls else 'rises above'} 1.00 near {size(c.near_kib, 2)}{_shown(c)}"
+        for c in curve.crossings
+    ]
+    return ", ".join(found) or "none"
+
+
+def regime(item: Regime) -> str:
+    """Where the cache ends, in words."""
+    tests_ = wording.names([title(test) for test in item.tests[:4]])
+    more = f" and {len(item.tests) - 4} more" if len(item.tests) > 4 else ""
+    return (
+        f"Cache regimes of {item.contender} by the jump of its rates ({tests_}{more}): files to "
+        f"{size(item.always_kib)} always cached, between partly, from {size(item.never_kib)} never "
+        f"({wording.figures(item.fall, 2)} times slower)."
+    )

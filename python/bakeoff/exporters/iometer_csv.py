@@ -1,0 +1,194 @@
+"""Results of block work as Iometer 1.1.0 writes them: 80 columns, one test per trial and cell.
+
+Contenders stand as disks, clients as the workers; rows are ALL (of the test), MANAGER (this machine) and
+DISK. Percentages of CPU are those of this process over the time of the cell; what Bakeoff does not measure
+(interrupts, packets) is 0, as it is where Iometer cannot tell.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from bakeoff.errors import PlanError
+from bakeoff.plan.access import AccessSpec
+from bakeoff.store.records import OK, RunRecord, TrialRecord
+
+VERSION = "1.1.0"
+BINS = (
+    "0 to 50 uS", "50 to 100 uS", "100 to 200 uS", "200 to 500 uS", "0.5 to 1 mS", "1 to 2 mS", "2 to 5 mS",
+    "5 to 10 mS", "10 to 15 mS", "15 to 20 mS", "20 to 30 mS", "30 to 50 mS", "50 to 100 mS", "100 to 200 mS",
+    "200 to 500 mS", "0.5 to 1 S", "1 to 2 s", "2 to 4.7 s", "4.7 to 5 s", "5 to 10 s", " >= 10 s",
+)  # fmt: skip
+HEADER = (
+    "'Target Type", "Target Name", "Access Specification Name", "# Managers", "# Workers", "# Disks", "IOps",
+    "Read IOps", "Write IOps", "MiBps (Binary)", "Read MiBps (Binary)", "Write MiBps (Binary)",
+    "MBps (Decimal)",
+    "Read MBps (Decimal)", "Write MBps (Decimal)", "Transactions per Second", "Connections per Second",
+    "Average Response Time", "Average Read Response Time", "Average Write Response Time",
+    "Average Transaction Time", "Average Connection Time", "Maximum Response Time",
+    "Maximum Read Response Time", "Maximum Write Response Time", "Maximum Transaction Time",
+    "Maximum Connection Time", "Errors", "Read Errors", "Write Errors", "Bytes Read", "Bytes Written",
+    "Read I/Os", "Write I/Os", "Connections", "Transactions per Connection", "Total Raw Read Response Time",
+    "Total Raw Write Response Time", "Total Raw Transaction Time", "Total Raw Connection Time",
+    "Maximum Raw Read Response Time", "Maximum Raw Write Response Time", "Maximum Raw Transaction Time",
+    "Maximum Raw Connection Time", "Total Raw Run Time", "Starting Sector", "Maximum Size", "Queue Depth",
+    "% CPU Utilization", "% User Time", "% Privileged Time", "% DPC Time", "% Interrupt Time",
+    "Processor Speed",
+    "Interrupts per Second", "CPU Effectiveness", "Packets/Second", "Packet Errors",
+    "Segments Retransmitted/Second", *BINS,
+)  # fmt: skip
+SECTOR, MIB, MB = 512, 1 << 20, 1e6
+RAW_PER_S = 1_000_000_000  # raw times are in ns
+
+
+def _row(kind: str, name: str, spec: str, counts: tuple[str, str, str], values: Mapping[str, Any]) -> list[str]:
+    """One row: what `values` does not name is 0."""
+    head = dict(zip(HEADER, (kind, name, spec, *counts), strict=False))
+    cells = []
+    for column in HEADER:
+        value = head.get(column, values.get(column, 0))
+        cells.append(f"{value:.6f}" if isinstance(value, float) else str(value))
+    return cells
+
+
+def _figures(cell: Mapping[str, Any], raw: bool) -> dict[str, Any]:
+    reads, writes, transactions = cell["reads"], cell["writes"], cell["transactions"]
+    ios, seconds = reads["ios"] + writes["ios"], cell["elapsed_s"]
+    rate = cell["ios_per_s"] / ios if ios else 0.0
+
+    def per_s(count: float) -> float:
+        return float(count * rate)
+
+    def mean_ms(total_ns: int, count: int) -> float:
+        return total_ns / count / 1e6 if count else 0.0
+
+    bytes_all = reads["bytes"] + writes["bytes"]
+    found: dict[str, Any] = {}
+    for prefix, count, moved in (
+        ("", ios, bytes_all),
+        ("Read ", reads["ios"], reads["bytes"]),
+        ("Write ", writes["ios"], writes["bytes"]),
+    ):
+        found[f"{prefix}IOps"] = per_s(count)
+        found[f"{prefix}MiBps (Binary)"] = per_s(moved) / MIB
+        found[f"{prefix}MBps (Decimal)"] = per_s(moved) / MB
+    exchanges = transactions["count"] or ios
+    total = reads["total_ns"] + writes["total_ns"]
+    exchange_ns = transactions["total_ns"] or total
+    longest = max(reads["max_ns"], writes["max_ns"])
+    cpu_percent = (cell["cpu_us_per_io"] or 0.0) * cell["ios_per_s"] / 1e4
+    found |= {
+        "Transactions per Second": per_s(exchanges),
+        "Connections per Second": 0.0,
+        "Average Response Time": mean_ms(total, ios),
+        "Average Read Response Time": mean_ms(reads["total_ns"], reads["ios"]),
+        "Average Write Response Time": mean_ms(writes["total_ns"], writes["ios"]),
+        "Average Transaction Time": mean_ms(exchange_ns, exchanges),
+        "Average Connection Time": 0.0,
+        "Maximum Response Time": longest / 1e6,
+        "Maximum Read Response Time": reads["max_ns"] / 1e6,
+        "Maximum Write Response Time": writes["max_ns"] / 1e6,
+        "Maximum Transaction Time": (transactions["max_ns"] or longest) / 1e6,
+        "Maximum Connection Time": 0.0,
+        "Errors": reads["errors"] + writes["errors"],
+        "Read Errors": reads["errors"],
+        "Write Errors": writes["errors"],
+        "Bytes Read": reads["bytes"],
+        "Bytes Written": writes["bytes"],
+        "Read I/Os": reads["ios"],
+        "Write I/Os": writes["ios"],
+        "Maximum Size": cell["file_bytes"] // SECTOR,
+        "Queue Depth": cell["outstanding"],
+        "% CPU Utilization": cpu_percent,
+        "CPU Effectiveness": cell["ios_per_s"] / cpu_percent if cpu_percent else 0.0,
+    }
+    raw_columns = {
+        "Total Raw Read Response Time": reads["total_ns"],
+        "Total Raw Write Response Time": writes["total_ns"],
+        "Total Raw Transaction Time": exchange_ns,
+        "Maximum Raw Read Response Time": reads["max_ns"],
+        "Maximum Raw Write Response Time": writes["max_ns"],
+        "Maximum Raw Transaction Time": transactions["max_ns"] or longest,
+        "Total Raw Run Time": round(seconds * RAW_PER_S),
+    }
+    blank = [*raw_columns, "Total Raw Connection Time", "Maximum Raw Connection Time", "Processor Speed"]
+    found |= raw_columns if raw else dict.fromkeys(blank, "")
+    unknown = ("% User Time", "% Privileged Time", "% DPC Time", "% Interrupt Time", "Interrupts per Second")
+    found |= dict.fromkeys(unknown, 0.0)
+    return found | dict(zip(BINS, cell["bins"], strict=True))
+
+
+def _stamp(started_at: str) -> str:
+    moment = datetime.fromisoformat(started_at)
+    return f"{moment:%Y-%m-%d %H:%M:%S}:{moment.microsecond // 1000:03d}"
+
+
+class IometerCsv:
+    """See Exporter."""
+
+    name = "iometer-csv"
+    suffix = ".csv"
+    summary = "results of file-blocks as Iometer 1.1.0 writes them (80 columns)"
+
+    def text(self, run: RunRecord) -> str:
+        """See Exporter."""
+        if run.kind != "file-blocks":
+            raise PlanError(f"iometer-csv is for runs of file-blocks, not of {run.suite}: choose another format")
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        trials = [trial for trial in run.trials if trial.state == OK and trial.workload.get("cells")]
+        if not trials:
+            raise PlanError("the run has no trial that ended well: there is nothing to export")
+        writer.writerow(["'Test Type", "Test Description"])
+        writer.writerow([0, run.name])
+        writer.writerow(["'Version"])
+        writer.writerow([VERSION])
+        for line in self._preamble(run, trials[0]):
+            writer.writerow(line)
+        for trial in trials:
+            for cell in trial.workload["cells"]:
+                if cell["skipped"] is None:
+                    self._test(writer, trial, cell)
+        return out.getvalue()
+
+    def _preamble(self, run: RunRecord, first: TrialRecord) -> Iterator[list[Any]]:
+        yield ["'Time Stamp"]
+        yield [_stamp(first.started_at)]
+        yield ["'Access specifications"]
+        for spec in _specs(run):
+            yield ["'Access specification name", "default assignment"]
+            yield [spec.name, "NONE"]
+            yield ["'size", "% of size", "% reads", "% random", "delay", "burst", "align", "reply"]
+            for line in spec.lines:
+                yield [round(number) for number in line.row()]
+        yield ["'End access specifications"]
+
+    def _test(self, writer: Any, trial: TrialRecord, cell: Mapping[str, Any]) -> None:
+        stamp = _stamp(trial.started_at)
+        workers = str(trial.mix_clients)
+        writer.writerow(["'Results"])
+        writer.writerow(HEADER)
+        spec = cell["operation"]
+        summed, raw = _figures(cell, raw=False), _figures(cell, raw=True)
+        writer.writerow(_row("ALL", "All", spec, ("1", workers, "1"), summed))
+        writer.writerow(_row("MANAGER", "bakeoff", spec, ("", workers, "1"), raw))
+        writer.writerow(_row("DISK", trial.contender, spec, ("", "", ""), raw))
+        writer.writerow(["'Time Stamp"])
+        writer.writerow([stamp])
+
+
+def _specs(run: RunRecord) -> list[AccessSpec]:
+    from bakeoff.plan.kinds.file_blocks import FileBlocksSettings, specs
+    from bakeoff.plan.model import Plan
+
+    settings = Plan.from_dict(run.plan).settings
+    assert isinstance(settings, FileBlocksSettings)
+    named = settings.access or settings.icf
+    if named:
+        return list(named)
+    return [AccessSpec(name=f"{spec.name}/{spec.size}", lines=spec.lines) for spec in specs(settings)]
+
+
+IOMETER_CSV = IometerCsv()

@@ -1,0 +1,102 @@
+"""What a folder is mounted from, and what of it can be counted: read from this machine alone."""
+
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "beegfs"}
+FUSE_NETWORK = {
+    "sshfs", "davfs", "davfs2", "rclone", "s3fs", "glusterfs", "ceph", "curlftpfs", "smbnetfs", "gcsfuse",
+    "goofys", "fuse-nfs", "nfs",
+}  # fmt: skip
+MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"}
+COUNTED = {"nfs", "nfs4"}
+
+
+@dataclass(frozen=True)
+class Mount:
+    """The mount that holds a folder. `carrier` is disk, mount, wire, memory or unknown: where its bytes come
+    from and which counters prove it.
+    """
+
+    point: str
+    type: str
+    source: str
+    options: str
+    carrier: str
+
+    @property
+    def server(self) -> str | None:
+        """Host name of the server of a network mount, where the source names one."""
+        if self.carrier not in ("mount", "wire"):
+            return None
+        if self.source.startswith("//"):
+            return self.source[2:].split("/")[0] or None
+        host, colon, _ = self.source.rpartition(":/") if ":/" in self.source else self.source.partition(":")
+        return host.rpartition("@")[2].strip("[]") or None if colon else None
+
+
+def mount_of(folder: Path, table: str | None = None) -> Mount:
+    """The mount of an existing folder; `table` stands for /proc/self/mountinfo in tests."""
+    if table is None:
+        table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
+    path, best = os.path.realpath(folder), Mount("/", "unknown", "", "", "unknown")
+    for line in table.splitlines():
+        found = _parse(line)
+        if found is not None and _holds(found.point, path) and len(found.point) >= len(best.point):
+            best = found
+    return best
+
+
+def _parse(line: str) -> Mount | None:
+    left, separator, right = line.partition(" - ")
+    fields, rest = left.split(" "), right.split(" ")
+    if not separator or len(fields) < 6 or len(rest) < 3:
+        return None
+    kind = rest[0]
+    return Mount(_plain(fields[4]), kind, _plain(rest[1]), f"{fields[5]},{rest[2]}", carrier_of(kind, rest[1]))
+
+
+def _plain(text: str) -> str:
+    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        text = text.replace(code, character)
+    return text
+
+
+def _holds(point: str, path: str) -> bool:
+    return point == "/" or path == point or path.startswith(point + "/")
+
+
+def carrier_of(kind: str, source: str) -> str:
+    """Where the bytes of a file system of this type come from."""
+    if kind in MEMORY:
+        return "memory"
+    if kind in COUNTED:
+        return "mount"
+    name = kind.removeprefix("fuse.")
+    if kind in NETWORK or (kind.startswith("fuse") and name in FUSE_NETWORK):
+        return "wire"
+    return "disk" if source.startswith("/dev/") and not kind.startswith("fuse.") else "unknown"
+
+
+def link_bytes_per_s(mount: Mount) -> float | None:
+    """Speed of the interface that leads to the mount's server; None for local servers and unknown speeds."""
+    server = mount.server
+    if server is None:
+        return None
+    try:
+        family, _, _, _, place = socket.getaddrinfo(server, 9, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect(place)  # a datagram socket sends nothing by this; it only chooses the route
+            here = probe.getsockname()[0]
+    except OSError:
+        return None
+    for name, addresses in psutil.net_if_addrs().items():
+        if any(address.address.partition("%")[0] == here for address in addresses):
+            facts = psutil.net_if_stats().get(name)
+            loopback = facts is None or "loopback" in getattr(facts, "flags", "") or name == "lo"
+            return None if loopback or not facts.speed else facts.speed * 1e6 / 8
+    return None

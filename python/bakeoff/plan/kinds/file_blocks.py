@@ -1,0 +1,191 @@
+"""Block sizes and access specifications on one large file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import psutil
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+
+from bakeoff.corpus.manifest import Manifest
+from bakeoff.errors import BakeoffError, PlanError
+from bakeoff.importers.icf import read_icf
+from bakeoff.plan.access import MIB, PATTERNS, AccessSpec, find, pattern_spec
+from bakeoff.plan.fields import Duration, Size, Whole, Words, is_resolved
+from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, OptionalSizes, file_facts
+from bakeoff.plan.messages import did_you_mean
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.settings import CommonSettings
+from bakeoff.units import format_size
+
+SIZES = (*(512 << power for power in range(17)), 63 * MIB)
+
+
+def _named(value: Any, info: ValidationInfo) -> Any:
+    """Names of shipped specifications, to the specifications."""
+    if value is None or is_resolved(info):
+        return value
+    names = value.split(",") if isinstance(value, str) else value
+    try:
+        return tuple(find(name) for name in names if name.strip()) or None
+    except PlanError as error:
+        raise ValueError(str(error)) from None
+
+
+def _icf(value: Any, info: ValidationInfo) -> Any:
+    """Path of an Iometer file, to the specifications that it holds."""
+    if value is None or is_resolved(info) or not isinstance(value, str):
+        return value
+    try:
+        return read_icf(Path(value).expanduser()).used_specs()
+    except BakeoffError as error:
+        raise ValueError(str(error)) from None
+
+
+Access = Annotated[tuple[AccessSpec, ...] | None, BeforeValidator(_named)]
+Icf = Annotated[tuple[AccessSpec, ...] | None, BeforeValidator(_icf)]
+
+
+class FileBlocksSettings(FileSettings):
+    """Settings of file-blocks."""
+
+    block_sizes: OptionalSizes = Field(SIZES, description="Block sizes: 512,4KiB,1MiB; 512 bytes to 63 MiB by default.")
+    patterns: Words = Field(
+        tuple(PATTERNS),
+        description="Patterns: sequential_read,sequential_write,random_read,random_write,mixed.",
+    )
+    mixed_read: float = Field(50.0, ge=0, le=100, description="Reads of the mixed pattern, percent.")
+    mixed_random: float = Field(50.0, ge=0, le=100, description="Random transfers of the mixed pattern, percent.")
+    access: Access = Field(
+        None,
+        description="Named access specifications instead of sizes × patterns: File server,Database.",
+    )
+    icf: Icf = Field(
+        None,
+        description="Iometer file whose access specifications are used instead of sizes × patterns.",
+        json_schema_extra={"path": True},
+    )
+    region: Size = Field(20 * 1000**3, ge=4096, description="File that all clients work on: 20GB.")
+    outstanding: Whole = Field(1, ge=1, le=256, description="I/Os in flight per client; more than 1 uses io_uring.")
+    cell_time_s: Duration = Field(
+        30.0, alias="cell_time", gt=0, description="Measured time of each cell, after its ramp_up: 30s."
+    )
+    dsync: bool = Field(False, description="Each write waits until its data are stable (O_DSYNC).")
+    cache: Literal["warm", "cold"] = Field(
+        "warm", description="warm: as the cell before left it; cold: dropped before each cell, with proof."
+    )
+    drop_caches: bool = Field(False, description="With cache = cold, drop the caches of the whole machine, too (root).")
+    cold_command: str | None = Field(
+        None,
+        min_length=1,
+        description="With cache = cold, shell command before each cell, such as one for the server.",
+    )
+
+    @model_validator(mode="after")
+    def _blocks_consistent(self) -> Self:
+        for pattern in self.patterns:
+            if pattern not in PATTERNS:
+                nearest = did_you_mean(pattern, list(PATTERNS))
+                raise ValueError(f"patterns: there is no pattern {pattern!r}: {nearest}")
+        if not self.patterns or len(set(self.patterns)) != len(self.patterns):
+            raise ValueError("patterns: name each pattern once, at least one")
+        sizes = self.block_sizes or SIZES
+        if len(set(sizes)) != len(sizes) or min(sizes) < 1 or max(sizes) > 1 << 30:
+            raise ValueError("block_sizes: give different sizes of 1 byte to 1 GiB")
+        if self.access and self.icf:
+            raise ValueError("access and icf exclude each other: leave one out")
+        if (self.drop_caches or self.cold_command) and self.cache != "cold":
+            raise ValueError("drop_caches and cold_command belong to cache = cold: set that, too")
+        largest = largest_transfer(self)
+        if 2 * largest > self.region:
+            raise ValueError(
+                f"region: {format_size(self.region)} is too small for transfers of {format_size(largest)}: "
+                "make it at least twice as large"
+            )
+        return self
+
+
+def specs(settings: FileBlocksSettings) -> list[AccessSpec]:
+    """The cells in their order; names of patterns stand for several sizes."""
+    named = settings.access or settings.icf
+    if named:
+        return list(named)
+    sizes = settings.block_sizes or SIZES
+    return [
+        pattern_spec(pattern, size, settings.mixed_read, settings.mixed_random)
+        for pattern in settings.patterns
+        for size in sizes
+    ]
+
+
+def largest_transfer(settings: FileBlocksSettings) -> int:
+    """Bytes."""
+    return max(max(line.size, line.reply) + line.align for spec in specs(settings) for line in spec.lines)
+
+
+class FileBlocksKind(FolderKind):
+    """The kind `file-blocks`."""
+
+    name = "file-blocks"
+    settings: type[CommonSettings] = FileBlocksSettings
+
+    def space_bytes(self, settings: CommonSettings) -> int:
+        """See FolderKind."""
+        return _blocks(settings).region
+
+    def kept_folder(self, plan: Plan) -> str | None:
+        """See FolderKind: the region is written once for all trials of a run."""
+        return f".bakeoff-blocks-{plan.hash[:12]}"
+
+    def workload(
+        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
+    ) -> dict[str, Any]:
+        """See Kind. Raises PlanError when the buffers of the largest mix do not fit this machine's memory."""
+        s = _blocks(plan.settings)
+        facts = file_facts(contender, s)
+        _check_memory(s)
+        return {
+            "kind": "file-blocks",
+            "folder": facts.folder,
+            "region_bytes": s.region,
+            "outstanding": s.outstanding,
+            "cells": [_cell(spec) for spec in specs(s)],
+            "cell_s": s.cell_time_s,
+            "ramp_up_s": s.ramp_up_s,
+            "direct": s.direct,
+            "dsync": s.dsync,
+            "verify": s.verify,
+            "cache": s.cache,
+            "drop_caches": s.drop_caches,
+            "cold_command": s.cold_command,
+            "reuse": self.kept_folder(plan),
+            "keep": s.keep,
+            "carrier": facts.carrier,
+            "link_bytes_per_s": facts.link_bytes_per_s,
+            "stall_s": s.reply_timeout_s,
+        }
+
+
+def _check_memory(s: FileBlocksSettings) -> None:
+    clients, largest = max(s.mixes) * s.threads, largest_transfer(s)
+    needed = clients * s.outstanding * largest
+    memory = psutil.virtual_memory().total
+    if needed > memory // 2:
+        raise PlanError(
+            f"{clients} clients with {s.outstanding} I/Os of {format_size(largest)} need "
+            f"{format_size(needed)} of buffers, this machine has {format_size(memory)} of memory: "
+            "use fewer clients, fewer outstanding I/Os or smaller block_sizes"
+        )
+
+
+def _cell(spec: AccessSpec) -> dict[str, Any]:
+    lines = [line.model_dump() for line in spec.lines]
+    return {"pattern": spec.name, "block_bytes": spec.size if spec.name in PATTERNS else None, "lines": lines}
+
+
+def _blocks(settings: CommonSettings) -> FileBlocksSettings:
+    assert isinstance(settings, FileBlocksSettings)
+    return settings
+
+
+FILE_BLOCKS = FileBlocksKind()

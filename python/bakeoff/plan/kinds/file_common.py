@@ -1,0 +1,137 @@
+"""What all kinds of file work share: contenders are folders, and the settings of any work on files."""
+
+import os
+import pwd
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+
+from bakeoff.errors import PlanError
+from bakeoff.mounts import link_bytes_per_s, mount_of
+from bakeoff.plan.fields import Duration, Strict, is_resolved
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.suites import Suite, SuiteClass
+from bakeoff.units import parse_link_speed, parse_size
+
+
+def _sizes(value: Any, info: ValidationInfo) -> Any:
+    if value is None or value == "auto" or is_resolved(info):
+        return None if value == "auto" else value
+    words = value.split(",") if isinstance(value, str) else value
+    if isinstance(words, int) and not isinstance(words, bool):
+        words = [words]
+    if not isinstance(words, (list, tuple)):
+        return value
+    return tuple(parse_size(str(word)) for word in words)
+
+
+def _link(value: Any, info: ValidationInfo) -> Any:
+    if value is None or value == "auto" or is_resolved(info):
+        return None if value == "auto" else value
+    return parse_link_speed(str(value))
+
+
+OptionalSizes = Annotated[tuple[int, ...] | None, BeforeValidator(_sizes)]
+OptionalLink = Annotated[float | None, BeforeValidator(_link)]
+
+
+class FileSettings(CommonSettings):
+    """Settings of every file suite."""
+
+    ramp_up_s: Duration = Field(
+        0.0, alias="ramp_up", ge=0, description="Start of a trial that runs but is not counted: 30s."
+    )
+    ramp_down_s: Duration = Field(
+        0.0, alias="ramp_down", ge=0, description="End of a trial that runs but is not counted: 30s."
+    )
+    reply_timeout_s: Duration = Field(
+        60.0,
+        alias="reply_timeout",
+        gt=0,
+        description="Give up a reply (a file call, in file suites) that makes no progress for this time.",
+    )
+    direct: bool = Field(False, description="Bypass the client's page cache (O_DIRECT).")
+    verify: bool = Field(
+        True,
+        description="Stamp all data and check what is read back, outside the measured time.",
+        json_schema_extra={"flag": "verify-data", "off": "no-verify"},
+    )
+    keep: bool = Field(False, description="Leave the folder of each trial (.bakeoff-…) behind.")
+    link_bytes_per_s: OptionalLink = Field(
+        None,
+        alias="link_speed",
+        gt=0,
+        description="Speed of the network: 1Gbit/s; faster cells are marked as cached. auto asks the system.",
+    )
+
+    @model_validator(mode="after")
+    def _one_thread_per_session(self) -> Self:
+        if max(self.mixes) * self.threads > 4096:
+            raise ValueError("mixes: each client's thread is a thread of this machine: 4,096 at most")
+        return self
+
+
+class FileFacts(Strict):
+    """What the workload of a trial says of the contender's folder."""
+
+    folder: str
+    carrier: str
+    link_bytes_per_s: float | None
+
+
+def homes() -> set[str]:
+    """Home folders of people: root, ordinary users, and whoever runs this."""
+    found = {entry.pw_dir for entry in pwd.getpwall() if entry.pw_uid == 0 or entry.pw_uid >= 1000}
+    return {os.path.realpath(home) for home in [*found, str(Path.home()), "/home"] if home != "/nonexistent"}
+
+
+def check_folder_address(address: str) -> None:
+    """Raise PlanError unless `address` is the full path of a folder that may be worked in."""
+    if "://" in address:
+        raise PlanError(f"address {address!r}: file suites work in folders: mount the share, give its path")
+    if not address.startswith("/"):
+        raise PlanError(f"address {address!r}: write the full path of a folder, such as /mnt/share")
+    if "\0" in address:
+        raise PlanError("an address holds a zero byte: write the full path of a folder")
+    real = os.path.realpath(address)
+    if real == "/":
+        raise PlanError(f"address {address!r} is the root of this machine: make a subfolder and name that")
+    if real in homes():
+        raise PlanError(f"address {address!r} is a home folder: make a subfolder and name that")
+
+
+def file_facts(contender: Contender, settings: FileSettings) -> FileFacts:
+    """The folder and how its bytes can be counted."""
+    mount = mount_of(Path(contender.address))
+    link = settings.link_bytes_per_s
+    return FileFacts(
+        folder=contender.address,
+        carrier=mount.carrier,
+        link_bytes_per_s=link if link is not None else link_bytes_per_s(mount),
+    )
+
+
+class FolderKind:
+    """Base of the kinds whose contenders are folders."""
+
+    def check_address(self, address: str, settings: CommonSettings) -> None:
+        """See Kind."""
+        check_folder_address(address)
+
+    def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
+        """See Kind."""
+        return ()
+
+    def space_bytes(self, settings: CommonSettings) -> int:
+        """Free space that the largest mix needs."""
+        raise NotImplementedError
+
+    def kept_folder(self, plan: Plan) -> str | None:
+        """Name of the folder (`.bakeoff-…`) that a run's trials share in a contender's folder, if any.
+
+        It is removed at the end of the run.
+        """
+        return None

@@ -1,0 +1,161 @@
+"""The matrix of file sizes, record sizes and tests."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+
+from bakeoff.corpus.manifest import Manifest
+from bakeoff.plan.fields import OptionalSize, OptionalWhole, Size, Whole, Words, is_resolved
+from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, OptionalSizes, file_facts
+from bakeoff.plan.messages import did_you_mean
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.settings import CommonSettings
+
+KIB, MIB = 1 << 10, 1 << 20
+AUTOMATIC = (
+    "write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite",
+    "stride_read", "fwrite", "refwrite", "fread", "refread",
+)  # fmt: skip
+TESTS = (*AUTOMATIC, "mixed", "pwrite", "repwrite", "pread", "repread")
+CUT_OFF_RECORD = 64 * KIB
+
+
+def _tests(value: Any, info: ValidationInfo) -> Any:
+    if is_resolved(info):
+        return value
+    return AUTOMATIC if value in ("all", ("all",), ["all"]) else value
+
+
+class FileMatrixSettings(FileSettings):
+    """Settings of file-matrix."""
+
+    tests: Annotated[Words, BeforeValidator(_tests)] = Field(
+        AUTOMATIC,
+        description="Tests of each cell: write,rewrite,…; all = the 13 of the automatic mode.",
+    )
+    file_min: Size = Field(64 * KIB, ge=1, description="Smallest file: 64KiB.")
+    file_max: Size = Field(512 * MIB, ge=1, description="Largest file: 512MiB; sizes double.")
+    record_min: Size = Field(4 * KIB, ge=1, description="Smallest record: 4KiB.")
+    record_max: Size = Field(16 * MIB, ge=1, description="Largest record: 16MiB; sizes double.")
+    file_sizes: OptionalSizes = Field(None, description="File sizes instead of file_min to file_max.")
+    record_sizes: OptionalSizes = Field(
+        None, description="Record sizes instead of record_min to record_max: 4KiB,64KiB."
+    )
+    cut_off: OptionalSize = Field(
+        16 * MIB,
+        description="Files larger than this are not done with records under 64KiB; auto: no cut.",
+    )
+    fsync: bool = Field(False, description="Make written data stable (fsync) inside the measured time.")
+    close: bool = Field(
+        False,
+        description="Close the file inside the measured time.",
+        json_schema_extra={"flag": "close-file", "off": "no-close-file", "also": "keep_alive"},
+    )
+    dsync: bool = Field(False, description="Each write waits until its data are stable (O_DSYNC).")
+    sync: bool = Field(False, description="Each write waits until data and metadata are stable (O_SYNC).")
+    mmap: bool = Field(False, description="Read and write through memory-mapped files.")
+    cache: Literal["warm", "cold"] = Field(
+        "warm", description="warm: as the test before left it; cold: dropped before each test, with proof."
+    )
+    drop_caches: bool = Field(False, description="With cache = cold, drop the caches of the whole machine, too (root).")
+    cold_command: str | None = Field(
+        None,
+        min_length=1,
+        description="With cache = cold, shell command before each test, such as a remount of the share.",
+    )
+    stonewall: bool = Field(False, description="All clients stop a test when the first one is done with it.")
+    mixed_read_percent: OptionalWhole = Field(
+        None,
+        ge=0,
+        le=100,
+        description="Percent of clients that read in mixed; auto: every second one.",
+    )
+    stride: Whole = Field(17, ge=1, description="Records from one read of the stride test to the next.")
+
+    @model_validator(mode="after")
+    def _matrix_consistent(self) -> Self:
+        for test in self.tests:
+            if test not in TESTS:
+                raise ValueError(f"tests: there is no test {test!r}: {did_you_mean(test, TESTS)}")
+        if not self.tests or len(set(self.tests)) != len(self.tests):
+            raise ValueError("tests: name each test once, at least one")
+        if self.direct and self.mmap:
+            raise ValueError("direct and mmap exclude each other: leave one out")
+        if (self.drop_caches or self.cold_command) and self.cache != "cold":
+            raise ValueError("drop_caches and cold_command belong to cache = cold: set that, too")
+        if "mixed" in self.tests and max(self.mixes) * self.threads < 2:
+            raise ValueError("tests: mixed needs at least two clients: give mixes, such as 2,4")
+        if not pairs(self):
+            raise ValueError("no record size fits a file size: give smaller records or larger files")
+        return self
+
+
+def _doubling(first: int, last: int) -> Iterator[int]:
+    size = first
+    while size <= last:
+        yield size
+        size *= 2
+
+
+def pairs(settings: FileMatrixSettings) -> list[tuple[int, int]]:
+    """(file, record) in bytes, in the order in which they are worked through."""
+    files = settings.file_sizes or tuple(_doubling(settings.file_min, settings.file_max))
+    records = settings.record_sizes or tuple(_doubling(settings.record_min, settings.record_max))
+    cut = settings.cut_off if settings.record_sizes is None else None
+    return [
+        (file, record)
+        for file in files
+        for record in records
+        if record <= file and not (cut is not None and file > cut and record < CUT_OFF_RECORD)
+    ]
+
+
+class FileMatrixKind(FolderKind):
+    """The kind `file-matrix`."""
+
+    name = "file-matrix"
+    settings: type[CommonSettings] = FileMatrixSettings
+
+    def space_bytes(self, settings: CommonSettings) -> int:
+        """See FolderKind."""
+        matrix = _matrix(settings)
+        return max(file for file, _ in pairs(matrix)) * max(matrix.mixes) * matrix.threads
+
+    def workload(
+        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
+    ) -> dict[str, Any]:
+        """See Kind."""
+        s = _matrix(plan.settings)
+        facts = file_facts(contender, s)
+        return {
+            "kind": "file-matrix",
+            "folder": facts.folder,
+            "pairs": pairs(s),
+            "tests": list(s.tests),
+            "keep": s.keep,
+            "fsync": s.fsync,
+            "close": s.close,
+            "direct": s.direct,
+            "dsync": s.dsync,
+            "sync": s.sync,
+            "mmap": s.mmap,
+            "verify": s.verify,
+            "cache": s.cache,
+            "drop_caches": s.drop_caches,
+            "cold_command": s.cold_command,
+            "stonewall": s.stonewall,
+            "mixed_read_percent": s.mixed_read_percent,
+            "stride": s.stride,
+            "carrier": facts.carrier,
+            "link_bytes_per_s": facts.link_bytes_per_s,
+            "stall_s": s.reply_timeout_s,
+        }
+
+
+def _matrix(settings: CommonSettings) -> FileMatrixSettings:
+    assert isinstance(settings, FileMatrixSettings)
+    return settings
+
+
+FILE_MATRIX = FileMatrixKind()

@@ -1,0 +1,99 @@
+"""File operations of office applications, or a recorded loadfile."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import Field, model_validator
+
+from bakeoff.corpus.manifest import Manifest
+from bakeoff.errors import PlanError
+from bakeoff.plan.fields import OptionalPath, Size
+from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, file_facts
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.settings import CommonSettings
+
+APPLICATIONS = 9
+DATA_PER_WORKSPACE = 1.3  # data set, and what a cycle makes and removes again, over the workspace
+
+
+class FileMixSettings(FileSettings):
+    """Settings of file-mix."""
+
+    workspace: Size = Field(
+        20 * 1000**2,
+        ge=1000**2,
+        description="Workspace of each client: 20MB; its data set is 24 MB then.",
+    )
+    loadfile: OptionalPath = Field(
+        None,
+        description="Replay this dbench loadfile (or .gz) instead of the measured mix.",
+        json_schema_extra={"path": True},
+    )
+    once: bool = Field(False, description="With loadfile: go through it once, not until the time is over.")
+    resolve: bool = Field(
+        True,
+        description="With loadfile: look names up first, as dbench and file servers for Windows do.",
+        json_schema_extra={"off": "no-resolve"},
+    )
+    flush: bool = Field(
+        True,
+        description="Make data stable (fsync) where the recorded clients asked for it.",
+        json_schema_extra={"off": "no-flush"},
+    )
+
+    @model_validator(mode="after")
+    def _mix_consistent(self) -> Self:
+        if self.direct:
+            raise ValueError("direct belongs to file-matrix and file-blocks: leave it out")
+        if self.once and self.loadfile is None:
+            raise ValueError("once belongs to loadfile: name one, too")
+        if self.loadfile is None and self.threads > APPLICATIONS:
+            raise ValueError(f"threads: the applications of a client share {APPLICATIONS} threads at most")
+        return self
+
+
+class FileMixKind(FolderKind):
+    """The kind `file-mix`."""
+
+    name = "file-mix"
+    settings: type[CommonSettings] = FileMixSettings
+
+    def space_bytes(self, settings: CommonSettings) -> int:
+        """See FolderKind."""
+        s = _mix(settings)
+        sessions = max(s.mixes) * (s.threads if s.loadfile else 1)
+        return int(sessions * s.workspace * DATA_PER_WORKSPACE)
+
+    def kept_folder(self, plan: Plan) -> str | None:
+        """See FolderKind: workspaces are kept over the trials of a run; a loadfile makes its own."""
+        return None if _mix(plan.settings).loadfile else f".bakeoff-mix-{plan.hash[:12]}"
+
+    def workload(
+        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
+    ) -> dict[str, Any]:
+        """See Kind. Raises PlanError when the loadfile is missing."""
+        s = _mix(plan.settings)
+        if s.loadfile is not None and not Path(s.loadfile).is_file():
+            raise PlanError(f"loadfile {s.loadfile} does not exist: Debian's dbench has /usr/share/dbench/client.txt")
+        return {
+            "kind": "file-mix",
+            "folder": file_facts(contender, s).folder,
+            "loadfile": s.loadfile,
+            "once": s.once,
+            "resolve": s.resolve,
+            "workspace_bytes": s.workspace,
+            "flush": s.flush,
+            "verify": s.verify,
+            "reuse": self.kept_folder(plan),
+            "keep": s.keep,
+            "stall_s": s.reply_timeout_s,
+        }
+
+
+def _mix(settings: CommonSettings) -> FileMixSettings:
+    assert isinstance(settings, FileMixSettings)
+    return settings
+
+
+FILE_MIX = FileMixKind()

@@ -1,0 +1,196 @@
+"""Where the bottleneck of an application server moves as clients are added."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.charts import Row, shares_by_mix
+from bakeoff.report.context import Context
+from bakeoff.store.records import TrialRecord
+
+STEPS = ("network", "queue", "service")
+KINDS = ("upload", "download", "processor", "read", "write")
+STORAGE = ("read", "write")
+# A server that uses more of its processors than this has nothing left to give.
+PROCESSOR_FULL = 0.85
+# A step that takes more of the time than this decides.
+MOST = 0.5
+MEGABYTE = 1e6
+
+
+@dataclass(frozen=True)
+class _Mix:
+    """Means over the trials of one contender at one mix: ms by step, what the server used, NaN where unknown."""
+
+    steps: dict[str, float]
+    cpu_share: float
+    read_mb_per_s: float
+    written_mb_per_s: float
+    storage_share: float
+
+    @property
+    def whole(self) -> float:
+        return sum(self.steps.values())
+
+
+def section(context: Context) -> Section | None:
+    """Network, queue and service time at each mix, and the server's processors and disk beside them."""
+    mixes = context.comparison.run.mixes
+    found = {(name, mix): _mix(context.at(name, mix)) for name in context.names for mix in mixes}
+    known = {key: value for key, value in found.items() if value is not None}
+    if not known:
+        return None
+    rows: list[Row] = [
+        {
+            "contender": name,
+            "clients": str(mix),
+            "step": step,
+            "share": round(value.steps[step] / value.whole, 5) if value.whole else 0.0,
+            "order": order,
+        }
+        for (name, mix), value in known.items()
+        for order, step in enumerate(STEPS)
+    ]
+    spec = shares_by_mix(
+        rows,
+        context.names,
+        STEPS,
+        mixes,
+        "Where the time of a transaction goes",
+        "share of the mean, as the server's replies account for it; milliseconds in the table",
+    )
+    description = "Shares of network, queue and service time at each mix, one panel for each contender."
+    table = _table(context, known)
+    chart = Chart("chart-bottleneck", "Where the bottleneck moves", description, spec, table, wide=True)
+    blocks: list[Block] = [Text(text) for name in context.names if (text := _sentence(name, mixes, known))]
+    blocks += [chart, *_kinds(context)]
+    blocks.append(
+        Text(
+            "Queue: from the last byte of a request to the start of its service. Service: on a service thread. "
+            "Network: the rest of what the client saw, with the time that requests wait unread in the server's "
+            "sockets. Processors and disk: as the server reports them for its own process, both ramps included."
+        )
+    )
+    return Section("bottleneck", "Where the bottleneck moves", tuple(blocks))
+
+
+def _mix(trials: tuple[TrialRecord, ...]) -> _Mix | None:
+    steps = {step: _mean_ms(trials, step) for step in STEPS}
+    if any(math.isnan(value) for value in steps.values()):
+        return None
+    servers = [s for t in trials if isinstance(s := t.workload.get("server"), dict)]
+    service = {kind: _total_ms(trials, f"{kind}/service") for kind in KINDS}
+    whole = sum(service.values())
+    return _Mix(
+        steps=steps,
+        cpu_share=_mean([s.get("cpu_share") for s in servers]),
+        read_mb_per_s=_mean([_rate(s, "disk_read_bytes") for s in servers]),
+        written_mb_per_s=_mean([_rate(s, "disk_written_bytes") for s in servers]),
+        storage_share=sum(service[kind] for kind in STORAGE) / whole if whole else 0.0,
+    )
+
+
+def _total_ms(trials: tuple[TrialRecord, ...], name: str) -> float:
+    found = [step.summary for trial in trials for step in trial.steps if step.name == name]
+    return sum((s.mean_ns or 0.0) * s.count for s in found) / 1e6
+
+
+def _mean_ms(trials: tuple[TrialRecord, ...], name: str) -> float:
+    """Mean over all transactions that tell the step; NaN when none does."""
+    count = sum(step.summary.count for trial in trials for step in trial.steps if step.name == name)
+    return _total_ms(trials, name) / count if count else math.nan
+
+
+def _mean(values: list[Any]) -> float:
+    numbers = [float(value) for value in values if isinstance(value, (int, float))]
+    return sum(numbers) / len(numbers) if numbers else math.nan
+
+
+def _rate(server: dict[str, Any], name: str) -> float | None:
+    watched_s = server.get("watched_s") or 0.0
+    return server.get(name, 0) / watched_s / MEGABYTE if watched_s else None
+
+
+def _bound(mix: _Mix) -> str:
+    """What limits the rate at a mix."""
+    if not math.isnan(mix.cpu_share) and mix.cpu_share >= PROCESSOR_FULL:
+        return "processor"
+    if mix.steps["queue"] >= MOST * mix.whole:
+        return "disk" if mix.storage_share >= MOST else "service threads"
+    if mix.steps["service"] >= MOST * mix.whole:
+        return "disk" if mix.storage_share >= MOST else "service time"
+    if mix.steps["network"] >= MOST * mix.whole:
+        return "network or client"
+    return "no single limit"
+
+
+def _sentence(name: str, mixes: tuple[int, ...], known: dict[tuple[str, int], _Mix]) -> str:
+    """The way of the bottleneck over the mixes of one contender."""
+    way: list[tuple[str, int]] = []
+    for mix in mixes:
+        value = known.get((name, mix))
+        if value is not None and (not way or way[-1][0] != _bound(value)):
+            way.append((_bound(value), mix))
+    if not way:
+        return ""
+    listed = ", then ".join(f"{bound} from {wording.plural(mix, 'client')} on" for bound, mix in way)
+    return f"What limits {name}: {listed}."
+
+
+def _table(context: Context, known: dict[tuple[str, int], _Mix]) -> Table:
+    titles = (*(f"{step} ms" for step in STEPS), "processors %", "disk read MB/s", "disk written MB/s", "limit")
+    columns = [Column("Clients")]
+    columns += [Column(title, group=name) for name in context.names for title in titles]
+    rows = []
+    for mix in context.comparison.run.mixes:
+        row = [f"{mix}"]
+        for name in context.names:
+            value = known.get((name, mix))
+            row += _cells(value) if value is not None else [wording.MISSING] * len(titles)
+        rows.append(tuple(row))
+    return Table("Queue against service time, and what the server used", tuple(columns), tuple(rows))
+
+
+def _cells(value: _Mix) -> list[str]:
+    cells = [wording.figures(value.steps[step]) for step in STEPS]
+    cells.append(wording.MISSING if math.isnan(value.cpu_share) else f"{value.cpu_share:.0%}")
+    rates = (value.read_mb_per_s, value.written_mb_per_s)
+    cells += [wording.MISSING if math.isnan(rate) else wording.figures(rate) for rate in rates]
+    return [*cells, _bound(value)]
+
+
+def _kinds(context: Context) -> list[Block]:
+    """Each kind of request at the mix with the highest rate."""
+    peak = context.peak_mix()
+    if peak is None:
+        return []
+    columns = [Column("Kind", numeric=False)]
+    titles = ("1/s", "p50 ms", "p99 ms", "network ms", "queue ms", "service ms")
+    columns += [Column(title, group=name) for name in context.names for title in titles]
+    rows = []
+    for kind in KINDS:
+        cells = [cell for name in context.names for cell in _kind(context.at(name, peak), kind)]
+        if any(cell != wording.MISSING for cell in cells):
+            rows.append((kind, *cells))
+    if not rows:
+        return []
+    return [Table(f"Kinds of request at {wording.plural(peak, 'client')}", tuple(columns), tuple(rows))]
+
+
+def _kind(trials: tuple[TrialRecord, ...], kind: str) -> list[str]:
+    found = [(t, o) for t in trials for o in t.per_operation if o.name == kind and o.operations]
+    if not found:
+        return [wording.MISSING] * 6
+    rate = sum(o.operations / t.window_s for t, o in found) / len(found)
+    p50, p99 = (_geometric([getattr(o.service, name) for _, o in found]) for name in ("p50_ns", "p99_ns"))
+    steps = [_mean_ms(trials, f"{kind}/{step}") for step in STEPS]
+    return [wording.figures(value) for value in (rate, p50 / 1e6, p99 / 1e6, *steps)]
+
+
+def _geometric(values: list[int | None]) -> float:
+    logs = [math.log(value) for value in values if value]
+    return math.exp(sum(logs) / len(logs)) if logs else math.nan

@@ -1,0 +1,123 @@
+"""The office mix on a share: Mbit/s and mean response time against clients, and the working set touched."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Block, Chart, Column, Section, Table
+from bakeoff.report.charts import known, lines_with_intervals
+from bakeoff.report.context import Context
+from bakeoff.report.sections.curves import curve_chart
+from bakeoff.stats import MeanInterval, mean_interval, ratios_by_row
+from bakeoff.store.records import TrialRecord
+
+KIND = "file-mix"
+
+
+def section(context: Context) -> Section | None:
+    """Nothing for other suites."""
+    if context.run.kind != KIND or not context.usable:
+        return None
+    blocks: list[Block] = [_throughput(context), replace(curve_chart(context, "mean"), id="chart-mix-response")]
+    if any(_touched(trial) is not None for trial in context.usable):
+        blocks.append(_working_set(context))
+    return Section("office-mix", "Throughput and response time of the mix", tuple(blocks))
+
+
+def mbit_per_s(trial: TrialRecord) -> float:
+    """Bytes read and written in the window, as 10⁶ bits a second."""
+    moved = trial.bytes_in + trial.bytes_out
+    return moved * 8 / 1e6 / trial.window_s if trial.window_s > 0.0 else math.nan
+
+
+def _throughput(context: Context) -> Chart:
+    mixes = context.comparison.run.mixes
+    points = {(n, m): _mean(context, n, m) for n in context.names for m in mixes}
+    rows = [
+        {
+            "contender": name,
+            "clients": clients,
+            "value": known(point.centre),
+            "low": known(point.low),
+            "high": known(point.high),
+        }
+        for (name, clients), point in points.items()
+    ]
+    most = max(point.blocks for point in points.values())
+    interval = "bars: 95 % interval" if most > 1 else "one block: no interval"
+    subtitle = f"Mbit/s, mean over {wording.plural(most, 'block')}, {interval}"
+    spec = lines_with_intervals(rows, context.names, mixes, "Throughput", subtitle)
+    base, *others = context.names
+    columns = [Column("Clients"), *(Column(f"{name}, Mbit/s") for name in context.names)]
+    columns += [Column(f"{name} ÷ {base}") for name in others]
+    lines = []
+    for clients in mixes:
+        cells = [_with_half(points[name, clients]) for name in context.names]
+        lines.append((f"{clients}", *cells, *(_ratio(context, base, name, clients) for name in others)))
+    table = Table(
+        "Mbit/s (bytes read and written × 8 / 10⁶ / s), ± half of the 95 % interval", tuple(columns), tuple(lines)
+    )
+    text = f"Throughput in Mbit/s of {wording.names(list(context.names))} at each number of clients."
+    return Chart("chart-mix-mbit", "Throughput", text, spec, table)
+
+
+def _mean(context: Context, name: str, clients: int) -> MeanInterval:
+    return mean_interval([mbit_per_s(trial) for trial in context.at(name, clients)])
+
+
+def _with_half(point: MeanInterval) -> str:
+    half = f" ± {wording.figures((point.high - point.low) / 2.0, 2)}" if point.blocks > 1 else ""
+    return f"{wording.figures(point.centre)}{half}"
+
+
+def _ratio(context: Context, base: str, name: str, clients: int) -> str:
+    """Paired over the blocks that both have."""
+    below = {trial.block: mbit_per_s(trial) for trial in context.at(base, clients)}
+    logs = [
+        math.log(mbit_per_s(trial) / below[trial.block])
+        for trial in context.at(name, clients)
+        if below.get(trial.block, 0.0) > 0.0 and mbit_per_s(trial) > 0.0
+    ]
+    if not logs:
+        return wording.MISSING
+    found = ratios_by_row([logs])
+    ratio, low, high = float(found.ratio[0]), float(found.low[0]), float(found.high[0])
+    return (
+        f"{wording.ratio(ratio, low, high)} ({wording.interval(low, high)})" if len(logs) > 1 else wording.ratio(ratio)
+    )
+
+
+def _touched(trial: TrialRecord) -> dict[str, float] | None:
+    found = trial.workload.get("touched_bytes_per_client")
+    return found if isinstance(found, dict) and isinstance(found.get("mean"), (int, float)) else None
+
+
+def _working_set(context: Context) -> Table:
+    """What a client touches must not depend on how many there are."""
+    columns = [Column("Clients")]
+    for name in context.names:
+        columns += [Column(title, group=name) for title in ("per client, MiB", "least – most", "in all, MiB")]
+    rows = []
+    for clients in context.comparison.run.mixes:
+        cells = [f"{clients}"]
+        for name in context.names:
+            touched = [found for trial in context.at(name, clients) if (found := _touched(trial))]
+            cells += _set(touched, clients)
+        rows.append(tuple(cells))
+    note = "Distinct pages of files read or written in a trial, mean over blocks. It must not depend on the clients."
+    return Table("Working set touched", tuple(columns), tuple(rows), note)
+
+
+def _set(touched: list[dict[str, float]], clients: int) -> list[str]:
+    if not touched:
+        return [wording.MISSING] * 3
+    mean = math.fsum(found["mean"] for found in touched) / len(touched) / 2**20
+    least = min(found.get("min") or 0.0 for found in touched) / 2**20
+    most = max(found.get("max") or 0.0 for found in touched) / 2**20
+    return [
+        wording.figures(mean),
+        f"{wording.figures(least, 3)} – {wording.figures(most, 3)}",
+        wording.figures(mean * clients),
+    ]

@@ -1,0 +1,253 @@
+"""Ratios of all cells as heat maps, with what they say in sentences."""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare import wording
+from bakeoff.compare.matrix_model import Average, CellRatio, SurfacePair
+from bakeoff.compare.matrix_words import BLOCKS, percent_of, size, title
+from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
+from bakeoff.report.context import Context
+from bakeoff.report.heat import HeatCell, heat_map, ratio_range
+
+
+def section(context: Context) -> Section | None:
+    """For each contender against the baseline: averages, an overview, a map for each test, what stands out."""
+    matrix = context.comparison.matrix
+    if matrix is None:
+        return None
+    pairs = [pair for pair in matrix.pairs if pair.baseline == context.comparison.run.baseline]
+    blocks: list[Block] = []
+    for number, pair in enumerate(pairs):
+        blocks.append(Text(_legend(pair, matrix.blocks)))
+        blocks.append(Bullets(pair.sentences))
+        blocks.append(_averages(pair, matrix.kind))
+        limit = ratio_range([cell.ratio for cell in pair.cells])
+        places = (context.names.index(pair.baseline), context.names.index(pair.contender))
+        drawing = _Drawing(pair, places, limit, matrix.kind, f"heat-{number}", matrix.blocks)
+        blocks += drawing.charts()
+        blocks += _stand_out(pair)
+    return Section("heat-map", "Ratio of every cell", tuple(blocks)) if blocks else None
+
+
+def against(pair: SurfacePair) -> str:
+    """ "B ÷ A", with the clients when there are several."""
+    clients = f", {pair.clients} clients" if pair.clients > 1 else ""
+    return f"{pair.contender} ÷ {pair.baseline}{clients}"
+
+
+def _legend(pair: SurfacePair, blocks: int) -> str:
+    interval = (
+        "Hatched: the 95 % interval of the cell includes 1.00."
+        if blocks > 1
+        else "One block: there are no intervals, and no cell is more than a number."
+    )
+    return (
+        f"Each number is {against(pair)}, geometric mean over blocks: above 1 {pair.contender} is faster. A cell has "
+        f"the colour of the one ahead, on a logarithmic scale with 1.00 in the middle. {interval} Corner: only a cache "
+        "explains the rate of one of them. Frame: outlier. ×: not measured, or void. Won and lost are after "
+        "Benjamini–Hochberg over all cells (q = 0.05)."
+    )
+
+
+def _averages(pair: SurfacePair, kind: str) -> Table:
+    named = [(title(average.name), average) for average in pair.tests]
+    named.append(("All cells", pair.overall))
+    extra = (("Small office", pair.small_office), ("Without cached cells", pair.uncached))
+    named += [(name, average) for name, average in extra if average]
+    if pair.without_outliers:
+        named.append(("Without outliers", pair.without_outliers))
+    columns = (
+        Column("Pattern" if kind == BLOCKS else "Test", numeric=False),
+        Column("Average"),
+        Column("95 % interval"),
+        Column("Minimum"),
+        Column("Maximum"),
+        Column("Arithmetic"),
+        Column("Cells"),
+        Column("won"),
+        Column("lost"),
+        Column("tied"),
+    )
+    note = "Average: geometric mean of the cells, with its interval over blocks. Tied: no difference shown."
+    if kind == BLOCKS:
+        note = f"{pair.contender} as a percentage of {pair.baseline}. {note}"
+    rows = tuple((name, *_average(average, kind)) for name, average in named)
+    return Table(f"Averages, {against(pair)}", columns, rows, note)
+
+
+def _average(a: Average, kind: str) -> tuple[str, ...]:
+    def shown(value: float) -> str:
+        if not math.isfinite(value):
+            return wording.MISSING
+        return f"{100 * value:.1f} %" if kind == BLOCKS else f"{value:.2f}×"
+
+    if kind == BLOCKS and math.isfinite(a.low):
+        span = f"{100 * a.low:.1f}–{100 * a.high:.1f} %"
+    else:
+        span = wording.interval(a.low, a.high)
+    ended = (a.ahead, a.behind, a.tied)
+    told = a.open < a.cells
+    return (
+        shown(a.ratio),
+        span,
+        shown(a.lowest),
+        shown(a.highest),
+        shown(a.arithmetic),
+        f"{a.cells:,}",
+        *(f"{number:,}" if told else wording.MISSING for number in ended),
+    )
+
+
+def _stand_out(pair: SurfacePair) -> list[Block]:
+    """Outliers with their reasons, and cells that are void; both in the open."""
+    columns = (
+        Column("Cell", numeric=False),
+        Column("Ratio"),
+        Column("95 % interval"),
+        Column("Why", numeric=False),
+    )
+    found: list[Block] = []
+    odd = [cell for cell in pair.cells if cell.outlier]
+    if odd:
+        rows = tuple(
+            (name_of(c), wording.ratio(c.ratio, c.low, c.high), wording.interval(c.low, c.high), c.outlier) for c in odd
+        )
+        note = "They are counted in every average; the row “Without outliers” leaves them out."
+        found.append(Table(f"Outliers, {against(pair)}", columns, rows, note))
+    void = [cell for cell in pair.cells if cell.state == "void"]
+    if void:
+        rows = tuple((name_of(c), wording.MISSING, wording.MISSING, c.reason) for c in void)
+        found.append(Table(f"Void cells, {against(pair)}", columns, rows, "They are in no average."))
+    skipped = [cell for cell in pair.cells if cell.state == "skipped"]
+    if skipped:
+        reasons = list(dict.fromkeys(cell.reason for cell in skipped))
+        found.append(Text(f"{wording.plural(len(skipped), 'cell')} not measured: {'; '.join(reasons[:4])}."))
+    return found
+
+
+def name_of(cell: CellRatio) -> str:
+    """ "read, 64 MiB file, 4 KiB records"."""
+    file = f", {size(cell.file_kib)} file" if cell.file_kib is not None else ""
+    return f"{title(cell.test)}{file}, {size(cell.record_kib)} records"
+
+
+class _Drawing:
+    """The maps of one pair."""
+
+    def __init__(
+        self, pair: SurfacePair, places: tuple[int, int], limit: float, kind: str, prefix: str, blocks: int
+    ) -> None:
+        self.pair, self.places, self.limit, self.kind, self.blocks = pair, places, limit, kind, blocks
+        self.prefix = f"chart-{prefix}"
+        self.tests = tuple(dict.fromkeys(cell.test for cell in pair.cells))
+
+    def charts(self) -> list[Block]:
+        """One map where files are all of one size, else an overview and one for each test."""
+        if self.kind == BLOCKS:
+            return [self._patterns()]
+        return [*self._overviews(), *(self._test(test) for test in self.tests)]
+
+    def _spec(
+        self, cells: list[HeatCell], columns: list[str], rows: list[str], words: tuple[str, ...], wide: bool
+    ) -> Chart:
+        name, chart_title, subtitle, across, down = words
+        spec = heat_map(
+            cells,
+            columns,
+            rows,
+            self.places,
+            self.limit,
+            (chart_title, subtitle, across, "" if wide else down),
+            wide,
+            margin=124 if wide else 66,
+        )
+        at = {(cell.row, cell.column): _in_table(cell) for cell in cells}
+        table = Table(
+            f"{chart_title} (~: interval includes 1, c: cached, !: outlier)",
+            (Column(down, numeric=False), *(Column(column) for column in columns)),
+            tuple((row, *(at.get((row, column), "") for column in columns)) for row in rows),
+        )
+        text = f"{chart_title}: ratio of {against(self.pair)} by {down.lower()} and {across.lower()}."
+        return Chart(f"{self.prefix}-{name}", chart_title, text, spec, table, wide)
+
+    def _cell(self, cell: CellRatio, column: str, row: str) -> HeatCell:
+        if not math.isfinite(cell.ratio) or cell.state == "void":
+            return HeatCell(column, row, "×", None)
+        text = f"{100 * cell.ratio:.0f}" if self.kind == BLOCKS else short(cell.ratio)
+        hatched = cell.blocks > 1 and not cell.certain
+        return HeatCell(column, row, text, cell.ratio, hatched, bool(cell.cached), bool(cell.outlier))
+
+    def _test(self, test: str) -> Chart:
+        cells = [cell for cell in self.pair.cells if cell.test == test]
+        columns = [label(kib) for kib in _sizes([cell.record_kib for cell in cells])]
+        rows = [label(kib) for kib in _sizes([cell.file_kib for cell in cells])]
+        found = [self._cell(cell, label(cell.record_kib), label(cell.file_kib)) for cell in cells]
+        average = next((a for a in self.pair.tests if a.name == test), None)
+        subtitle = f"average {short(average.ratio)}×, {self._ended(average)}" if average else "no cell in common"
+        name = title(test)
+        words = (test.replace("_", "-"), f"{name[0].upper()}{name[1:]}", subtitle, "Record size", "File size")
+        return self._spec(found, columns, rows, words, wide=False)
+
+    def _patterns(self) -> Chart:
+        columns = [label(kib) for kib in _sizes([cell.record_kib for cell in self.pair.cells])]
+        found = [self._cell(cell, label(cell.record_kib), title(cell.test)) for cell in self.pair.cells]
+        chart_title = f"{self.pair.contender} as a percentage of {self.pair.baseline}"
+        subtitle = percent_of(self.pair.overall, self.pair)
+        words = ("patterns", chart_title, subtitle, "Block size", "Pattern")
+        return self._spec(found, columns, [title(test) for test in self.tests], words, wide=True)
+
+    def _overviews(self) -> list[Chart]:
+        """Tests against record sizes; each number is the average over the file sizes."""
+        curves = [curve for curve in self.pair.curves if curve.test and curve.axis == "record"]
+        sizes = _sizes([point.size_kib for curve in curves for point in curve.points])
+        if len(curves) < 2 or len(sizes) < 2:
+            return []
+        found = [
+            HeatCell(
+                label(point.size_kib),
+                title(curve.test),
+                short(point.ratio),
+                point.ratio,
+                hatched=self.blocks > 1 and point.low <= 1.0 <= point.high,
+            )
+            for curve in curves
+            for point in curve.points
+        ]
+        rows = [title(curve.test) for curve in curves]
+        words = (
+            "overview",
+            f"All tests: {against(self.pair)}",
+            "geometric mean over file sizes",
+            "Record size",
+            "Test",
+        )
+        return [self._spec(found, [label(kib) for kib in sizes], rows, words, wide=True)]
+
+    @staticmethod
+    def _ended(average: Average) -> str:
+        if average.open == average.cells:
+            return f"{average.above} of {average.cells} cells above 1"
+        return f"{average.ahead} of {average.cells} cells won, {average.behind} lost"
+
+
+def _sizes(values: list[float | None]) -> list[float | None]:
+    return sorted(set(values), key=lambda kib: -1.0 if kib is None else kib)
+
+
+def label(kib: float | None) -> str:
+    """A size that fits under a narrow column: "64K", "2M", "512"."""
+    return size(kib).replace(" KiB", "K").replace(" MiB", "M").replace(" GiB", "G").replace(" B", "")
+
+
+def short(ratio: float) -> str:
+    """A ratio in four characters or so."""
+    if not math.isfinite(ratio):
+        return wording.MISSING
+    return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:.0f}"
+
+
+def _in_table(cell: HeatCell) -> str:
+    marks = "~" * cell.hatched + "c" * cell.cached + "!" * cell.outlier
+    return f"{cell.text} {marks}".strip()

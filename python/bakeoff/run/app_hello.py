@@ -1,0 +1,105 @@
+"""The first words of the app protocol, by the standard library: for checks before timing, never for timing."""
+
+import socket
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bakeoff.errors import TargetError
+from bakeoff.plan.address import WebAddress
+
+VERSION = 1
+KIND_HELLO = 1
+STATUS_NO_SPACE = 8
+_REQUEST = struct.Struct("<IBBHQQII")
+_REPLY = struct.Struct("<IBBBB9Q")
+_HELLO = struct.Struct("<QQIIIIII")
+_REQUEST_MAGIC, _REPLY_MAGIC = 0xB4, 0xB5
+_STATUSES = (
+    "ok",
+    "bad length",
+    "unknown kind",
+    "too large",
+    "another version",
+    "no hello",
+    "bad parameter",
+    "busy",
+    "no space for another data segment",
+    "storage failed",
+    "too slow",
+)
+
+
+@dataclass(frozen=True)
+class AppServer:
+    """How an app server says that it was set up. Sizes in bytes, times in ns."""
+
+    segment_bytes: int
+    service_ns: int
+    threads: int
+    processors: int
+    direct: bool
+    fsync: bool
+    payload_max: int
+    records_max: int
+
+
+def greet(name: str, address: WebAddress, addresses: Sequence[str], record_bytes: int, timeout_s: float) -> AppServer:
+    """Open a session and close it again. `record_bytes` 0 asks for no data segment.
+
+    Raises TargetError that says what is wrong with the contender `name`.
+    """
+    where = f"{name} ({address.place})"
+    try:
+        with _connect(address, addresses, timeout_s) as connection:
+            frame = _REQUEST.pack(
+                _REQUEST.size - 4, _REQUEST_MAGIC, KIND_HELLO, 0, 1, 0xFFFF_FFFF_0000_0000, VERSION, record_bytes
+            )
+            connection.sendall(frame)
+            head = _REPLY.unpack(_receive(connection, _REPLY.size))
+            length, magic, _, status = head[:4]
+            if magic != _REPLY_MAGIC or status >= len(_STATUSES):
+                raise TargetError(f"{where} speaks another protocol: start it with `bakeoff serve app`")
+            if status:
+                raise TargetError(f"{where} refuses a client: {_STATUSES[status]}; {_advice(status)}")
+            payload = _receive(connection, min(length + 4 - _REPLY.size, 4096))
+    except ConnectionRefusedError:
+        raise TargetError(f"{where}: connection refused: start the server, or correct the address") from None
+    except TimeoutError:
+        raise TargetError(f"{where}: no answer within {timeout_s:g} s: is it an app server, and reachable?") from None
+    except OSError as error:
+        raise TargetError(f"{where}: {error.strerror or error}: check address and network") from None
+    if len(payload) != _HELLO.size:
+        raise TargetError(f"{where} speaks another version of the protocol: use the same version of Bakeoff there")
+    segment, service, threads, processors, flags, payload_max, records_max, _ = _HELLO.unpack(payload)
+    return AppServer(segment, service, threads, processors, bool(flags & 1), bool(flags & 2), payload_max, records_max)
+
+
+def _advice(status: int) -> str:
+    if status == STATUS_NO_SPACE:
+        return "raise its --data-limit, or choose a smaller --segment"
+    return "check that both sides are the same version, and its settings"
+
+
+def _connect(address: WebAddress, addresses: Sequence[str], timeout_s: float) -> socket.socket:
+    if address.unix is not None:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(timeout_s)
+        try:
+            connection.connect(address.unix)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+    host, _, port = addresses[0].rpartition(":")
+    return socket.create_connection((host.strip("[]"), int(port)), timeout_s)
+
+
+def _receive(connection: socket.socket, length: int) -> bytes:
+    data = b""
+    while len(data) < length:
+        part = connection.recv(length - len(data))
+        if not part:
+            raise OSError("the server ends the connection before it answers")
+        data += part
+    return data

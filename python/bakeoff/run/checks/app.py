@@ -1,0 +1,89 @@
+"""Are all contenders app servers, and set up alike?"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from bakeoff.corpus.manifest import Manifest
+from bakeoff.errors import TargetError
+from bakeoff.plan.address import resolve
+from bakeoff.plan.kinds.app import AppSettings, parse_app_address
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.app_hello import AppServer, greet
+from bakeoff.run.checks.base import Note
+from bakeoff.units import format_size
+
+# A first hello may have to wait for the server to fill a data segment.
+GREETING_S = 60.0
+
+
+class AppCheck:
+    """See bakeoff.run.checks.base.Check."""
+
+    def __init__(self, plan: Plan) -> None:
+        assert isinstance(plan.settings, AppSettings)
+        self._settings = plan.settings
+        self._stores = any(c.name in ("read", "write") for c in plan.classes)
+        self._addresses: dict[str, Sequence[str]] = {}
+        self._servers: dict[str, AppServer] = {}
+        self.manifest: Manifest | None = None
+
+    def answers(self, contender: Contender) -> None:
+        """See Check."""
+        self._greet(contender, 0)
+
+    def examine(self, contender: Contender) -> None:
+        """See Check. The server must take the largest request of the plan."""
+        settings = self._settings
+        server = self._greet(contender, settings.record_bytes if self._stores else 0)
+        largest = max(settings.upload_bytes, settings.download_bytes)
+        if largest > server.payload_max:
+            raise TargetError(
+                f"{contender.name} takes {format_size(server.payload_max)} at most, the plan moves "
+                f"{format_size(largest)}: raise its --payload-max"
+            )
+        records = max(settings.read_records, settings.write_records)
+        if self._stores and records > server.records_max:
+            raise TargetError(
+                f"{contender.name} reads or writes {server.records_max} records at once at most, the plan {records}: "
+                "lower read_records or write_records"
+            )
+        self._servers[contender.name] = server
+
+    def compare(self) -> Sequence[Note]:
+        """See Check. Different settings are often what is to be compared, so they are told and not refused."""
+        notes = []
+        names = list(self._servers)
+        for other in names[1:]:
+            left, right = asdict(self._servers[names[0]]), asdict(self._servers[other])
+            for key, title in _TRAITS.items():
+                if left[key] != right[key]:
+                    notes.append(Note("info", f"{title} differ: {names[0]} {left[key]}, {other} {right[key]}"))
+        return notes
+
+    def addresses(self, contender: Contender) -> Sequence[str]:
+        """See Check."""
+        if contender.name not in self._addresses:
+            self._addresses[contender.name] = resolve(parse_app_address(contender.address))
+        return self._addresses[contender.name]
+
+    def close(self) -> None:
+        """Nothing is kept with the contenders."""
+
+    def facts(self) -> dict[str, Any]:
+        """See Check."""
+        return {"corpus": None, "contenders": {name: asdict(server) for name, server in self._servers.items()}}
+
+    def _greet(self, contender: Contender, record_bytes: int) -> AppServer:
+        address = parse_app_address(contender.address)
+        return greet(contender.name, address, self.addresses(contender), record_bytes, GREETING_S)
+
+
+_TRAITS = {
+    "segment_bytes": "bytes of a data segment",
+    "threads": "service threads",
+    "processors": "processors",
+    "direct": "direct I/O settings",
+    "fsync": "flush settings",
+    "service_ns": "programmed service times (ns)",
+}

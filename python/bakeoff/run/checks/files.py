@@ -1,0 +1,172 @@
+"""Can the contenders' folders be worked in, and what are they? Asked before timing."""
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from bakeoff.corpus.manifest import Manifest
+from bakeoff.errors import TargetError
+from bakeoff.mounts import Mount, mount_of
+from bakeoff.plan.kinds import KINDS
+from bakeoff.plan.kinds.file_common import FolderKind, check_folder_address
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.checks.base import Note
+
+PREFIX = ".bakeoff-"
+PATIENCE_S = 30.0
+T = TypeVar("T")
+
+
+class FolderCheck:
+    """See bakeoff.run.checks.base.Check."""
+
+    manifest: Manifest | None = None
+
+    def __init__(self, plan: Plan) -> None:
+        kind = KINDS[plan.kind]
+        assert isinstance(kind, FolderKind)
+        self._needed = kind.space_bytes(plan.settings)
+        kept = kind.kept_folder(plan)
+        keep = getattr(plan.settings, "keep", False)
+        self._remove = [] if kept is None or keep else [(c, Path(c.address) / kept) for c in plan.contenders]
+        self._mounts: dict[str, Mount] = {}
+        self._devices: dict[str, tuple[int, int]] = {}
+        self._free: dict[str, int] = {}
+        self._left: dict[str, list[str]] = {}
+
+    def answers(self, contender: Contender) -> None:
+        """See Check."""
+        in_time(lambda: _try_out(contender), contender)
+
+    def examine(self, contender: Contender) -> None:
+        """See Check."""
+        check_folder_address(contender.address)
+        self.answers(contender)
+        name, folder = contender.name, Path(contender.address)
+        facts = in_time(lambda: (folder.stat(), shutil.disk_usage(folder).free, mount_of(folder)), contender)
+        self._devices[name] = (facts[0].st_dev, facts[0].st_ino)
+        self._free[name], self._mounts[name] = facts[1], facts[2]
+        self._left[name] = sorted(path.name for path in folder.glob(PREFIX + "*"))
+        if facts[1] < self._needed:
+            raise TargetError(
+                f"{name}: {folder} has {facts[1] / 1e6:.0f} MB free, the largest mix needs "
+                f"{self._needed / 1e6:.0f} MB: free some space, or use smaller files or fewer clients"
+            )
+
+    def compare(self) -> Sequence[Note]:
+        """See Check."""
+        notes = [self._describe(name) for name in self._mounts]
+        for name, left in self._left.items():
+            if left:
+                listed = ", ".join(left[:3]) + (" …" if len(left) > 3 else "")
+                notes.append(Note("warning", f"{name}: left behind by an earlier run, remove it: {listed}"))
+        names = list(self._devices)
+        for position, one in enumerate(names):
+            for other in names[position + 1 :]:
+                if self._devices[one] == self._devices[other]:
+                    notes.append(Note("warning", f"{one} and {other} are the same folder"))
+                elif self._devices[one][0] == self._devices[other][0]:
+                    notes.append(Note("info", f"{one} and {other} lie on the same file system"))
+        return notes
+
+    def _describe(self, name: str) -> Note:
+        mount = self._mounts[name]
+        return Note("info", f"{name}: {mount.type} from {mount.source or '?'}, mounted at {mount.point}")
+
+    def addresses(self, contender: Contender) -> Sequence[str]:
+        """See Check."""
+        return (contender.address,)
+
+    def facts(self) -> dict[str, Any]:
+        """See Check."""
+        contenders = {
+            name: {
+                "addresses": [mount.point],
+                "server": mount.server,
+                "file_system": mount.type,
+                "source": mount.source,
+                "mount_options": mount.options,
+                "carrier": mount.carrier,
+                "free_bytes": self._free[name],
+            }
+            for name, mount in self._mounts.items()
+        }
+        return {"corpus": None, "contenders": contenders}
+
+    def close(self) -> None:
+        """See Check."""
+        for contender, folder in self._remove:
+            with contextlib.suppress(TargetError):
+                in_time(partial(_without_fault, folder), contender)
+
+
+def _without_fault(folder: Path) -> None:
+    with contextlib.suppress(OSError):
+        if not folder.is_symlink():
+            shutil.rmtree(folder)
+
+
+def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PATIENCE_S) -> T:
+    """What `work` returns. Raises TargetError when it hangs, as a share does whose server is gone."""
+    box: list[T] = []
+    fault: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            box.append(work())
+        except BaseException as error:
+            fault.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(patience_s)
+    if fault:
+        raise fault[0]
+    if not box:
+        raise TargetError(
+            f"{contender.name}: {contender.address} does not answer for {patience_s:g} s: is the share's server up?"
+        )
+    return box[0]
+
+
+def _try_out(contender: Contender) -> None:
+    """Make a folder, write a file, read it, remove both."""
+    folder = Path(contender.address)
+    trial = folder / f"{PREFIX}check-{os.getpid()}-{secrets.token_hex(4)}"
+    where = f"{contender.name}: {folder}"
+    if not folder.is_dir():
+        fault = "is not a folder" if folder.exists() else "does not exist"
+        raise TargetError(f"{where} {fault}: make it, or mount the share")
+    try:
+        trial.mkdir(0o700)
+        try:
+            sample = secrets.token_bytes(4096)
+            (trial / "sample").write_bytes(sample)
+            if (trial / "sample").read_bytes() != sample:
+                raise TargetError(f"{where} gives back other bytes than were written: it cannot be trusted")
+        finally:
+            with contextlib.suppress(OSError):
+                shutil.rmtree(trial)
+    except OSError as error:
+        raise TargetError(f"{where} cannot be written to ({error.strerror}): {_advice(error)}") from None
+
+
+def _advice(error: OSError) -> str:
+    advice = {
+        errno.EROFS: "mount it for writing",
+        errno.EACCES: "give yourself the right to write there",
+        errno.EPERM: "give yourself the right to write there",
+        errno.ENOSPC: "free some space",
+        errno.EDQUOT: "your quota is used up",
+        errno.ESTALE: "mount the share again",
+        errno.ENOTCONN: "mount the share again",
+        errno.EFBIG: "raise the file-size limit (ulimit -f)",
+    }
+    return advice.get(error.errno or 0, "check the mount")

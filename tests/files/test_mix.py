@@ -1,0 +1,99 @@
+"""file-mix on real file systems, and Debian's loadfile unchanged."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.result import TrialResult
+from bakeoff.agents.spec import TrialSpec
+
+LOADFILE = Path("/usr/share/dbench/client.txt")
+LINES = 458_344
+COUNTS = {
+    "ReadX": 124_199, "NTCreateX": 79_230, "QUERY_PATH_INFORMATION": 71_814, "Close": 58_200,
+    "WriteX": 39_502,
+    "FIND_FIRST": 27_765, "Unlink": 16_000, "QUERY_FS_INFORMATION": 13_168, "QUERY_FILE_INFORMATION": 12_585,
+    "SET_FILE_INFORMATION": 6_454, "Flush": 5_553, "Rename": 3_355, "LockX": 258, "UnlockX": 258,
+    "Deltree": 2,
+    "Mkdir": 1,
+}  # fmt: skip
+
+
+def measure(folder: Path, clients: int = 1, threads: int = 1, length_s: float = 1.5, **changes: Any) -> TrialResult:
+    workload = {
+        "kind": "file-mix", "folder": str(folder), "loadfile": None, "once": False, "resolve": True,
+        "workspace_bytes": 20_000_000, "flush": True, "verify": True, "reuse": None, "keep": False,
+        "stall_s": 60.0, **changes,
+    }  # fmt: skip
+    spec = TrialSpec.model_validate(
+        {"workload": workload, "clients": clients, "threads": threads, "length_s": length_s, "seed": 7}
+    )
+    outcome = LocalAgent().start(spec).wait(100)
+    assert outcome is not None
+    return outcome.result
+
+
+def memory_folder(tmp_path: Path) -> Path:
+    place = Path(f"/dev/shm/bakeoff-test-{os.getpid()}-{id(tmp_path)}")
+    place.mkdir()
+    return place
+
+
+@pytest.mark.parametrize(("clients", "threads"), [(1, 1), (3, 1), (2, 3)])
+def test_the_office_mix_runs_without_surprise(tmp_path: Path, clients: int, threads: int) -> None:
+    result = measure(tmp_path, clients, threads)
+    figures = result.workload or {}
+    assert (result.fatal, result.errors, figures["unexpected"]) == (None, {}, {})
+    assert figures["data_bytes_per_client"] == pytest.approx(23.97e6, rel=0.01)
+    assert figures["mean_response_ms"] > 0 and figures["throughput_mbit_s"] > 0
+    names = {operation.name: operation for operation in result.per_operation}
+    assert names["read"].bytes_in > 0 and names["write"].bytes_out > 0 and names["close"].bytes_in == 0
+    if threads == 1 and figures["cycles"] >= 3:  # threads go through their applications at their own pace
+        share = sum(names[name].operations for name in ("read", "write")) / result.operations
+        assert share == pytest.approx(0.357, abs=0.03)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_touched_working_set_is_that_of_a_client_not_of_its_threads(tmp_path: Path) -> None:
+    folder = memory_folder(tmp_path)
+    touched = []
+    for threads in (1, 3):
+        figures = measure(folder, 1, threads, verify=False, length_s=2.0).workload or {}
+        touched.append(figures["touched_bytes_per_client"]["mean"])
+    folder.rmdir()
+    assert touched[0] == pytest.approx(24e6, rel=0.06)
+    assert touched[1] == pytest.approx(touched[0], rel=0.03)
+
+
+def test_every_line_of_debians_loadfile_is_replayed_once(tmp_path: Path) -> None:
+    result = measure(tmp_path, length_s=90, loadfile=str(LOADFILE), once=True)
+    figures = result.workload or {}
+    assert (result.fatal, result.errors, figures["unexpected"]) == (None, {}, {}), figures["first_unexpected"]
+    ours = {operation.name: operation.operations for operation in result.per_operation if operation.operations}
+    assert sum(ours.values()) == LINES and ours == COUNTS
+    assert (result.bytes_in, result.bytes_out) == (1_472_088_767, 1_015_974_170)
+    assert figures["touched_bytes"] == pytest.approx(24e6, rel=0.03)
+
+
+def test_several_clients_replay_in_folders_of_their_own(tmp_path: Path) -> None:
+    short = tmp_path / "short.txt"
+    short.write_text("".join(LOADFILE.open().readlines()[:3000]))
+    work = tmp_path / "work"
+    work.mkdir()
+    result = measure(work, clients=4, loadfile=str(short), once=True, length_s=60)
+    figures = result.workload or {}
+    assert (result.errors, figures["unexpected"]) == ({}, {}), figures["first_unexpected"]
+    assert result.operations == 4 * 3000
+    assert list(work.iterdir()) == []
+
+
+def test_a_broken_loadfile_is_told_with_its_line(tmp_path: Path) -> None:
+    from bakeoff.errors import PlanError
+
+    broken = tmp_path / "broken.txt"
+    broken.write_text('Mkdir "\\clients" NT_STATUS_OK\nDance 1 NT_STATUS_OK\n')
+    with pytest.raises(PlanError, match='line 2: "Dance"'):
+        measure(tmp_path, loadfile=str(broken))

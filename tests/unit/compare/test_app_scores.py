@@ -1,0 +1,86 @@
+"""The scores by hand, and that a starved client is neither hidden nor averaged away."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.compare.scores import scores
+from bakeoff.report.compose import compose
+from bakeoff.store.records import ClientRecord, RunRecord, StepRecord, TrialRecord
+from tests.unit.compare.synthetic import run, summary
+
+
+def trial(*clients: tuple[int, float], window_s: float = 10.0) -> TrialRecord:
+    """A trial of clients given as (transactions, seconds in them)."""
+    (one,) = run(mixes=(len(clients),), blocks=1).trials[:1]
+    records = tuple(ClientRecord(i, n, 0, 0, busy_s) for i, (n, busy_s) in enumerate(clients))
+    return replace(one, per_client=records, operations=sum(n for n, _ in clients), window_s=window_s)
+
+
+def test_the_three_scores_by_hand() -> None:
+    found = scores(trial((100, 10.0), (50, 10.0)))
+    assert found.plain == 15
+    assert found.weighted == pytest.approx(2 * 150 / 20)
+    assert found.unweighted == pytest.approx(2 * 2 / (1 / 10 + 1 / 5))
+    assert (found.lowest, found.highest, found.starved) == (5, 10, ())
+
+
+def test_without_think_time_the_weighted_score_is_the_plain_rate() -> None:
+    found = scores(trial((100, 10.0), (7, 10.0), (33, 10.0)))
+    assert found.weighted == pytest.approx(found.plain)
+    assert found.unweighted < found.weighted, "equal weights punish the unfair server"
+
+
+def test_a_client_without_a_transaction_makes_the_harmonic_scores_zero() -> None:
+    found = scores(trial((100, 10.0), (0, 0.0)))
+    assert (found.weighted, found.unweighted, found.plain, found.starved) == (0, 0, 10, (1,))
+
+
+def app_run(starve: bool) -> RunRecord:
+    """Two app servers: in one the processors are full, in the other writes take long."""
+    record = run(mixes=(1, 4), blocks=6)
+    trials = []
+    for t in record.trials:
+        cpu, write_ms = (0.95, 0.01) if t.contender == "nginx" else (0.2, 0.5)
+        shares = {"network": 0.1, "queue": 0.2, "service": 0.7}
+        steps = [StepRecord(name, summary(t.operations, share)) for name, share in shares.items()]
+        steps += [
+            StepRecord(f"{kind}/service", summary(t.operations // 2, ms))
+            for kind, ms in (("processor", 0.1), ("write", write_ms))
+        ]
+        server = {"cpu_share": cpu, "watched_s": 10.0, "disk_read_bytes": 0, "disk_written_bytes": 10**9}
+        clients = t.per_client
+        if starve and t.contender == "apache" and t.mix_clients == 4 and t.block == 2:
+            clients = (*clients[:-1], replace(clients[-1], operations=0, busy_s=0.0))
+        trials.append(replace(t, steps=tuple(steps), workload={"server": server}, per_client=clients))
+    return replace(record, kind="app", suite="app", trials=tuple(trials))
+
+
+def text_of(record: RunRecord, section_id: str) -> str:
+    report = compose(record, compare_run(record))
+    return repr(next(section for section in report.sections if section.id == section_id))
+
+
+def test_the_report_names_the_starved_client() -> None:
+    assert "client 3" in text_of(app_run(starve=True), "scores")
+    assert "got no transaction" not in text_of(app_run(starve=False), "scores")
+
+
+def test_the_report_says_what_limits_each_server() -> None:
+    text = text_of(app_run(starve=False), "bottleneck")
+    assert "What limits nginx: processor from 1 client on." in text
+    assert "What limits apache: disk from 1 client on." in text
+    assert "95%" in text and "100" in text
+    ids = [section.id for section in compose(app_run(False), compare_run(app_run(False))).sections]
+    assert "steps" not in ids and ids.index("scores") < ids.index("bottleneck")
+    web = [section.id for section in compose(run(), compare_run(run())).sections]
+    assert "scores" not in web and "bottleneck" not in web and "steps" in web
+
+
+def test_the_primary_metric_is_the_weighted_harmonic_mean() -> None:
+    comparison = compare_run(app_run(starve=False))
+    assert "weighted harmonic" in comparison.pairs[0].primary.title
+    assert {end.metric for end in comparison.pairs[0].secondary} >= {"plain", "unweighted"}

@@ -1,0 +1,225 @@
+"""Surfaces with known ratios: what the comparison finds in them."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats as distributions
+
+from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare.matrix_find import crossings
+from bakeoff.compare.matrix_model import CellRatio, SizePoint, SurfacePair
+from bakeoff.compare.matrix_words import faster, size
+from bakeoff.stats import ratio_from_logs, ratios_by_row
+from tests.unit.compare.synthetic import change, run
+from tests.unit.compare.synthetic_cells import KIB, MIB, Change, Ratio, blocks_run, matrix_run, skip
+
+SMALL = [(f * KIB, r * KIB) for f in (64, 256, 1024, 4096, 16384) for r in (4, 16, 64) if r <= f]
+
+
+def falling(test: str, file: int, record: int) -> float:
+    """Writes: 2 at 4 KiB records, exactly 1 at 64 KiB, 0.5 at 1 MiB. All else 1.2."""
+    return 2.0 ** (1.0 - math.log2(record / (4 * KIB)) / 4.0) if test == "write" else 1.2
+
+
+def level(test: str, file: int, record: int) -> float:
+    return 1.0
+
+
+def compared(ratio: Ratio, change: Change | None = None, **more: Any) -> tuple[Comparison, SurfacePair]:
+    comparison = compare_run(matrix_run(ratio, change=change, **more))
+    assert comparison.matrix is not None
+    return comparison, comparison.matrix.pairs[0]
+
+
+def cell_at(pair: SurfacePair, test: str, file: int, record: int) -> CellRatio:
+    return next(c for c in pair.cells if (c.test, c.file_kib, c.record_kib) == (test, file / KIB, record / KIB))
+
+
+def test_many_rows_agree_with_one_at_a_time_and_with_scipy() -> None:
+    logs = np.random.default_rng(3).normal(0.02, 0.05, (20, 6))
+    logs[3, 2:] = math.nan
+    logs[4, 1:] = math.nan
+    logs[5] = math.nan
+    rows = ratios_by_row(logs)
+    for i, row in enumerate(logs):
+        one = ratio_from_logs(row)
+        got = (rows.blocks[i], rows.ratio[i], rows.low[i], rows.high[i], rows.p[i])
+        assert got == pytest.approx((one.blocks, one.ratio, one.low, one.high, one.p_t), nan_ok=True)
+    assert rows.p[0] == pytest.approx(distributions.ttest_1samp(logs[0], 0.0).pvalue)
+
+
+def test_ratios_averages_and_shares_are_those_put_in() -> None:
+    _, pair = compared(lambda test, file, record: 1.5 if test == "read" else 0.8, tests=("read", "write"), sizes=SMALL)
+    read, write = pair.tests
+    assert (read.name, write.name) == ("read", "write")
+    assert read.ratio == pytest.approx(1.5, rel=0.01) and write.ratio == pytest.approx(0.8, rel=0.01)
+    assert read.low < 1.5 < read.high or read.ratio == pytest.approx(1.5, rel=0.005)
+    assert (read.ahead, read.behind) == (len(SMALL), 0) and (write.ahead, write.behind) == (0, len(SMALL))
+    assert pair.overall.ratio == pytest.approx(math.sqrt(1.5 * 0.8), rel=0.01)
+    assert pair.overall.arithmetic == pytest.approx(1.15, rel=0.01)
+
+
+def test_the_verdict_is_that_of_the_geometric_mean_of_cells() -> None:
+    comparison, pair = compared(lambda test, file, record: 1.2, tests=("read",), sizes=SMALL)
+    primary = comparison.pairs[0].primary
+    assert primary.verdict.winner == "cifs"
+    assert primary.ratio == pytest.approx(pair.overall.ratio) and primary.low == pytest.approx(pair.overall.low)
+    assert comparison.headline[0].startswith("cifs serves 1.2")
+    assert f"geometric mean of {len(SMALL)} cells" in comparison.headline[0]
+
+
+def test_equal_contenders_win_few_cells() -> None:
+    _, pair = compared(level, spread=0.05)
+    assert pair.overall.cells > 1500
+    assert pair.overall.ahead + pair.overall.behind <= 0.01 * pair.overall.cells
+
+
+def test_a_crossing_is_found_where_it_was_put_and_named() -> None:
+    _, pair = compared(falling, tests=("write", "read"))
+    curve = pair.curve("write", "record")
+    assert curve is not None
+    (crossing,) = curve.crossings
+    assert crossing.falls and 56.0 < crossing.near_kib < 72.0
+    assert crossing.last_kib in (32.0, 64.0) and crossing.first_kib in (64.0, 128.0)
+    write, read = pair.sentences
+    assert write.startswith("Write: cifs is ") and "behind from 128 KiB records on" in write
+    assert "near 6" in write and "4 KiB records" in write
+    assert read.startswith("Read: cifs is 20 % faster overall") and "no crossing of 1.00" in read
+    other = pair.curve("read", "record")
+    assert other is not None and not other.crossings
+
+
+def test_points_that_show_neither_side_are_no_crossing() -> None:
+    def points(*ratios: float, known: bool = True) -> tuple[SizePoint, ...]:
+        spread = 0.02 if known else math.nan
+        return tuple(SizePoint(4.0 * 2**i, 5, r, r - spread, r + spread) for i, r in enumerate(ratios))
+
+    assert crossings(points(1.01, 0.99, 1.01, 0.995), True) == ()
+    assert crossings(points(1.03, 0.97, 1.03, known=False), False) == ()
+    (up,) = crossings(points(0.8, 0.99, 1.01, 1.3), True)
+    assert (up.last_kib, up.first_kib, up.falls) == (4.0, 32.0, False) and 8.0 < up.near_kib < 16.0
+
+
+def test_cached_cells_are_marked_counted_and_left_out_only_beside() -> None:
+    def cache(contender: str, block: int, cell: dict[str, Any]) -> None:
+        if contender == "cifs" and cell["file_bytes"] <= 256 * KIB:
+            cell["cached"] = True
+            cell["rate_kib_s"] *= 4.0
+
+    comparison, pair = compared(level, cache, tests=("read",), sizes=SMALL)
+    marked = [cell for cell in pair.cells if cell.cached]
+    assert len(marked) == 6 and {cell.cached for cell in marked} == {("cifs",)}
+    assert pair.overall.cells == len(SMALL) and pair.overall.ratio > 1.3
+    assert pair.uncached is not None and pair.uncached.cells == len(SMALL) - 6
+    assert pair.uncached.ratio == pytest.approx(1.0, abs=0.01)
+    assert any("can only be explained by a cache" in text for text in comparison.headline)
+
+
+def test_a_run_of_cached_cells_only_says_so() -> None:
+    comparison, pair = compared(level, lambda _, __, cell: cell.update(cached=True), tests=("read",), sizes=SMALL)
+    assert pair.uncached is None and pair.overall.cells == len(SMALL)
+    assert any(text.endswith("explained by a cache (marked); no other is left.") for text in comparison.headline)
+
+
+def test_outliers_are_named_counted_and_left_out_only_beside() -> None:
+    def wild(contender: str, block: int, cell: dict[str, Any]) -> None:
+        if contender == "cifs" and (cell["file_bytes"], cell["record_bytes"]) == (MIB, 16 * KIB):
+            cell["rate_kib_s"] *= 3.0
+        if contender == "cifs" and block == 2 and (cell["file_bytes"], cell["record_bytes"]) == (64 * KIB, 4 * KIB):
+            cell["rate_kib_s"] /= 2.5
+
+    _, pair = compared(level, wild, tests=("read",), sizes=SMALL)
+    lone, block = cell_at(pair, "read", MIB, 16 * KIB), cell_at(pair, "read", 64 * KIB, 4 * KIB)
+    assert "among neighbours at 1.0" in lone.outlier and "in one block" in block.outlier
+    assert sum(bool(cell.outlier) for cell in pair.cells) == 2
+    assert pair.overall.cells == len(SMALL) and pair.overall.highest == pytest.approx(3.0, rel=0.05)
+    assert pair.without_outliers is not None and pair.without_outliers.cells == len(SMALL) - 2
+    assert pair.without_outliers.ratio == pytest.approx(1.0, abs=0.01)
+
+
+def test_skipped_and_damaged_cells_are_in_no_average_and_say_why() -> None:
+    def spoil(contender: str, block: int, cell: dict[str, Any]) -> None:
+        if cell["file_bytes"] == 64 * KIB:
+            skip(cell, "the file is smaller than the cut-off")
+        elif contender == "cifs" and block == 3 and cell["record_bytes"] == 64 * KIB and cell["file_bytes"] == MIB:
+            cell["damaged"] = 3
+
+    comparison, pair = compared(level, spoil, tests=("read",), sizes=SMALL)
+    states = {(cell.file_kib, cell.record_kib): cell for cell in pair.cells}
+    assert states[64.0, 4.0].state == "skipped" and "cut-off" in states[64.0, 4.0].reason
+    assert states[1024.0, 64.0].state == "void" and "3 damaged records" in states[1024.0, 64.0].reason
+    assert pair.overall.cells == len(SMALL) - 3 - 1
+    assert comparison.pairs[0].primary.blocks == 5
+
+
+def test_small_office_is_apart() -> None:
+    def ratio(test: str, file: int, record: int) -> float:
+        return 1.4 if file <= 2 * MIB and record <= 32 * KIB else 1.0
+
+    _, pair = compared(ratio, tests=("read",), sizes=SMALL)
+    assert pair.small_office is not None and pair.small_office.cells == 6
+    assert pair.small_office.ratio == pytest.approx(1.4, rel=0.01)
+
+
+def test_the_end_of_a_cache_is_read_from_the_jump_of_rates() -> None:
+    _, pair = compared(level, tests=("read", "reread"))
+    ends = {(r.contender, r.always_kib, r.never_kib) for r in pair.regimes}
+    assert ends == {("nfs", 65536.0, 262144.0), ("cifs", 65536.0, 262144.0)}
+    assert {r.tests for r in pair.regimes} == {("read", "reread")}
+    _, flat = compared(level, tests=("read",), sizes=SMALL)
+    assert flat.regimes == ()
+
+
+def test_one_block_gives_numbers_without_verdict() -> None:
+    comparison, pair = compared(falling, blocks=1, tests=("write", "read"))
+    assert {cell.state for cell in pair.cells} == {"open"}
+    assert math.isnan(pair.overall.low) and (pair.overall.ahead, pair.overall.behind) == (0, 0)
+    assert comparison.pairs[0].primary.verdict.kind == "too_few"
+    assert "by the numbers alone" in pair.summary[0]
+    assert "by the numbers alone" in pair.sentences[0] and "crossed near" in pair.sentences[0]
+
+
+def test_blocks_are_percentages() -> None:
+    comparison = compare_run(blocks_run(lambda test, file, record: 1.3 if "read" in test else 0.9))
+    assert comparison.matrix is not None
+    pair = comparison.matrix.pairs[0]
+    assert len(pair.cells) == 18 * 5 and pair.small_office is None
+    assert pair.sentences[0].startswith("Sequential read: cifs reaches 130.")
+    assert pair.tests[1].lowest < 0.9 < pair.tests[1].highest
+
+
+def test_several_numbers_of_clients_are_several_surfaces() -> None:
+    comparison = compare_run(matrix_run(level, tests=("read",), sizes=SMALL, mixes=(1, 4)))
+    assert comparison.matrix is not None
+    assert [pair.clients for pair in comparison.matrix.pairs] == [1, 4]
+
+
+def test_it_is_plain_json_with_cells_as_rows() -> None:
+    comparison, pair = compared(level, tests=("read",), sizes=SMALL, blocks=1)
+    plain = json.loads(comparison.to_json())["matrix"]["pairs"][0]
+    assert plain["overall"]["low"] is None
+    assert len(plain["cells"]["rows"]) == len(pair.cells)
+    assert dict(zip(plain["cells"]["columns"], plain["cells"]["rows"][0], strict=True))["test"] == "read"
+
+
+def test_failed_trials_and_other_suites() -> None:
+    assert compare_run(run(blocks=2)).matrix is None
+    broken = change(matrix_run(level, tests=("read",), sizes=SMALL), "cifs", None, None, state="failed", reason="gone")
+    assert compare_run(broken).matrix is None
+
+
+def test_words() -> None:
+    assert faster(1.17) == "17 % faster" and faster(0.97) == "3.0 % slower" and faster(2.4) == "2.40 times as fast"
+    assert [size(kib) for kib in (0.5, 4.0, 2048.0, 63 * 1024.0, None)] == [
+        "512 B",
+        "4 KiB",
+        "2 MiB",
+        "63 MiB",
+        "mixed",
+    ]
+    assert size(274.3, 2) == "270 KiB"

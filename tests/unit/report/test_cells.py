@@ -1,0 +1,131 @@
+"""Reports of suites made of cells, and of the office mix."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from io import StringIO
+
+import altair as alt
+import jsonschema
+import pytest
+from rich.console import Console
+
+from bakeoff.compare import compare_run
+from bakeoff.report.blocks import Chart, Report, Table
+from bakeoff.report.compose import compose
+from bakeoff.report.html import draw, render_html
+from bakeoff.report.terminal import print_comparison
+from bakeoff.store.records import RunRecord
+from tests.unit.compare.synthetic import run
+from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip
+
+SMALL = [(64 * KIB, 4 * KIB), (64 * KIB, 64 * KIB), (MIB, 4 * KIB), (MIB, 64 * KIB)]
+CELL_SECTIONS = {"heat-map", "sizes", "rates-of-cells"}
+
+
+def report_of(record: RunRecord) -> Report:
+    return compose(record, compare_run(record))
+
+
+def ids(report: Report) -> set[str]:
+    return {section.id for section in report.sections}
+
+
+def mix_run() -> RunRecord:
+    record = run(mixes=(1, 4), blocks=6)
+    touched = {"touched_bytes_per_client": {"min": 23 * MIB, "max": 25 * MIB, "mean": 24.0 * MIB}}
+    return replace(record, kind="file-mix", trials=tuple(replace(t, workload=touched) for t in record.trials))
+
+
+def test_sections_are_only_where_they_belong() -> None:
+    assert not ids(report_of(run(blocks=2))) & (CELL_SECTIONS | {"office-mix"})
+    matrix = ids(report_of(matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, blocks=2)))
+    assert matrix >= CELL_SECTIONS and not matrix & {"office-mix", "rates", "response", "numbers"}
+    assert "office-mix" in ids(report_of(mix_run()))
+
+
+def test_a_map_shows_numbers_hatches_crosses_and_corners() -> None:
+    def alter(contender: str, block: int, cell: dict) -> None:  # type: ignore[type-arg]
+        if cell["record_bytes"] == 64 * KIB and cell["file_bytes"] == MIB:
+            skip(cell, "cut-off")
+        cell["cached"] = True if cell["file_bytes"] == 64 * KIB else None
+
+    def ratio(test: str, file: int, record: int) -> float:
+        return 1.0 if record == 4 * KIB else 1.5
+
+    report = report_of(matrix_run(ratio, tests=("read",), sizes=SMALL, change=alter, spread=0.001))
+    (chart,) = [c for c in report.charts() if c.id == "chart-heat-0-read"]
+    data = chart.spec["datasets"]
+    assert {(row["c"], row["t"]) for row in data["cells"]} == {("4K", "1.00"), ("64K", "1.50")}
+    assert {(row["c"], row["r"]) for row in data["void"]} == {("64K", "1M")}
+    assert {row["c"] for row in data["hatched"]} == {"4K"}
+    assert {(row["r"], row["m"]) for row in data["marks"]} == {("64K", "cached")}
+    svg = draw(chart)
+    assert ">1.50<" in svg and ">×<" in svg
+
+
+def test_specifications_are_valid() -> None:
+    for record in (
+        matrix_run(lambda *_: 1.1, tests=("read", "write"), sizes=SMALL),
+        blocks_run(lambda *_: 1.1),
+        mix_run(),
+    ):
+        for chart in report_of(record).charts():
+            try:
+                alt.Chart.from_dict(chart.spec)
+            except jsonschema.ValidationError as error:
+                pytest.fail(f"{chart.id}: {error.message}")
+
+
+def test_block_sizes_have_rates_and_operations() -> None:
+    report = report_of(blocks_run(lambda *_: 1.3))
+    section = next(s for s in report.sections if s.id == "rates-of-cells")
+    titles = [block.title for block in section.blocks if isinstance(block, Table)]
+    assert titles[:2] == ["MB/s of nfs", "I/O per second of nfs"]
+    table = section.blocks[0]
+    assert isinstance(table, Table) and len(table.rows) == 18 and table.rows[0][0] == "512 B"
+
+
+def test_the_mix_is_in_megabits_and_its_working_set_shown() -> None:
+    record = mix_run()
+    section = next(s for s in report_of(record).sections if s.id == "office-mix")
+    chart, table = section.blocks[0], section.blocks[-1]
+    assert isinstance(chart, Chart) and isinstance(table, Table)
+    trials = [t for t in record.trials if t.contender == "nginx" and t.mix_clients == 4]
+    mean = sum((t.bytes_in + t.bytes_out) * 8 / 1e6 / t.window_s for t in trials) / len(trials)
+    row = next(r for r in chart.spec["datasets"]["rows"] if r["contender"] == "nginx" and r["clients"] == 4)
+    assert row["value"] == pytest.approx(mean, rel=1e-4)
+    assert table.rows[1][:4] == ("4", "24.00", "23.0 – 25.0", "96.00")
+
+
+def test_one_block_is_reported_without_intervals_or_verdict() -> None:
+    report = report_of(matrix_run(lambda *_: 1.5, tests=("read",), sizes=SMALL, blocks=1))
+    assert report.verdict == "Numbers without a verdict"
+    assert "One block: there are no intervals" in render_html(report)
+
+
+def test_a_terminal_shows_averages_and_sentences() -> None:
+    console = Console(file=StringIO(), width=100)
+    print_comparison(compare_run(matrix_run(lambda *_: 1.2, tests=("read",), sizes=SMALL)), console)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "Read: cifs is 20 % faster overall" in text and "small office" in text
+
+
+def test_a_full_matrix_is_quick_and_small() -> None:
+    record = matrix_run(lambda test, file, record: 1.2 if "read" in test else 1.0, spread=0.03)
+    render_html(report_of(matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL)))
+    best = 1e9
+    for _ in range(2):
+        before = time.process_time()
+        page = render_html(report_of(record))
+        best = min(best, time.process_time() - before)
+    assert len(page.encode()) < 1_500_000
+    assert best < 3.0
+
+
+def test_a_matrix_of_hatched_and_cached_cells_is_small_too() -> None:
+    record = matrix_run(lambda *_: 1.0, spread=0.1, change=lambda _, __, cell: cell.update(cached=True))
+    page = render_html(report_of(record))
+    assert page.count("<use ") > 2000
+    assert len(page.encode()) < 1_500_000
