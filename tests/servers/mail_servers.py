@@ -5,12 +5,13 @@ The configurations raise the limits that would otherwise be measured instead of 
 
 import contextlib
 import os
+import poplib
 import pwd
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,24 +25,64 @@ OWNER = "mail"
 
 
 @dataclass
+class Part:
+    """One program of a server: its folder, its first process, and the command that ends it if a signal does not."""
+
+    folder: Path
+    process: subprocess.Popen[bytes]
+    stop_command: tuple[str, ...] = ()
+
+    def stop(self) -> None:
+        """End the program. Fails when a process of it stays behind."""
+        if self.stop_command:
+            subprocess.run(self.stop_command, capture_output=True, timeout=20, check=False)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(10)
+        left = self._left()
+        for _ in range(50):
+            if not left:
+                return
+            time.sleep(0.1)
+            left = self._left()
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait(10)
+        pytest.fail(f"processes of {self.folder} did not end: {left}")
+
+    def _left(self) -> dict[int, str]:
+        """Processes that stand in the folder, were started from it or have it in their words, and the first one."""
+        found = {pid: words for pid, words in _processes() if f"{self.folder}/" in words}
+        if self.process.poll() is None:
+            found[self.process.pid] = "the first process"
+        return found
+
+
+def _processes() -> Iterator[tuple[int, str]]:
+    """All processes: number, and working folder, root and words in one text."""
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):  # it has just ended
+            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            places = [f"{(entry / name).readlink()}/" for name in ("cwd", "root")]
+            yield int(entry.name), " ".join([*places, words])
+
+
+@dataclass
 class MailServer:
     """A started server: `address` is what a plan names."""
 
     address: str
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
 
     def stop(self) -> None:
-        """End all its processes and their children."""
-        for process in reversed(self.processes):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGTERM)
-        for process in reversed(self.processes):
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait(20)
+        """End it all, the last part first."""
+        with contextlib.ExitStack() as stack:
+            for part in self.parts:
+                stack.callback(part.stop)
 
 
 def need_root() -> None:
@@ -57,9 +98,20 @@ def _owned(folder: Path) -> Path:
     return folder
 
 
-def _start(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
-    with (folder / "output.log").open("ab") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
+def _start(
+    command: Sequence[str], folder: Path, ports: Sequence[int], log: str, stop_command: tuple[str, ...] = ()
+) -> Part:
+    """Starts a program and waits until its ports are open; when they do not open, it is ended."""
+    with (folder / "output.log").open("ab") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, start_new_session=True)
+    part = Part(folder, process, stop_command)
+    try:
+        for port in ports:
+            wait_until_open(port, process, folder / log)
+    except BaseException:
+        part.stop()
+        raise
+    return part
 
 
 def start_dovecot(folder: Path, accounts: Sequence[Account]) -> tuple[MailServer, int]:
@@ -114,21 +166,17 @@ service lmtp {{
 }}
 """
     )
-    process = _start([need("dovecot"), "-F", "-c", str(config)], folder)
-    for port in (pop3, lmtp):
-        wait_until_open(port, process, folder / "dovecot.log")
-    return MailServer(f"pop3=127.0.0.1:{pop3}", [process]), lmtp
+    part = _start([need("dovecot"), "-F", "-c", str(config)], folder, (pop3, lmtp), "dovecot.log")
+    return MailServer(f"pop3=127.0.0.1:{pop3}", [part]), lmtp
 
 
-def _joined(port: int, dovecot: MailServer, process: subprocess.Popen[bytes], log: Path) -> MailServer:
-    """The server that sends to Dovecot, once it listens; when it does not, both end."""
-    both = MailServer(f"smtp=127.0.0.1:{port},{dovecot.address}", [*dovecot.processes, process])
+@contextlib.contextmanager
+def _ended_on_failure(server: MailServer) -> Iterator[None]:
     try:
-        wait_until_open(port, process, log)
+        yield
     except BaseException:
-        both.stop()
+        server.stop()
         raise
-    return both
 
 
 STOCK = """
@@ -154,15 +202,21 @@ postlog unix-dgram n - n - 1 postlogd
 """
 
 
-def start_postfix(folder: Path, accounts: Sequence[Account]) -> MailServer:
+def start_postfix(folder: Path, accounts: Sequence[Account], smtpd_processes: int = 200) -> MailServer:
     """Postfix, which hands all mail to Dovecot by LMTP."""
     dovecot, lmtp = start_dovecot(folder.with_name(folder.name + "-dovecot"), accounts)
+    with _ended_on_failure(dovecot):
+        part, smtp = _postfix(folder, accounts, lmtp, smtpd_processes)
+    return MailServer(f"smtp=127.0.0.1:{smtp},{dovecot.address}", [*dovecot.parts, part])
+
+
+def _postfix(folder: Path, accounts: Sequence[Account], lmtp: int, smtpd_processes: int) -> tuple[Part, int]:
     smtp, etc = free_port(), folder / "etc"
     for part in ("etc", "queue", "data"):
         (folder / part).mkdir(parents=True)
     shutil.chown(folder / "data", "postfix", "postfix")
     (etc / "vmailbox").write_text(convert(accounts, "postfix"))
-    (etc / "master.cf").write_text(f"127.0.0.1:{smtp} inet n - n - 200 smtpd\n{STOCK}")
+    (etc / "master.cf").write_text(f"127.0.0.1:{smtp} inet n - n - {smtpd_processes} smtpd\n{STOCK}")
     settings = {
         "compatibility_level": "3.6",
         "queue_directory": folder / "queue",
@@ -191,16 +245,23 @@ def start_postfix(folder: Path, accounts: Sequence[Account]) -> MailServer:
         "message_size_limit": "52428800",
     }
     (etc / "main.cf").write_text("".join(f"{key} = {value}\n" for key, value in settings.items()))
-    process = _start([need("postfix"), "-c", str(etc), "start-fg"], folder)
-    return _joined(smtp, dovecot, process, folder / "postfix.log")
+    # Its master leaves the session of the program that starts it: no signal to that one ends it.
+    postfix = (need("postfix"), "-c", str(etc))
+    return _start([*postfix, "start-fg"], folder, [smtp], "postfix.log", (*postfix, "stop")), smtp
 
 
-def start_exim(folder: Path, accounts: Sequence[Account]) -> MailServer:
+def start_exim(folder: Path, accounts: Sequence[Account], accept_max: int = 200) -> MailServer:
     """Exim, which hands all mail to Dovecot by LMTP."""
+    dovecot, lmtp = start_dovecot(folder.with_name(folder.name + "-dovecot"), accounts)
+    with _ended_on_failure(dovecot):
+        part, smtp = _exim(folder, accounts, lmtp, accept_max)
+    return MailServer(f"smtp=127.0.0.1:{smtp},{dovecot.address}", [*dovecot.parts, part])
+
+
+def _exim(folder: Path, accounts: Sequence[Account], lmtp: int, accept_max: int) -> tuple[Part, int]:
     binary = SERVERS / "exim4-daemon-light" / "usr" / "sbin" / "exim4"
     if not binary.exists():
         pytest.fail("Exim is not there: run `make test`, which fetches it")
-    dovecot, lmtp = start_dovecot(folder.with_name(folder.name + "-dovecot"), accounts)
     smtp = free_port()
     _owned(folder / "spool")
     _owned(folder / "log")
@@ -224,7 +285,7 @@ rfc1413_hosts =
 tls_advertise_hosts =
 local_interfaces = <; 127.0.0.1
 daemon_smtp_ports = {smtp}
-smtp_accept_max = 200
+smtp_accept_max = {accept_max}
 smtp_accept_max_per_connection = 0
 smtp_accept_queue_per_connection = 0
 smtp_connect_backlog = 256
@@ -252,8 +313,7 @@ begin retry
 """
     )
     config.chmod(0o644)
-    process = _start([str(copy), "-C", str(config), "-bdf", "-q1m"], folder)
-    return _joined(smtp, dovecot, process, folder / "output.log")
+    return _start([str(copy), "-C", str(config), "-bdf", "-q1m"], folder, [smtp], "output.log"), smtp
 
 
 def start_greenmail(folder: Path, accounts: Sequence[Account]) -> MailServer:
@@ -277,11 +337,26 @@ def start_greenmail(folder: Path, accounts: Sequence[Account]) -> MailServer:
         "-jar",
         str(jars[-1]),
     ]
-    process = _start(command, folder)
-    for port in (smtp, pop3):
-        wait_until_open(port, process, folder / "output.log")
-    time.sleep(0.5)
-    return MailServer(f"smtp=127.0.0.1:{smtp},pop3=127.0.0.1:{pop3}", [process])
+    server = MailServer(
+        f"smtp=127.0.0.1:{smtp},pop3=127.0.0.1:{pop3}", [_start(command, folder, (smtp, pop3), "output.log")]
+    )
+    with _ended_on_failure(server):
+        _wait_until_let_in(pop3, accounts[-1])
+    return server
+
+
+def _wait_until_let_in(port: int, account: Account) -> None:
+    """GreenMail makes its users after it has opened its ports, the last one last."""
+    for _ in range(100):
+        with (
+            contextlib.suppress(OSError, poplib.error_proto),
+            contextlib.closing(poplib.POP3("127.0.0.1", port)) as pop3,
+        ):
+            pop3.user(account.address)
+            pop3.pass_(account.password)
+            return
+        time.sleep(0.1)
+    pytest.fail(f"{account.address} is not let in at port {port}")
 
 
 STARTERS = {"postfix": start_postfix, "exim": start_exim, "greenmail": start_greenmail}
