@@ -281,6 +281,7 @@ spool_directory = {folder}/spool
 log_file_path = {folder}/log/%slog
 pid_file_path = {folder}/spool/exim.pid
 host_lookup =
+helo_lookup_domains =
 rfc1413_hosts =
 tls_advertise_hosts =
 local_interfaces = <; 127.0.0.1
