@@ -68,7 +68,7 @@ def _file_systems(environment: dict[str, Any]) -> list[Table]:
                 facts["file_system"],
                 facts.get("source") or "unknown",
                 _value(facts.get("addresses")),
-                (facts.get("mount_options") or "unknown").replace(",", ", "),
+                ", ".join(dict.fromkeys((facts.get("mount_options") or "unknown").split(","))),
                 COUNTED.get(facts.get("carrier", ""), COUNTED["unknown"]),
                 "unknown" if free is None else f"{free / 1e9:.1f} GB",
             )
