@@ -3,7 +3,8 @@
     python benchmarks/files.py [FOLDER …] [--repeats 5] [--only records|calls|mix] [--results FILE] [--write]
 
 The folders stand for their file systems. `--results` keeps what was measured in a file, so that parts and folders
-can be measured one after the other; `--write` puts all of it into docs/performance.md.
+can be measured one after the other (`--repeats 0` measures nothing); `--write` puts all of it into
+docs/performance.md.
 """
 
 import argparse
@@ -55,7 +56,8 @@ def main() -> None:
     given = parser.parse_args()
     kept = given.results
     results = json.loads(kept.read_text()) if kept and kept.exists() else {}
-    measure(given.folders, [given.only] if given.only else list(PARTS), given.repeats, results)
+    if given.repeats > 0:
+        measure(given.folders, [given.only] if given.only else list(PARTS), given.repeats, results)
     if kept:
         kept.write_text(json.dumps(results, indent=1))
     text = page(results)

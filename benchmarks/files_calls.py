@@ -5,6 +5,7 @@ import resource
 import shutil
 import statistics
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,31 +88,41 @@ def run_blocks(folder: Path, case: Case, verify: bool) -> Figures:
     return 1e9 / cell["ios_per_s"], cell["cpu_us_per_io"] * 1e3
 
 
-def run_loop(region: Path) -> float:
-    """ns of a pread in a loop that does nothing else: the median of many passes over the file."""
+def run_loop(region: Path) -> Figures:
+    """A pread in a loop that does nothing else: the median of many passes over the file."""
     out, _ = cpu_of(["taskset", "-c", str(CORE), str(LOOP), str(region), "4096", str(LOOP_ROUNDS)])
-    return float(out.split()[1])
+    time_ns = float(out.split()[1])
+    return time_ns, time_ns
+
+
+def tools_of(case: Case, folder: Path) -> dict[str, Callable[[], Figures]]:
+    """What is measured of a case. Without fio its part is left out."""
+    region = folder / KEPT / "region"
+    tools: dict[str, Callable[[], Figures]] = {
+        "plain": lambda: run_blocks(folder, case, verify=False),
+        "checked": lambda: run_blocks(folder, case, verify=True),
+    }
+    if shutil.which("fio"):
+        tools["fio"] = lambda: run_fio(region, case)
+    if case.access == "read":
+        tools["loop"] = lambda: run_loop(region)
+    return tools
 
 
 def measure(folder: Path, repeats: int) -> dict[str, Any]:
-    """Medians: case → tool → figures; the loop is a tool of the sequential case. Without fio its part is left out."""
-    region, found = folder / KEPT / "region", {}
+    """Medians: case → tool → figures."""
+    found: dict[str, Any] = {}
     for case in CASES:
         if case.direct and mount_of(folder).type == "tmpfs":
             continue
-        seen: dict[str, list[Any]] = {"plain": [], "checked": [], "fio": [], "loop": []}
-        run_blocks(folder, case, verify=False)  # writes the region, and brings it into the cache
-        for _ in range(repeats):
-            if shutil.which("fio"):
-                seen["fio"].append(run_fio(region, case))
-            seen["plain"].append(run_blocks(folder, case, verify=False))
-            if case.access == "read":
-                ns = run_loop(region)
-                seen["loop"].append((ns, ns))
-            # fio's bytes are not Bakeoff's: reads of what it has written cannot be checked.
-            seen["checked"].append(run_blocks(folder, case, verify=True))
+        tools = tools_of(case, folder)
+        names, seen = list(tools), {name: [] for name in tools}
+        tools["plain"]()  # writes the region, and brings it into the cache
+        for turn in range(repeats):
+            for name in names[turn % len(names) :] + names[: turn % len(names)]:
+                seen[name].append(tools[name]())
         found[case.name] = {
-            tool: [statistics.median(run[i] for run in runs) for i in (0, 1)] for tool, runs in seen.items() if runs
+            name: [statistics.median(run[i] for run in runs) for i in (0, 1)] for name, runs in seen.items()
         }
         shutil.rmtree(folder / KEPT)
     return found
