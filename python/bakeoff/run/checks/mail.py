@@ -133,8 +133,12 @@ class MailCheck:
         address = parse_mail_address(contender.address)
         return [resolve_place(address.sending), resolve_place(address.reading)]
 
-    def close(self) -> None:
+    def unchanged(self, contender: Contender) -> None:
+        """See Check: what answers is always the server."""
+
+    def close(self) -> Sequence[Note]:
         """Nothing is kept with the contenders."""
+        return ()
 
     def facts(self) -> dict[str, Any]:
         """See Check."""
