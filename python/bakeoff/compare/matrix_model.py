@@ -6,6 +6,7 @@ Ratios are contender divided by baseline, so that above 1 the contender is faste
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -152,7 +153,7 @@ class Matrix:
         columns = [field.name for field in dataclasses.fields(CellRatio)]
         found = []
         for pair in self.pairs:
-            plain = dataclasses.asdict(dataclasses.replace(pair, cells=()))
+            plain = _all_short(dataclasses.asdict(dataclasses.replace(pair, cells=())))
             rows = [[_short(getattr(cell, name)) for name in columns] for cell in pair.cells]
             found.append({**plain, "cells": {"columns": columns, "rows": rows}})
         return {"kind": self.kind, "blocks": self.blocks, "pairs": found}
@@ -160,4 +161,15 @@ class Matrix:
 
 def _short(value: Any) -> Any:
     """Five figures are far below any interval of a cell, and there are thousands of them."""
-    return float(f"{value:.5g}") if isinstance(value, float) else value
+    if not isinstance(value, float) or not math.isfinite(value):
+        return value
+    short = float(f"{value:.5g}")
+    return int(short) if short.is_integer() else short
+
+
+def _all_short(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _all_short(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_all_short(inner) for inner in value]
+    return _short(value)

@@ -141,7 +141,9 @@ def _along(curve: SizeCurve, kind: str) -> str:
         ends = sorted((min(curve.points, key=_ratio), max(curve.points, key=_ratio)), key=lambda p: p.size_kib)
         flat = all(abs(math.log(point.ratio)) < FLAT for point in ends)
         found = "within 1 % at all sizes" if flat else ", ".join(_at(point, curve.axis, kind) for point in ends)
-        return f"{found}; no crossing of 1.00"
+        both = not flat and min(point.ratio for point in ends) < 1.0 < max(point.ratio for point in ends)
+        # One of the two sides may be chance: then where 1.00 is crossed cannot be said.
+        return f"{found}; {'no crossing of 1.00 is shown' if both else 'no crossing of 1.00'}"
     first, crossing = curve.points[0], curve.crossings[0]
     parts = [_at(first, curve.axis, kind)] if abs(first.ratio - 1.0) >= 0.0005 else []
     parts.append(_crossed(crossing, curve.axis, kind))

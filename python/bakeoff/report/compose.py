@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Report, Tone
@@ -35,7 +37,7 @@ def compose(run: RunRecord, comparison: Comparison) -> Report:
         headline=comparison.headline,
         sections=sections,
         facts=_facts(context),
-        embedded={"comparison": comparison.to_dict(), "plan": run.plan},
+        embedded={"comparison": _embedded(comparison), "plan": run.plan},
     )
 
 
@@ -69,3 +71,16 @@ def _facts(context: Context) -> tuple[tuple[str, str], ...]:
         ("Plan", info.plan_hash.removeprefix("sha256:")[:12]),
         ("Bakeoff", context.run.tool.get("version", "unknown version")),
     )
+
+
+def _embedded(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as it is in the page. Of a matrix, cells and curves of pairs without the baseline are left to
+    `bakeoff compare --json`: the page does not show them, and there may be thousands.
+    """
+    plain = comparison.to_dict()
+    if comparison.matrix:
+        for pair in plain["matrix"]["pairs"]:
+            if pair["baseline"] != comparison.run.baseline:
+                pair["cells"] = {**pair["cells"], "rows": []}
+                pair["curves"] = []
+    return plain

@@ -130,3 +130,19 @@ def test_cells_with_other_bytes_or_missing_ones_are_told() -> None:
     assert "bytes instead of" in found.deviating[0].text
     short = change(record, "cifs", None, (1,), workload={"cells": record.trials[0].workload["cells"][:2]})
     assert "2 cells of nfs were not tried" in audit(compare_run(short), "Same content").deviating[0].text
+
+
+def test_ends_on_both_sides_of_level_are_not_called_the_same_side() -> None:
+    """Ahead at one end and within chance behind at the other: a crossing cannot be named, nor denied."""
+
+    def sentence(far: float) -> str:
+        def ratio(test: str, file: int, record: int) -> float:
+            return 1.3 if record == 4 * KIB else far
+
+        matrix = compare_run(matrix_run(ratio, tests=("read",), sizes=SMALL, spread=0.05)).matrix
+        assert matrix is not None
+        return matrix.pairs[0].sentences[0]
+
+    assert "slower at 64 KiB records; no crossing of 1.00 is shown." in sentence(0.999)
+    assert "behind from 64 KiB records on" in sentence(0.9)
+    assert sentence(1.2).endswith("faster at 64 KiB records; no crossing of 1.00.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from io import StringIO
@@ -129,3 +130,39 @@ def test_a_matrix_of_hatched_and_cached_cells_is_small_too() -> None:
     page = render_html(report_of(record))
     assert page.count("<use ") > 2000
     assert len(page.encode()) < 1_500_000
+
+
+def test_seconds_and_trials_of_the_mix_are_in_operations() -> None:
+    report = report_of(mix_run())
+    tables = [block for section in report.sections for block in section.blocks if isinstance(block, Table)]
+    (trials,) = [table for table in tables if any(column.title == "Marks" for column in table.columns)]
+    assert "file operations/s" in {column.title for column in trials.columns}
+    note = next(table.note for table in tables if table.title == "Verdicts")
+    assert "throughput of the mix (Mbit/s)" in note
+    cells = next(
+        block
+        for block in report_of(matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL)).sections[0].blocks
+        if isinstance(block, Table)
+    )
+    assert "geometric mean of 4 cells (KiB/s)" in cells.note
+
+
+def test_three_contenders_with_a_full_matrix_fit_into_the_page() -> None:
+    two = matrix_run(lambda test, file, record: 1.2 if "read" in test else 1.0, spread=0.03)
+    third = [
+        replace(t, id=t.id + 1000, order=t.order + 1000, contender="sshfs") for t in two.trials if t.contender == "cifs"
+    ]
+    contenders = (*two.contenders, replace(two.contenders[1], name="sshfs"))
+    record = replace(two, contenders=contenders, trials=(*two.trials, *third))
+    page = render_html(report_of(record))
+    assert "sshfs" in page and len(page.encode()) < 1_500_000, f"{len(page.encode()):,} bytes"
+
+
+def test_labels_of_small_times_keep_their_figures() -> None:
+    """Shortening numbers of shapes must not shorten the numbers that people read."""
+    record = mix_run()
+    quick = [replace(t, service=replace(t.service, mean_ns=(t.service.mean_ns or 0) / 1e4)) for t in record.trials]
+    (chart,) = [c for c in report_of(replace(record, trials=tuple(quick))).charts() if c.id == "chart-mix-response"]
+    labels = re.findall(r">(\d[\d.]*)</text>", draw(chart))
+    decimals = [label for label in labels if "." in label]
+    assert len(decimals) >= 3 and len(set(decimals)) == len(decimals)

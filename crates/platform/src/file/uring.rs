@@ -255,7 +255,9 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane:
             wake(&mut slots, driver.mark_ns());
         }
     };
+    lane.beat();
     ring.drain();
+    lane.beat();
     end
 }
 
@@ -322,3 +324,6 @@ fn execute<S: FileSession, C: Clock>(
     }
     value
 }
+
+#[cfg(test)]
+mod tests;

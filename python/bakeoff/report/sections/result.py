@@ -55,11 +55,17 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     note = (
-        f"Primary endpoint: {pairs[0].primary.title.lower()}, geometric mean over the mixes, "
+        f"Primary endpoint: {_endpoint(pairs[0].primary.title, info.rate_unit)}, geometric mean over the mixes, "
         "weighted by the logarithm of the clients; above 1 is better. "
         f"δ = {wording.percent(info.delta)}{holm}."
     )
     return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note)
+
+
+def _endpoint(title: str, unit: str) -> str:
+    """ "requests/s", "geometric mean of 104 cells (KiB/s)"."""
+    words = title[0].lower() + title[1:]
+    return words if unit in words else f"{words} ({unit})"
 
 
 def _secondary(pairs: tuple[PairComparison, ...]) -> Table:

@@ -28,7 +28,7 @@ def section(context: Context) -> Section | None:
         return None
     longest = max(len(trial.per_second) for trial in trials)
     step = max(1, math.ceil(longest / MOST_POINTS))
-    unit = context.comparison.run.rate_unit
+    unit = f"{context.comparison.run.work}/s"  # seconds count operations, whatever the run is decided in
     where = f"at {wording.plural(mix, 'client')}"
     rates = [row for trial in trials for row in _series(trial, step, _rate)]
     tails = [row for trial in trials for row in _series(trial, step, _tail)]

@@ -9,7 +9,7 @@ from bakeoff.report.context import Context
 
 def section(context: Context) -> Section:
     """All trials in the order they ran, usable or not."""
-    unit = context.comparison.run.rate_unit
+    unit = f"{context.comparison.run.work}/s"
     columns = (
         Column("Order"),
         Column("Block"),

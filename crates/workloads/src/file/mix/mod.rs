@@ -6,6 +6,7 @@ mod office;
 mod replay;
 mod spec;
 mod tables;
+mod tally;
 mod value;
 
 use crate::file::pattern::Owner;

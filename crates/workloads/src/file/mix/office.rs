@@ -1,16 +1,20 @@
 //! One client's thread working through cycles of the office mix.
 
+mod workspace;
+
+use self::workspace::Setup;
 use super::cycle::{MISSING_NAMES, Step, Target, steps};
 use super::owner_of;
 use super::spec::MixSpec;
 use super::tables::{APPLICATIONS, OPERATIONS, Operation, RUN_MEAN, TRANSFER_MAX, WORKSPACE, files};
+use super::tally::{self, Pages};
 use crate::file::content::{self, Prepared};
 use crate::file::fault_text;
 use crate::file::pattern::PAGE;
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileStep, Identity, Name, OpenMode, Outcome, Rng,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::ffi::{CStr, CString};
 
 /// A lasting file.
@@ -19,7 +23,7 @@ struct File {
     name: Name,
     size: u64,
     /// Its first page among all pages of the session.
-    page: usize,
+    page: u64,
 }
 
 /// One application of this session.
@@ -42,18 +46,7 @@ struct Open {
     lasting: bool,
     owner: u32,
     position: u64,
-    page: usize,
-}
-
-/// What is made ready first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Setup {
-    Folder(usize),
-    Look(usize),
-    Open(usize),
-    Write(usize, u64),
-    Close(usize),
-    Done,
+    page: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +74,7 @@ pub struct OfficeSession {
     desk: usize,
     current: Current,
     prepared: Prepared,
-    touched: Vec<u64>,
+    touched: Pages,
     pub(super) cycles: u64,
     expected: [u64; OPERATIONS.len()],
     unexpected: [u64; OPERATIONS.len()],
@@ -93,7 +86,7 @@ pub struct OfficeSession {
 }
 
 /// Pages of passing files of one application: each cycle's files lie at the same places of the count.
-const PASSING_PAGES: usize = 64;
+const PASSING_PAGES: u64 = 64;
 
 fn scaled(size: u64, workspace: u64) -> u64 {
     let wanted = (size as f64 * workspace as f64 / WORKSPACE as f64) as u64;
@@ -129,7 +122,7 @@ impl OfficeSession {
                 setup: true,
             },
             prepared: Prepared::default(),
-            touched: Vec::new(),
+            touched: Pages::default(),
             cycles: 0,
             expected: [0; OPERATIONS.len()],
             unexpected: [0; OPERATIONS.len()],
@@ -155,7 +148,7 @@ impl OfficeSession {
                 let size = scaled(size, spec.workspace_bytes);
                 let name = session.name(format!("{place}/FILE{number:04}.DAT"));
                 own.push(File { name, size, page });
-                page += size.div_ceil(PAGE as u64) as usize;
+                page += size.div_ceil(PAGE as u64);
             }
             session.files.extend(&own);
             let mut series = |stem: &str, count: u16| {
@@ -172,76 +165,13 @@ impl OfficeSession {
             session.desks.push(Desk { folder, files: own, passing, renamed, missing, steps, at: 0, open: None });
             page += PASSING_PAGES;
         }
-        session.touched = vec![0; page.div_ceil(64) + 1];
+        session.touched = Pages::with_room(page);
         session
     }
 
     fn name(&mut self, text: String) -> Name {
         self.names.push(CString::new(text).unwrap_or_default());
         self.names.len() as Name - 1
-    }
-
-    /// The next call of the preparation.
-    fn set_up(&mut self) -> Option<FileStep> {
-        let call = |call| Some(FileStep::Call { call, prepare: false, check: false });
-        self.current.setup = true;
-        match self.setup {
-            Setup::Folder(index) => call(FileCall::MakeFolder { name: self.folders[index] }),
-            Setup::Look(index) => call(FileCall::Stat { name: self.files[index].name }),
-            Setup::Open(index) => {
-                let mode = OpenMode { write: true, create: true, ..OpenMode::default() };
-                call(FileCall::Open { file: 0, name: self.files[index].name, mode, permissions: 0o600 })
-            }
-            Setup::Write(index, offset) => {
-                let length = (self.files[index].size - offset).min(TRANSFER_MAX as u64) as u32;
-                self.current = Current { offset, length, owner: self.files[index].name, ..self.current };
-                let call = FileCall::WriteAt { file: 0, buffer: 0, length, offset };
-                Some(FileStep::Call { call, prepare: true, check: false })
-            }
-            Setup::Close(_) => call(FileCall::Close { file: 0 }),
-            Setup::Done => None,
-        }
-    }
-
-    fn set_up_done(&mut self, value: i64) {
-        let next = |index: usize, count: usize, make: fn(usize) -> Setup, then: Setup| {
-            if index + 1 < count { make(index + 1) } else { then }
-        };
-        let files = self.files.len();
-        let first = if files > 0 { Setup::Look(0) } else { Setup::Done };
-        let failed = match self.setup {
-            Setup::Folder(index) => {
-                self.setup = next(index, self.folders.len(), Setup::Folder, first);
-                value < 0 && value != -17
-            }
-            Setup::Look(index) if value == self.files[index].size as i64 => {
-                self.setup = next(index, files, Setup::Look, Setup::Done);
-                false
-            }
-            Setup::Look(index) => {
-                self.setup = Setup::Open(index);
-                value < 0 && value != -2
-            }
-            Setup::Open(index) => {
-                self.setup = Setup::Write(index, 0);
-                value < 0
-            }
-            Setup::Write(index, offset) => {
-                let done = offset + u64::from(self.current.length);
-                self.setup =
-                    if done < self.files[index].size { Setup::Write(index, done) } else { Setup::Close(index) };
-                value != i64::from(self.current.length)
-            }
-            Setup::Close(index) => {
-                self.setup = next(index, files, Setup::Look, Setup::Done);
-                value < 0
-            }
-            Setup::Done => false,
-        };
-        if failed {
-            let errno = if value < 0 { -value as i32 } else { 28 };
-            self.fault = Some(fault_text("making the workspace", errno));
-        }
     }
 
     /// The application that goes on, and its next operation.
@@ -414,15 +344,7 @@ impl OfficeSession {
     fn failed(&mut self, step: &Step, value: i64) -> ErrorClass {
         let errno = -value as i32;
         let class = ErrorClass::of_errno(errno);
-        let for_good = [
-            ErrorClass::Vanished,
-            ErrorClass::NoSpace,
-            ErrorClass::ReadOnly,
-            ErrorClass::FileTooLarge,
-            ErrorClass::TooManyFiles,
-            ErrorClass::NotFound,
-        ];
-        if for_good.contains(&class) {
+        if tally::is_final(class) || class == ErrorClass::NotFound {
             self.fault.get_or_insert_with(|| fault_text(OPERATIONS[step.operation as usize], errno));
         } else if step.operation == Operation::Open {
             self.unopened = Some(fault_text("open", errno));
@@ -438,11 +360,7 @@ impl OfficeSession {
             }
             (Operation::Open, Target::Passing(number)) => {
                 let owner = self.desks[desk].passing + Name::from(number);
-                let page = self.desks[desk]
-                    .files
-                    .iter()
-                    .map(|file| file.page + file.size.div_ceil(PAGE as u64) as usize)
-                    .max();
+                let page = self.desks[desk].files.iter().map(|file| file.page + file.size.div_ceil(PAGE as u64)).max();
                 let page = page.unwrap_or(0);
                 self.desks[desk].open = Some(Open { size: 0, lasting: false, owner, position: 0, page });
             }
@@ -454,10 +372,10 @@ impl OfficeSession {
                         open.position = end;
                     }
                     open.size = open.size.max(end);
-                    let (first, last) = (offset as usize / PAGE, (end as usize).div_ceil(PAGE));
-                    let most = if open.lasting { usize::MAX } else { PASSING_PAGES };
+                    let (first, last) = (offset / PAGE as u64, end.div_ceil(PAGE as u64));
+                    let most = if open.lasting { u64::MAX } else { PASSING_PAGES };
                     let page = open.page;
-                    (first..last.min(most)).for_each(|at| self.touched[(page + at) / 64] |= 1 << ((page + at) % 64));
+                    self.touched.mark(page + first..page + last.min(most));
                 }
             }
             _ => {}
@@ -484,23 +402,12 @@ impl OfficeSession {
 
     /// Bytes of the different pages that were read or written.
     fn touched_bytes(&self) -> u64 {
-        self.touched.iter().map(|word| u64::from(word.count_ones())).sum::<u64>() * PAGE as u64
+        self.touched.bytes()
     }
 
     fn data_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.size).sum()
     }
-}
-
-fn counts(parts: &[&OfficeSession], pick: impl Fn(&OfficeSession) -> [u64; OPERATIONS.len()]) -> Value {
-    let mut found = Map::new();
-    for (index, name) in OPERATIONS.iter().enumerate() {
-        let count: u64 = parts.iter().map(|part| pick(part)[index]).sum();
-        if count > 0 {
-            found.insert((*name).to_owned(), json!(count));
-        }
-    }
-    Value::Object(found)
 }
 
 /// Figures of a trial: what was touched, how often the cycle was gone through, and what failed as recorded.
@@ -511,19 +418,18 @@ pub(super) fn figures(spec: &MixSpec, threads: u32, parts: &[&OfficeSession]) ->
     };
     let touched = per_client(OfficeSession::touched_bytes);
     let data = per_client(OfficeSession::data_bytes);
+    let expected: Vec<_> = parts.iter().map(|part| &part.expected).collect();
+    let unexpected: Vec<_> = parts.iter().map(|part| &part.unexpected).collect();
     json!({
         "mode": "office",
         "cpu_is_work": true,
         "workspace_bytes": spec.workspace_bytes,
         "data_bytes_per_client": data.iter().max(),
-        "touched_bytes_per_client": {
-            "min": touched.iter().min(), "max": touched.iter().max(),
-            "mean": touched.iter().sum::<u64>() as f64 / touched.len().max(1) as f64,
-        },
+        "touched_bytes_per_client": tally::spread(&touched),
         "touched_bytes": touched.iter().sum::<u64>(),
         "cycles": parts.iter().map(|part| part.cycles).min().unwrap_or(0),
-        "expected_failures": counts(parts, |part| part.expected),
-        "unexpected": counts(parts, |part| part.unexpected),
+        "expected_failures": tally::by_name(&OPERATIONS, &expected),
+        "unexpected": tally::by_name(&OPERATIONS, &unexpected),
         "verify_s": spec.verify.then(|| parts.iter().map(|part| part.outside_ns).sum::<u64>() as f64 / 1e9),
     })
 }

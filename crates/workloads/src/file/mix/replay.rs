@@ -2,13 +2,14 @@
 
 use super::loadfile::{Entry, Expect, Line, NameIndex, OPERATIONS, Operation, Program};
 use super::spec::MixSpec;
+use super::tally::{self, Pages};
 use super::value::random_text;
 use crate::file::fault_text;
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileStep, Identity, Name, Nanos, OpenMode, Outcome,
     Rng,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -59,7 +60,7 @@ pub struct ReplaySession {
     pattern: Option<u32>,
     filled: usize,
     /// Pages that were read or written, by name.
-    touched: Vec<Vec<u64>>,
+    touched: Vec<Pages>,
     handles: Vec<NameIndex>,
     expected: [u64; OPERATIONS.len()],
     unexpected: [u64; OPERATIONS.len()],
@@ -112,7 +113,7 @@ impl ReplaySession {
             last: [0; 2],
             pattern: None,
             filled: 0,
-            touched: vec![Vec::new(); program.names.len()],
+            touched: vec![Pages::default(); program.names.len()],
             handles,
             expected: [0; OPERATIONS.len()],
             unexpected: [0; OPERATIONS.len()],
@@ -388,14 +389,7 @@ impl ReplaySession {
     fn unexpectedly(&mut self, entry: &Entry, value: i64) -> ErrorClass {
         let errno = -value as i32;
         let class = ErrorClass::of_errno(errno);
-        let for_good = [
-            ErrorClass::Vanished,
-            ErrorClass::NoSpace,
-            ErrorClass::ReadOnly,
-            ErrorClass::FileTooLarge,
-            ErrorClass::TooManyFiles,
-        ];
-        if for_good.contains(&class) {
+        if tally::is_final(class) {
             self.fault.get_or_insert_with(|| fault_text(OPERATIONS[entry.operation as usize], errno));
         }
         self.surprise(entry, &format!("failed with error {errno}"));
@@ -418,10 +412,7 @@ impl ReplaySession {
             Operation::Read | Operation::Write if file < self.handles.len() => {
                 let touched = &mut self.touched[self.handles[file] as usize];
                 let end = (self.offset + u64::from(entry.size)).div_ceil(PAGE).min(TOUCHED_MAX);
-                if touched.len() < end.div_ceil(64) as usize {
-                    touched.resize(end.div_ceil(64) as usize, 0);
-                }
-                (self.offset / PAGE..end).for_each(|page| touched[page as usize / 64] |= 1 << (page % 64));
+                touched.mark(self.offset / PAGE..end);
             }
             _ => {}
         }
@@ -440,7 +431,7 @@ impl ReplaySession {
     }
 
     fn touched_bytes(&self) -> u64 {
-        self.touched.iter().flatten().map(|word| u64::from(word.count_ones())).sum::<u64>() * PAGE
+        self.touched.iter().map(Pages::bytes).sum()
     }
 
     pub(super) fn fault(&self) -> String {
@@ -450,29 +441,18 @@ impl ReplaySession {
 
 /// Figures of a trial.
 pub(super) fn figures(program: &Program, parts: &[&ReplaySession]) -> Value {
-    let counts = |pick: fn(&ReplaySession) -> &[u64; OPERATIONS.len()]| {
-        let mut found = Map::new();
-        for (index, name) in OPERATIONS.iter().enumerate() {
-            let count: u64 = parts.iter().map(|part| pick(part)[index]).sum();
-            if count > 0 {
-                found.insert((*name).to_owned(), json!(count));
-            }
-        }
-        Value::Object(found)
-    };
     let touched: Vec<u64> = parts.iter().map(|part| part.touched_bytes()).collect();
+    let expected: Vec<_> = parts.iter().map(|part| &part.expected).collect();
+    let unexpected: Vec<_> = parts.iter().map(|part| &part.unexpected).collect();
     json!({
         "mode": "loadfile",
         "cpu_is_work": true,
         "lines": program.lines.len(),
         "passes": parts.iter().map(|part| part.passes).min().unwrap_or(0),
-        "touched_bytes_per_client": {
-            "min": touched.iter().min(), "max": touched.iter().max(),
-            "mean": touched.iter().sum::<u64>() as f64 / touched.len().max(1) as f64,
-        },
+        "touched_bytes_per_client": tally::spread(&touched),
         "touched_bytes": touched.iter().sum::<u64>(),
-        "expected_failures": counts(|part| &part.expected),
-        "unexpected": counts(|part| &part.unexpected),
+        "expected_failures": tally::by_name(&OPERATIONS, &expected),
+        "unexpected": tally::by_name(&OPERATIONS, &unexpected),
         "first_unexpected": parts.iter().find_map(|part| part.first_unexpected.clone()),
     })
 }
