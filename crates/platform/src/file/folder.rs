@@ -207,7 +207,14 @@ pub(crate) fn advice(folder: &Path, error: &io::Error) -> String {
         libc::EROFS => format!("{folder} is read-only: mount it for writing"),
         libc::EACCES | libc::EPERM => format!("{folder} may not be written to: give yourself the right to"),
         libc::ENOSPC | libc::EDQUOT => format!("{folder} is full: free some space"),
-        libc::ESTALE | libc::ENOTCONN | libc::EHOSTDOWN | libc::ENODEV | libc::ENXIO | libc::ESHUTDOWN => {
+        libc::ESTALE
+        | libc::ENOTCONN
+        | libc::ECONNABORTED
+        | libc::ECONNRESET
+        | libc::EHOSTDOWN
+        | libc::ENODEV
+        | libc::ENXIO
+        | libc::ESHUTDOWN => {
             format!("{folder} has vanished ({error}): mount the share again")
         }
         _ => format!("{folder} cannot be used: {error}"),
