@@ -52,6 +52,7 @@ bench: build ## bakeoff beside other load generators; rewrites the table in docs
 	cargo build --release --locked -p bakeoff-targets --bins --examples
 	$(BIN)/python benchmarks/web.py --write
 	$(BIN)/python benchmarks/app.py --write
+	$(BIN)/python benchmarks/mail.py --write
 
 clean: ## remove what was built
 	rm -rf $(VENV) target
