@@ -134,9 +134,18 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         self.slots.len()
     }
 
-    /// Time spent on filling and checking buffers, outside all stamped times, ns.
+    /// Time inside the window that was spent on filling and checking buffers, outside all stamped times, ns.
     pub fn outside_ns(&self) -> Nanos {
         self.outside_ns
+    }
+
+    /// Filling or checking is over: what follows is stamped from here.
+    fn step_outside(&mut self) {
+        let now_ns = self.clock.now_ns();
+        if self.recorder.timeline().in_window(now_ns) {
+            self.outside_ns += now_ns - self.mark_ns;
+        }
+        self.mark_ns = now_ns;
     }
 
     /// What a free slot does next.
@@ -191,9 +200,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
     fn prepare(&mut self, slot: u32, call: &FileCall, buffers: &mut impl FileBuffers) {
         if let Some((buffer, length)) = call.transfer() {
             self.session.fill(slot, buffers.slice(buffer, length as usize));
-            let now_ns = self.clock.now_ns();
-            self.outside_ns += now_ns - self.mark_ns;
-            self.mark_ns = now_ns;
+            self.step_outside();
         }
     }
 
@@ -240,9 +247,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         };
         let read = (value as usize).min(length as usize);
         let right = self.session.check(slot, buffers.slice(buffer, read));
-        let now_ns = self.clock.now_ns();
-        self.outside_ns += now_ns - self.mark_ns;
-        self.mark_ns = now_ns;
+        self.step_outside();
         !right
     }
 

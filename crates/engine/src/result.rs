@@ -18,6 +18,8 @@ pub struct ThreadFigures {
     pub unfinished: u64,
     /// Age of the oldest of them, ns.
     pub oldest_unfinished_ns: u64,
+    /// Time inside the window that went into filling and checking data, outside all operations, ns.
+    pub outside_ns: u64,
 }
 
 /// What the process knows about the trial as a whole.

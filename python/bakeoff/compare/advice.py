@@ -8,7 +8,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.exploratory import P99_OPERATIONS
 from bakeoff.compare.hung import hung
-from bakeoff.compare.metrics import work_word
+from bakeoff.compare.metrics import peak_operations, work_word
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
 from bakeoff.compare.spread import widest
 from bakeoff.compare.surface import has_cells
@@ -156,10 +156,11 @@ def _ceiling(run: RunRecord, contenders: tuple[ContenderSummary, ...]) -> list[A
     if has_cells(run.trials):
         # The ceiling is in operations; cells are compared in bytes.
         return []
-    close = [c for c in contenders if c.peak > CEILING_SHARE * ceiling]
+    peaks = {c.name: peak_operations(run, c) for c in contenders}
+    close = [c for c in contenders if peaks[c.name] > CEILING_SHARE * ceiling]
     return [
         Advisory(
-            f"The peak of {c.name} is {wording.percent(c.peak / ceiling)} of what the generator can do at all.",
+            f"The peak of {c.name} is {wording.percent(peaks[c.name] / ceiling)} of what the generator can do at all.",
             "Give the generator more cores (`--cores`): this peak may be the generator's.",
         )
         for c in close

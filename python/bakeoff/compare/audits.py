@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from bakeoff.compare import settings, wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.metrics import error_share
 from bakeoff.compare.model import Audit, AuditTrial
+from bakeoff.compare.surface import cells_of, has_cells, key_of
 from bakeoff.stats import littles_law_clients
 from bakeoff.store.records import RunRecord, TrialRecord
 
@@ -24,20 +26,24 @@ CONTENT_TOLERANCE = 0.25
 @dataclass(frozen=True)
 class LittlesLaw:
     """N = X · (R + Z) for closed mixes: ``threads`` sessions per client, ``think_s`` seconds between
-    operations.
+    operations. Sessions that fill and check data between operations are busy in that time, too.
+
+    It does not hold, and is not checked, where a trial is made of cells: what is between two cells (making files
+    ready, dropping caches) is no part of the window.
     """
 
     threads: int
     think_s: float
+    applies: bool = True
 
     def deviation(self, trial: TrialRecord) -> float | None:
         """Relative deviation of the implied sessions from the real ones; None when the law cannot be
         checked.
         """
         mean = trial.service.mean_ns
-        if mean is None or trial.operations == 0 or error_share(trial) > LITTLE_ERRORS:
+        if not self.applies or mean is None or trial.operations == 0 or error_share(trial) > LITTLE_ERRORS:
             return None
-        implied = littles_law_clients(trial.operations_per_s, mean / 1e9, self.think_s)
+        implied = littles_law_clients(trial.operations_per_s, mean / 1e9, self.think_s) + _outside(trial)
         return implied / (trial.mix_clients * self.threads) - 1.0
 
     def tolerance(self, trial: TrialRecord) -> float:
@@ -48,13 +54,21 @@ class LittlesLaw:
 def littles_law(run: RunRecord) -> LittlesLaw:
     """The law with the threads and think time of the plan of ``run``."""
     threads = max(1, round(settings.number(run.plan, "threads", 1.0)))
-    return LittlesLaw(threads, settings.number(run.plan, "think_s", 0.0))
+    return LittlesLaw(threads, settings.number(run.plan, "think_s", 0.0), not has_cells(run.trials))
+
+
+def _outside(trial: TrialRecord) -> float:
+    """Sessions that were filling and checking data on average, instead of being in an operation."""
+    outside_s = trial.workload.get("outside_s")
+    return outside_s / trial.window_s if isinstance(outside_s, (int, float)) and trial.window_s > 0.0 else 0.0
 
 
 def audit_all(cube: Cube, little: LittlesLaw) -> tuple[Audit, ...]:
     """Every audit over the usable trials of ``cube``."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
-    return (_little(trials, little), _counts(trials), _bytes(trials), _rates(trials), _content(cube))
+    law = (_little(trials, little),) if little.applies else ()
+    content = _cells(cube) if has_cells(trials) else _content(cube)
+    return (*law, _counts(trials), _bytes(trials), _rates(trials), content)
 
 
 def _deviating(trial: TrialRecord, text: str) -> AuditTrial:
@@ -73,6 +87,8 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
             sessions = trial.mix_clients * law.threads
             bad.append(_deviating(trial, f"N = {sessions}, but X·(R+Z) = {sessions * (1.0 + off):.2f}"))
     what = "Little's law: clients × threads = operations/s × (mean response + think time)"
+    if any(_outside(trial) for trial in trials):
+        what += ", and the sessions that were filling and checking data"
     rule = f"{wording.percent(LITTLE_TOLERANCE)} and one operation per session"
     return Audit("Little's law", what, checked, len(trials) - checked, worst, rule, tuple(bad))
 
@@ -148,3 +164,30 @@ def _content(cube: Cube) -> Audit:
     )
     rest = len(cube.usable) - checked
     return Audit("Same content", what, checked, rest, worst, wording.percent(CONTENT_TOLERANCE), tuple(bad))
+
+
+def _cells(cube: Cube) -> Audit:
+    """The same work for all: each cell has moved whole records only, and the cells are those of the baseline."""
+    bad, worst, checked = [], 0.0, 0
+    for (_, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
+        sizes = {key_of(cell): _sizes(cell) for cell in cells_of(trial)}
+        wrong = {key: pair for key, pair in sizes.items() if pair is not None and pair[0] != pair[1]}
+        base = cube.usable.get((cube.contenders[0], mix, block))
+        missing = set() if base is None else {key_of(cell) for cell in cells_of(base)} - set(sizes)
+        checked += 1
+        worst = max([worst, *(abs(moved / due - 1.0) if due else 1.0 for moved, due in wrong.values())])
+        parts = [f"{key[0]}: {moved:,} bytes instead of {due:,}" for key, (moved, due) in list(wrong.items())[:3]]
+        if missing:
+            parts.append(f"{wording.plural(len(missing), 'cell')} of {cube.contenders[0]} were not tried")
+        if parts:
+            bad.append(_deviating(trial, "; ".join(parts)))
+    what = "the bytes of every cell are its transfers × their size, and all contenders tried the same cells"
+    return Audit("Same content", what, checked, 0, worst, "exact", tuple(bad))
+
+
+def _sizes(cell: dict[str, Any]) -> tuple[int, int] | None:
+    """Bytes moved and bytes due; None where transfers differ in size or the cell was not measured."""
+    moved, transfers, record = cell.get("bytes"), cell.get("operations"), cell.get("record_bytes")
+    if not isinstance(moved, int) or not isinstance(transfers, int) or not isinstance(record, int):
+        return None
+    return moved, transfers * record

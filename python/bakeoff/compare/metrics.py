@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from bakeoff.compare.cube import Cube
+from bakeoff.compare.cube import Cube, why_unusable
+from bakeoff.compare.model import ContenderSummary
 from bakeoff.compare.scores import scores
 from bakeoff.compare.surface import common_cells, mean_rate
 from bakeoff.store.records import RunRecord, TrialRecord
 
 # What the operations of a kind of suite are called in sentences.
-WORK = {"web": "requests", "mail": "mail steps", "app": "transactions", "file": "file operations"}
+WORK = {"web": "requests", "mail": "mail steps", "app": "transactions"}
+FILE_WORK = "file operations"
+
+MIX, BLOCKS = "file-mix", "file-blocks"
 
 # Title of the primary metric of suites made of cells.
 CELLS = "Geometric mean of"
@@ -39,7 +44,7 @@ class Metric:
 
 def work_word(kind: str) -> str:
     """ "requests" for a web suite; "operations" where nothing better is known."""
-    return WORK.get(kind, "operations")
+    return FILE_WORK if kind.startswith("file-") else WORK.get(kind, "operations")
 
 
 def _milliseconds(nanoseconds: float | None) -> float:
@@ -51,7 +56,7 @@ def metrics(kind: str) -> tuple[Metric, ...]:
     rate = f"{work_word(kind)}/s"
     return (
         *_rates(kind, rate),
-        Metric("throughput", "Throughput", "MB/s", True, "linear", lambda t: t.bytes_per_s / 1e6, "throughput"),
+        Metric("throughput", "Throughput", "MB/s", True, "linear", _megabytes(kind), "throughput"),
         Metric(
             "mean",
             "Mean response time",
@@ -91,6 +96,16 @@ def metrics(kind: str) -> tuple[Metric, ...]:
     )
 
 
+def _megabytes(kind: str) -> Callable[[TrialRecord], float]:
+    """MB/s: bytes received; of files, those written as well."""
+    return moved_mb_s if kind.startswith("file-") else lambda trial: trial.bytes_per_s / 1e6
+
+
+def moved_mb_s(trial: TrialRecord) -> float:
+    """Bytes read and written in the window, 10⁶ a second."""
+    return (trial.bytes_in + trial.bytes_out) / 1e6 / trial.window_s if trial.window_s > 0.0 else math.nan
+
+
 def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     """The metrics of ``run``. Where trials are made of cells, the primary one is the geometric mean of the rates of
     the cells that all contenders have: every cell then weighs the same.
@@ -100,13 +115,19 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     if not keys:
         return found
     title = f"{CELLS} {len(keys):,} cells"
-    rate = Metric("rate", title, "KiB/s", True, "log", lambda trial: mean_rate(trial, keys), "KiB/s")
+    unit, scale = ("MB/s", 1024 / 1e6) if run.kind == BLOCKS else ("KiB/s", 1.0)
+    rate = Metric("rate", title, unit, True, "log", lambda trial: scale * mean_rate(trial, keys), unit)
     return (rate, *found[1:])
 
 
 def _rates(kind: str, rate: str) -> tuple[Metric, ...]:
     """The rate of a run, in the sense that its kind of suite gives it, the primary one first."""
     title = rate[0].upper() + rate[1:]
+    if kind == MIX:
+        return (
+            Metric("rate", "Throughput of the mix", "Mbit/s", True, "linear", lambda t: 8 * moved_mb_s(t), "Mbit/s"),
+            Metric("operations", title, rate, True, "linear", lambda t: t.operations_per_s, rate),
+        )
     if kind != "app":
         return (Metric("rate", title, rate, True, "linear", lambda t: t.operations_per_s, rate),)
     return (
@@ -130,6 +151,17 @@ def _rates(kind: str, rate: str) -> tuple[Metric, ...]:
             f"unweighted {rate}",
         ),
     )
+
+
+def peak_operations(run: RunRecord, contender: ContenderSummary) -> float:
+    """The contender's peak in operations a second, whatever its rate is told in; NaN without one."""
+    if run.kind != MIX:
+        return contender.peak
+    rates: dict[int, list[float]] = defaultdict(list)
+    for trial in run.trials:
+        if trial.contender == contender.name and why_unusable(trial) is None:
+            rates[trial.mix_clients].append(trial.operations_per_s)
+    return max((math.fsum(found) / len(found) for found in rates.values()), default=math.nan)
 
 
 def error_share(trial: TrialRecord) -> float:

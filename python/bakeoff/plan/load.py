@@ -18,7 +18,14 @@ from bakeoff.plan.suites import BLOCKS, SizeName, Suite, load_suite
 from bakeoff.units import format_duration, parse_duration
 
 MAX_SEED = 2**53 - 1
-PRIMARY = "geometric mean over the mixes of the ratio of operations per second"
+# The primary endpoint in words: what the verdict of a run is about.
+PRIMARY = "geometric mean over the mixes of the ratio of {}"
+ENDPOINTS = {
+    "app": "transactions per second (weighted harmonic mean over clients)",
+    "file-matrix": "the geometric means of the cells' KiB/s",
+    "file-blocks": "the geometric means of the cells' MB/s",
+    "file-mix": "Mbit/s",
+}
 
 
 class PlanSection(Strict):
@@ -164,7 +171,7 @@ def resolve_plan(given: PlanInput) -> Plan:
         error_limit=head.error_limit,
         corpus=head.corpus,
         corpus_suite=suite.suite.corpus,
-        primary=PRIMARY,
+        primary=PRIMARY.format(ENDPOINTS.get(kind.name, "operations per second")),
         settings=settings,
         changed=tuple(sorted(key for key in given.settings)),
         classes=tuple(kind.classes(suite, settings)),
@@ -174,19 +181,25 @@ def resolve_plan(given: PlanInput) -> Plan:
 
 
 def _fitting_ramps(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """A shorter length than the suite's takes shorter ramps with it: a tenth each, as in the full suites."""
+    """A shorter length than the suite's takes shorter ramps with it: a tenth each, as in the full suites.
+
+    Clients whose start is spread over a longer time than the ramp would be missing in the window.
+    """
     try:
         length_s = parse_duration(str(given["length"])) if "length" in given else None
     except ValueError:
         length_s = None  # the settings model says what is wrong with it
     if length_s is None:
         return defaults
-    shorter = {
+    shorter: dict[str, Any] = {
         name: format_duration(length_s / 10)
         for name in ("ramp_up", "ramp_down")
-        if name not in given and parse_duration(defaults[name]) > length_s / 10
+        if name not in given and name in defaults and parse_duration(defaults[name]) > length_s / 10
     }
-    return {**defaults, **shorter}
+    fitting = {**defaults, **shorter}
+    if "ramp_up" in shorter and "delay" not in given and "delay" in defaults:
+        fitting["delay"] = min(fitting["delay"], shorter["ramp_up"], key=parse_duration)
+    return fitting
 
 
 def _assumed(suite: Suite, changed: Mapping[str, Any]) -> tuple[str, ...]:

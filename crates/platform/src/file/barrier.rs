@@ -1,7 +1,10 @@
-//! Where the sessions of a trial wait for each other.
+//! Where the sessions of a trial wait for each other, and from which they start together.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use crate::clock::MonotonicClock;
+use bakeoff_engine::Clock;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 #[derive(Debug)]
 struct State {
@@ -12,17 +15,31 @@ struct State {
 }
 
 /// A barrier that can be left and broken up.
+///
+/// Nobody goes on before everybody is awake: a short file would be done with before the last sleeper has
+/// woken up, and a client that never had a chance would count as idle.
 #[derive(Debug)]
 pub(crate) struct Rendezvous {
     state: Mutex<State>,
     changed: Condvar,
     waiting: AtomicU32,
+    /// Parties of the last round that still sleep, and its number above them.
+    asleep: AtomicU64,
 }
+
+/// Nobody stands longer than this for one that does not wake up.
+const WAKING_MAX: Duration = Duration::from_millis(20);
+const ROUND_SHIFT: u32 = 32;
 
 impl Rendezvous {
     pub fn new(parties: u32) -> Self {
         let state = State { parties, waiting: 0, round: 0, broken: false };
-        Self { state: Mutex::new(state), changed: Condvar::new(), waiting: AtomicU32::new(0) }
+        Self {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            waiting: AtomicU32::new(0),
+            asleep: AtomicU64::new(0),
+        }
     }
 
     /// Whether somebody waits already.
@@ -44,7 +61,29 @@ impl Rendezvous {
         while state.round == round && !state.broken {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        state.round != round
+        let met = state.round != round;
+        drop(state);
+        if met {
+            self.rise(round + 1);
+        }
+        met
+    }
+
+    /// Stands until all parties of the round are awake. Who is on a processor gives it to those who are not.
+    fn rise(&self, round: u64) {
+        self.asleep.fetch_sub(1, Ordering::AcqRel);
+        let until = MonotonicClock.now_ns() + WAKING_MAX.as_nanos() as u64;
+        loop {
+            let asleep = self.asleep.load(Ordering::Acquire);
+            // Another round has begun when its number differs: everybody was awake then.
+            if asleep >> ROUND_SHIFT != round & u64::from(u32::MAX) || asleep as u32 == 0 {
+                return;
+            }
+            if MonotonicClock.now_ns() > until {
+                return;
+            }
+            std::thread::yield_now();
+        }
     }
 
     /// One party less: its session has ended.
@@ -63,8 +102,10 @@ impl Rendezvous {
 
     fn release_when_complete(&self, state: &mut State) {
         if state.waiting > 0 && state.waiting >= state.parties {
-            state.waiting = 0;
             state.round += 1;
+            let round = state.round & u64::from(u32::MAX);
+            self.asleep.store(round << ROUND_SHIFT | u64::from(state.waiting), Ordering::Release);
+            state.waiting = 0;
             self.waiting.store(0, Ordering::Relaxed);
             self.changed.notify_all();
         }
@@ -88,6 +129,22 @@ mod tests {
         assert!(meeting.wait());
         assert!(meeting.wait());
         assert_eq!(waiter.join().unwrap(), (true, true));
+    }
+
+    #[test]
+    fn nobody_goes_on_before_everybody_is_awake() {
+        let (parties, rounds) = (4, 300);
+        let meeting = Arc::new(Rendezvous::new(parties));
+        let threads: Vec<_> = (0..parties)
+            .map(|_| {
+                let meeting = Arc::clone(&meeting);
+                let went_alone = move |_: &u32| !meeting.wait() || meeting.asleep.load(Ordering::Acquire) as u32 > 0;
+                std::thread::spawn(move || (0..rounds).filter(went_alone).count())
+            })
+            .collect();
+        let alone: usize = threads.into_iter().map(|thread| thread.join().unwrap()).sum();
+        // A thread that gets no processor for 20 ms is not waited for any longer.
+        assert!(alone < 20, "{alone} of {} went on alone", parties * rounds);
     }
 
     #[test]

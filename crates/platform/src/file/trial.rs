@@ -14,7 +14,7 @@ use bakeoff_engine::{
     Clock, Executor, FileDriver, FileNeeds, FileWorkload, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures,
     TrialSpec, collect,
 };
-use serde_json::Map;
+use serde_json::{Map, json};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -95,6 +95,11 @@ fn finish<W: FileWorkload>(
 ) -> bakeoff_engine::TrialResult {
     let mut result = collect(&workload.operations(), recorders, threads, generator);
     workload.complete(&mut result.json);
+    if let Some(figures) = result.json["workload"].as_object_mut() {
+        // What Little's law has to count beside the operations: sessions were not idle in this time.
+        let outside_ns: Nanos = threads.iter().map(|thread| thread.outside_ns).sum();
+        figures.insert("outside_s".to_owned(), json!(outside_ns as f64 / 1e9));
+    }
     result
 }
 
@@ -200,7 +205,9 @@ fn work<W: FileWorkload>(
     let window_ns = lived_ns.min(timeline.window_end_ns - timeline.window_start_ns);
     // Ramps cost as much CPU per second as the window.
     let cpu_ns = if lived_ns > 0 { (cpu_ns as f64 * window_ns as f64 / lived_ns as f64) as u64 } else { 0 };
-    let figures = ThreadFigures { cpu_ns, window_ns, unfinished, oldest_unfinished_ns, ..ThreadFigures::default() };
+    let outside_ns = driver.outside_ns();
+    let figures =
+        ThreadFigures { cpu_ns, window_ns, unfinished, oldest_unfinished_ns, outside_ns, ..ThreadFigures::default() };
     let (recorder, session) = driver.into_parts();
     Ok((recorder, session, figures, end))
 }

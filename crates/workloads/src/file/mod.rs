@@ -7,6 +7,8 @@ pub mod mix;
 pub mod pattern;
 #[cfg(test)]
 mod simulated;
+#[cfg(test)]
+mod simulated_clients;
 
 /// One clear sentence about a file call that failed for good; `what` names the work.
 pub fn fault_text(what: &str, errno: i32) -> String {

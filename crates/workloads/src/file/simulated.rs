@@ -11,11 +11,24 @@ pub struct Disk {
     pub files: BTreeMap<String, Vec<u8>>,
     pub folders: BTreeSet<String>,
     pub handles: BTreeMap<u16, String>,
+    /// Where the next read or write of a handle begins that names no offset.
+    pub positions: BTreeMap<u16, u64>,
+    /// Every transfer, in the order in which they began.
+    pub transfers: Vec<Transfer>,
     /// Flips one bit of every n-th read.
     pub damage_every: u64,
     pub reads: u64,
     /// The share is gone after so many reads; 0: it stays.
     pub vanish_after: u64,
+}
+
+/// One transfer that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    pub name: String,
+    pub writes: bool,
+    pub offset: u64,
+    pub length: u32,
 }
 
 const NOT_FOUND: i64 = -2;
@@ -40,7 +53,52 @@ impl Disk {
             self.files.insert(name.clone(), Vec::new());
         }
         self.handles.insert(file, name);
+        self.positions.insert(file, 0);
         0
+    }
+
+    fn close(&mut self, file: u16) -> i64 {
+        self.handles.remove(&file).map_or(BAD, |_| 0)
+    }
+
+    /// Where a transfer without an offset begins; it moves the position on.
+    fn advance(&mut self, file: u16, length: u32) -> u64 {
+        let position = self.positions.entry(file).or_default();
+        *position += u64::from(length);
+        *position - u64::from(length)
+    }
+
+    fn read(&mut self, file: u16, offset: u64, length: u32, buffer: &mut [u8]) -> i64 {
+        self.note(file, false, offset, length);
+        self.reads += 1;
+        let damaged = self.damage_every > 0 && self.reads.is_multiple_of(self.damage_every);
+        if self.vanish_after > 0 && self.reads > self.vanish_after {
+            return STALE;
+        }
+        let Some(bytes) = self.of(file) else { return BAD };
+        let from = (offset as usize).min(bytes.len());
+        let to = (from + length as usize).min(bytes.len());
+        buffer[..to - from].copy_from_slice(&bytes[from..to]);
+        if damaged && to > from {
+            buffer[(to - from) / 2] ^= 1;
+        }
+        (to - from) as i64
+    }
+
+    fn write(&mut self, file: u16, offset: u64, length: u32, buffer: &[u8]) -> i64 {
+        self.note(file, true, offset, length);
+        let Some(bytes) = self.of(file) else { return BAD };
+        let end = offset as usize + length as usize;
+        if bytes.len() < end {
+            bytes.resize(end, 0);
+        }
+        bytes[offset as usize..end].copy_from_slice(&buffer[..length as usize]);
+        i64::from(length)
+    }
+
+    fn note(&mut self, file: u16, writes: bool, offset: u64, length: u32) {
+        let name = self.handles.get(&file).cloned().unwrap_or_default();
+        self.transfers.push(Transfer { name, writes, offset, length });
     }
 
     fn of(&mut self, file: u16) -> Option<&mut Vec<u8>> {
@@ -51,31 +109,23 @@ impl Disk {
     pub fn execute(&mut self, call: &FileCall, session: &impl FileSession, buffer: &mut [u8]) -> i64 {
         let text = |name| session.path(name).to_string_lossy().into_owned();
         match *call {
-            FileCall::Open { file, name, mode, .. } => self.open(file, text(name), mode),
-            FileCall::Close { file } => self.handles.remove(&file).map_or(BAD, |_| 0),
-            FileCall::ReadAt { file, length, offset, .. } => {
-                self.reads += 1;
-                let damaged = self.damage_every > 0 && self.reads.is_multiple_of(self.damage_every);
-                if self.vanish_after > 0 && self.reads > self.vanish_after {
-                    return STALE;
-                }
-                let Some(bytes) = self.of(file) else { return BAD };
-                let from = (offset as usize).min(bytes.len());
-                let to = (from + length as usize).min(bytes.len());
-                buffer[..to - from].copy_from_slice(&bytes[from..to]);
-                if damaged && to > from {
-                    buffer[(to - from) / 2] ^= 1;
-                }
-                (to - from) as i64
+            FileCall::Open { file, name, mode, .. } | FileCall::StreamOpen { file, name, mode, .. } => {
+                self.open(file, text(name), mode)
             }
-            FileCall::WriteAt { file, length, offset, .. } => {
-                let Some(bytes) = self.of(file) else { return BAD };
-                let end = offset as usize + length as usize;
-                if bytes.len() < end {
-                    bytes.resize(end, 0);
-                }
-                bytes[offset as usize..end].copy_from_slice(&buffer[..length as usize]);
-                i64::from(length)
+            FileCall::Close { file } | FileCall::StreamClose { file } => self.close(file),
+            FileCall::ReadAt { file, length, offset, .. } | FileCall::MapRead { file, length, offset, .. } => {
+                self.read(file, offset, length, buffer)
+            }
+            FileCall::WriteAt { file, length, offset, .. } | FileCall::MapWrite { file, length, offset, .. } => {
+                self.write(file, offset, length, buffer)
+            }
+            FileCall::Read { file, length, .. } | FileCall::StreamRead { file, length, .. } => {
+                let offset = self.advance(file, length);
+                self.read(file, offset, length, buffer)
+            }
+            FileCall::Write { file, length, .. } | FileCall::StreamWrite { file, length, .. } => {
+                let offset = self.advance(file, length);
+                self.write(file, offset, length, buffer)
             }
             FileCall::HandleStat { file } if self.handles.contains_key(&file) => {
                 self.of(file).map_or(4096, |bytes| bytes.len() as i64)

@@ -82,6 +82,10 @@ class FileMatrixSettings(FileSettings):
             raise ValueError("tests: name each test once, at least one")
         if self.direct and self.mmap:
             raise ValueError("direct and mmap exclude each other: leave one out")
+        if self.ramp_up_s or self.ramp_down_s:
+            raise ValueError(
+                "ramp_up and ramp_down: every cell is done from its first to its last record: leave them out"
+            )
         if (self.drop_caches or self.cold_command) and self.cache != "cold":
             raise ValueError("drop_caches and cold_command belong to cache = cold: set that, too")
         if "mixed" in self.tests and max(self.mixes) * self.threads < 2:

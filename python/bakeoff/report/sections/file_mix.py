@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from bakeoff.compare import wording
+from bakeoff.compare.metrics import moved_mb_s
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
@@ -28,8 +29,7 @@ def section(context: Context) -> Section | None:
 
 def mbit_per_s(trial: TrialRecord) -> float:
     """Bytes read and written in the window, as 10⁶ bits a second."""
-    moved = trial.bytes_in + trial.bytes_out
-    return moved * 8 / 1e6 / trial.window_s if trial.window_s > 0.0 else math.nan
+    return 8 * moved_mb_s(trial)
 
 
 def _throughput(context: Context) -> Chart:

@@ -6,6 +6,7 @@ import math
 
 from bakeoff.compare import wording
 from bakeoff.compare.gates import GENERATOR_LIMITED, GENERATOR_STARVED
+from bakeoff.compare.metrics import peak_operations
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
@@ -18,12 +19,13 @@ HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited")
 def section(context: Context) -> Section:
     """Its ceiling (null rate), its processor use at each mix, and how late it was."""
     ceiling = context.run.null_operations_per_s
-    best = max((c.peak for c in context.comparison.contenders if math.isfinite(c.peak)), default=math.nan)
+    peaks = [peak_operations(context.run, c) for c in context.comparison.contenders]
+    best = max((peak for peak in peaks if math.isfinite(peak)), default=math.nan)
     if ceiling is None:
         text = Text("The ceiling of the generator (null rate) was not measured in this run.", "warning")
     elif context.comparison.matrix:
-        rate = wording.count(ceiling)
-        text = Text(f"Without any work the generator reaches {rate} operations/s (null rate); cells are in KiB/s.")
+        rate, unit = wording.count(ceiling), context.comparison.run.rate_unit
+        text = Text(f"Without any work the generator reaches {rate} operations/s (null rate); cells are in {unit}.")
     else:
         share = wording.percent(best / ceiling)
         text = Text(

@@ -6,6 +6,7 @@ import os
 import secrets
 import shutil
 import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, TypeVar
 
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
-from bakeoff.mounts import Mount, mount_of
+from bakeoff.mounts import Mount, mount_at
 from bakeoff.plan.kinds import KINDS
 from bakeoff.plan.kinds.file_common import FolderKind, check_folder_address
 from bakeoff.plan.model import Contender, Plan
@@ -21,6 +22,7 @@ from bakeoff.run.checks.base import Note
 
 PREFIX = ".bakeoff-"
 PATIENCE_S = 30.0
+REMOVALS, REMOVAL_PAUSE_S = 30, 0.1
 T = TypeVar("T")
 
 
@@ -36,9 +38,11 @@ class FolderCheck:
         kept = kind.kept_folder(plan)
         keep = getattr(plan.settings, "keep", False)
         self._remove = [] if kept is None or keep else [(c, Path(c.address) / kept) for c in plan.contenders]
+        self._patience_s = min(PATIENCE_S, plan.settings.reply_timeout_s)
+        self._places: dict[str, str] = {}
         self._mounts: dict[str, Mount] = {}
         self._devices: dict[str, tuple[int, int]] = {}
-        self._free: dict[str, int] = {}
+        self._free: dict[str, int | None] = {}  # None: some FUSE file systems say that they have no space at all
         self._left: dict[str, list[str]] = {}
 
     def answers(self, contender: Contender) -> None:
@@ -50,13 +54,16 @@ class FolderCheck:
         check_folder_address(contender.address)
         self.answers(contender)
         name, folder = contender.name, Path(contender.address)
-        facts = in_time(lambda: (folder.stat(), shutil.disk_usage(folder).free, mount_of(folder)), contender)
-        self._devices[name] = (facts[0].st_dev, facts[0].st_ino)
-        self._free[name], self._mounts[name] = facts[1], facts[2]
+        place, state, space = in_time(
+            lambda: (os.path.realpath(folder), folder.stat(), shutil.disk_usage(folder)), contender
+        )
+        self._places[name], mount = place, mount_at(place)
+        self._devices[name] = (state.st_dev, state.st_ino)
+        self._free[name], self._mounts[name] = space.free if space.total else None, mount
         self._left[name] = sorted(path.name for path in folder.glob(PREFIX + "*"))
-        if facts[1] < self._needed:
+        if space.total and space.free < self._needed:
             raise TargetError(
-                f"{name}: {folder} has {facts[1] / 1e6:.0f} MB free, the largest mix needs "
+                f"{name}: {folder} has {space.free / 1e6:.0f} MB free, the largest mix needs "
                 f"{self._needed / 1e6:.0f} MB: free some space, or use smaller files or fewer clients"
             )
 
@@ -100,17 +107,47 @@ class FolderCheck:
         }
         return {"corpus": None, "contenders": contenders}
 
-    def close(self) -> None:
-        """See Check."""
+    def unchanged(self, contender: Contender) -> None:
+        """See Check: a share that fell off leaves a folder of the local disk in its place, which is another contender.
+
+        Only the kernel's table is read: a share that hangs is found by the trial.
+        """
+        was, now = self._mounts[contender.name], mount_at(self._places[contender.name])
+        expired = now.type == "autofs"  # its first use mounts it again
+        if not expired and (now.point, now.type, now.source) != (was.point, was.type, was.source):
+            raise TargetError(
+                f"{contender.name}: {was.source or was.type} is not mounted at {was.point} any more: "
+                f"{contender.address} is now on {now.type} from {now.source or '?'}; mount it again"
+            )
+
+    def close(self) -> Sequence[Note]:
+        """See Check: what could not be removed is told."""
+        notes = []
         for contender, folder in self._remove:
-            with contextlib.suppress(TargetError):
-                in_time(partial(_without_fault, folder), contender)
+            try:
+                if contender.name in self._mounts:
+                    self.unchanged(contender)
+                in_time(partial(_remove, folder), contender, self._patience_s)
+            except (TargetError, OSError) as error:
+                notes.append(Note("warning", f"{contender.name}: {folder} could not be removed ({error}): remove it"))
+        return notes
 
 
-def _without_fault(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        if not folder.is_symlink():
+def _remove(folder: Path) -> None:
+    """Remove a folder of ours; raises OSError.
+
+    Clients of network file systems keep a file that was removed for as long as the kernel holds it, which it does
+    some time after a ring was closed: its folder is not empty until then.
+    """
+    for attempt in range(REMOVALS):
+        if folder.is_symlink() or not folder.exists():
+            return
+        try:
             shutil.rmtree(folder)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EBUSY) or attempt == REMOVALS - 1:
+                raise
+        time.sleep(REMOVAL_PAUSE_S)
 
 
 def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PATIENCE_S) -> T:

@@ -49,6 +49,10 @@ impl CellFigures {
         }
     }
 
+    fn has_started(&self) -> bool {
+        self.start_ns > 0
+    }
+
     fn rate(&self) -> f64 {
         if self.elapsed_ns == 0 { 0.0 } else { self.bytes as f64 * 1e9 / self.elapsed_ns as f64 }
     }
@@ -92,8 +96,10 @@ fn skipped(shared: &Shared, cell: usize, parts: &[&CellFigures]) -> Option<&'sta
 fn figures(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures]) -> Value {
     let rates: Vec<f64> = parts.iter().map(|part| part.rate()).collect();
     let sum: f64 = rates.iter().sum();
-    let start_ns = parts.iter().map(|part| part.start_ns).min().unwrap_or(0);
-    let ends = || parts.iter().map(|part| part.end_ns.saturating_sub(start_ns) as f64 / 1e9);
+    // With `stonewall`, a client may be stopped before its first record: it has neither start nor end.
+    let started = || parts.iter().filter(|part| part.has_started());
+    let start_ns = started().map(|part| part.start_ns).min().unwrap_or(0);
+    let ends = || started().map(|part| part.end_ns.saturating_sub(start_ns) as f64 / 1e9);
     let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
     let outside_ns: u64 = parts.iter().map(|part| part.outside_ns).sum();
     let judgement = judgement(spec, test, file, parts, sum);
@@ -106,8 +112,9 @@ fn figures(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures]) -> 
         "fastest_kib_s": rates.iter().copied().fold(0.0, f64::max) / 1024.0,
         "slowest_bytes": parts.iter().map(|part| part.bytes).min().unwrap_or(0),
         "per_client": parts.iter().zip(&rates).map(|(part, rate)| json!([part.bytes, rate / 1024.0])).collect::<Vec<_>>(),
-        "first_done_s": ends().fold(f64::INFINITY, f64::min),
-        "last_done_s": ends().fold(0.0, f64::max),
+        "idle_clients": parts.len() - started().count(),
+        "first_done_s": ends().reduce(f64::min),
+        "last_done_s": ends().reduce(f64::max),
         "whole": parts.iter().all(|part| part.whole),
         "damaged": parts.iter().map(|part| part.damaged).sum::<u64>(),
         "verify_s": if spec.verify { json!(outside_ns as f64 / 1e9) } else { Value::Null },

@@ -1,0 +1,132 @@
+"""What is particular to runs of the file suites: words, endpoints, and which audits can hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare.metrics import metrics, work_word
+from bakeoff.compare.model import Audit
+from bakeoff.store.records import RunRecord
+from tests.unit.compare.synthetic import change, run
+from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip
+
+SMALL = [(f * KIB, r * KIB) for f in (64, 1024) for r in (4, 64)]
+
+
+def audit(comparison: Comparison, name: str) -> Audit:
+    return next(audit for audit in comparison.audits if audit.name == name)
+
+
+def mix_run(outside_share: float = 0.0) -> RunRecord:
+    """Of the sessions' time this share goes into checking; the synthetic runs follow Little's law exactly."""
+    record = replace(run(mixes=(1, 4)), kind="file-mix")
+    trials = []
+    for trial in record.trials:
+        assert trial.service.mean_ns is not None
+        service = replace(trial.service, mean_ns=trial.service.mean_ns * (1.0 - outside_share))
+        outside_s = outside_share * trial.mix_clients * trial.window_s
+        trials.append(replace(trial, service=service, workload={"outside_s": outside_s}))
+    return replace(record, trials=tuple(trials))
+
+
+@pytest.mark.parametrize("kind", ["file-matrix", "file-blocks", "file-mix"])
+def test_the_work_of_file_suites_is_file_operations(kind: str) -> None:
+    assert work_word(kind) == "file operations"
+    assert [work_word(other) for other in ("web", "mail", "app", "null")] == [
+        "requests",
+        "mail steps",
+        "transactions",
+        "operations",
+    ]
+
+
+def test_rates_are_in_the_unit_of_the_suite() -> None:
+    comparisons = {
+        "KiB/s": compare_run(matrix_run(lambda *_: 1.2, tests=("read",), sizes=SMALL)),
+        "MB/s": compare_run(blocks_run(lambda *_: 1.2)),
+        "Mbit/s": compare_run(mix_run()),
+    }
+    for unit, comparison in comparisons.items():
+        assert comparison.run.rate_unit == unit
+        assert f"the {unit} of" in comparison.headline[0]
+        assert "operations/s" not in " ".join(comparison.headline)
+
+
+def test_the_peak_of_blocks_is_in_megabytes() -> None:
+    record = blocks_run(lambda *_: 1.0)
+    peak = compare_run(record).contenders[0].peak
+    kib = compare_run(replace(record, kind="file-matrix")).contenders[0].peak
+    assert peak == pytest.approx(kib * 1024 / 1e6)
+
+
+def test_the_mix_counts_bytes_in_both_directions_and_operations_beside() -> None:
+    record = mix_run()
+    trial = replace(record.trials[0], bytes_in=3_000_000, bytes_out=1_000_000, window_s=2.0)
+    found = {metric.key: metric for metric in metrics("file-mix")}
+    assert found["rate"].extract(trial) == pytest.approx(16.0)
+    assert found["throughput"].extract(trial) == pytest.approx(2.0)
+    assert found["operations"].extract(trial) == trial.operations_per_s
+    assert {metric.key: metric for metric in metrics("web")}["throughput"].extract(trial) == trial.bytes_per_s / 1e6
+
+
+def test_the_ceiling_is_held_against_operations_not_megabits() -> None:
+    record = mix_run()
+    most = max(trial.operations_per_s for trial in record.trials)
+    near = compare_run(replace(record, null_operations_per_s=1.05 * most))
+    far = compare_run(replace(record, null_operations_per_s=100.0 * most))
+    texts = [" ".join(advice.text for advice in found.warnings) for found in (near, far)]
+    assert "of what the generator can do at all" in texts[0] and "can do at all" not in texts[1]
+
+
+def test_time_for_checking_data_belongs_to_littles_law() -> None:
+    found = audit(compare_run(mix_run(outside_share=0.2)), "Little's law")
+    assert found.checked == 24 and not found.deviating and "checking data" in found.what
+    silent = mix_run(outside_share=0.2)
+    silent = replace(silent, trials=tuple(replace(trial, workload={}) for trial in silent.trials))
+    lost = compare_run(silent)
+    assert len(audit(lost, "Little's law").deviating) == 24
+    assert lost.pairs[0].primary.verdict.kind == "withheld"
+
+
+def test_littles_law_is_not_asked_of_trials_made_of_cells() -> None:
+    for record in (matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL), blocks_run(lambda *_: 1.1)):
+        odd = replace(record, trials=tuple(replace(trial, mix_clients=1, operations=9) for trial in record.trials))
+        comparison = compare_run(odd)
+        assert "Little's law" not in {audit.name for audit in comparison.audits}
+        assert not any("Little's law" in reason for reason in comparison.pairs[0].primary.verdict.reasons)
+
+
+def exact(contender: str, block: int, cell: dict[str, Any]) -> None:
+    cell["bytes"] = cell["operations"] * cell["record_bytes"]
+
+
+def test_cells_have_the_same_content_when_their_bytes_are_transfers_times_size() -> None:
+    def other_number(contender: str, block: int, cell: dict[str, Any]) -> None:
+        """More transfers in the same time are a result; they are no other content."""
+        if contender == "cifs":
+            cell["operations"] *= 7
+        exact(contender, block, cell)
+
+    comparison = compare_run(matrix_run(lambda *_: 1.0, tests=("read",), sizes=SMALL, change=other_number))
+    found = audit(comparison, "Same content")
+    assert (found.checked, found.deviating) == (12, ())
+
+
+def test_cells_with_other_bytes_or_missing_ones_are_told() -> None:
+    def spoil(contender: str, block: int, cell: dict[str, Any]) -> None:
+        exact(contender, block, cell)
+        if contender == "cifs" and block == 2 and cell["file_bytes"] == MIB:
+            cell["bytes"] -= 1
+        if block == 3 and cell["file_bytes"] == MIB:
+            skip(cell, "cut-off")
+
+    record = matrix_run(lambda *_: 1.0, tests=("read",), sizes=SMALL, change=spoil)
+    found = audit(compare_run(record), "Same content")
+    assert [(trial.contender, trial.block) for trial in found.deviating] == [("cifs", 2)]
+    assert "bytes instead of" in found.deviating[0].text
+    short = change(record, "cifs", None, (1,), workload={"cells": record.trials[0].workload["cells"][:2]})
+    assert "2 cells of nfs were not tried" in audit(compare_run(short), "Same content").deviating[0].text
