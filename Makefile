@@ -52,6 +52,7 @@ bench: build ## bakeoff beside other load generators; rewrites the tables in doc
 	cargo build --release --locked -p bakeoff-targets -p bakeoff-platform --bins --examples
 	$(BIN)/python benchmarks/web.py --write
 	$(BIN)/python benchmarks/app.py --write
+	$(BIN)/python benchmarks/mail.py --write
 	$(BIN)/python benchmarks/files.py --write
 
 clean: ## remove what was built

@@ -1,7 +1,7 @@
 //! One load-generating thread: an epoll loop that carries out what its sessions ask for.
 
 use super::cpu_meter::CpuMeter;
-use super::epoll::{Epoll, READ, READ_WRITE};
+use super::epoll::{Epoll, READ, READ_WRITE, TICK};
 use super::remote::Remote;
 use super::socket::{self, Moved};
 use super::timers::{Due, Timers};
@@ -112,7 +112,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             driver,
             live,
             remotes,
-            epoll: Epoll::new()?,
+            epoll: Epoll::new(TICK_NS)?,
             timers: Timers::default(),
             ready: Vec::new(),
             buffer: vec![0; read_bytes],
@@ -174,16 +174,20 @@ impl<'a, S: Session> EventLoop<'a, S> {
     fn turn(&mut self, now_ns: Nanos) {
         let timeout_ns = if self.ready.is_empty() {
             let next_ns = self.timers.next_ns().unwrap_or(Nanos::MAX).min(self.over_ns);
-            next_ns.saturating_sub(now_ns).min(TICK_NS)
+            Some(next_ns.saturating_sub(now_ns)).filter(|left_ns| *left_ns < TICK_NS)
         } else {
-            0
+            Some(0)
         };
         let count = self.epoll.wait(timeout_ns);
         let batch_ns = self.driver.now_ns();
         self.driver.batch(batch_ns);
         for index in 0..count {
             let (token, readiness) = self.epoll.event(index);
-            self.handle(token, readiness);
+            if token == TICK {
+                self.epoll.ticked();
+            } else {
+                self.handle(token, readiness);
+            }
         }
         while let Some((at_ns, lane, due)) = self.timers.pop_due(batch_ns) {
             self.fire(at_ns, lane, due);
@@ -328,7 +332,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         let early = match &mut connection.tls {
             Some(tls) => tls.flush(fd)?,
             None if send => self.send_early(lane)?,
-            None => false,
+            None => socket::is_connected(fd, &self.remotes[usize::from(remote)])?,
         };
         let interest = if early { READ } else { READ_WRITE };
         self.epoll.add(fd, interest, self.token(lane)).map_err(|_| ErrorClass::Other)?;
