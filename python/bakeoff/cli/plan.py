@@ -70,16 +70,18 @@ def _lines(plan: Plan, known: bool) -> list[str]:
         "mixes (clients): " + ", ".join(map(str, s.mixes)),
         f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(s.mixes)} mixes x {plan.blocks} blocks",
     ]
-    if s.operations is None:
+    if s.operations is not None:
+        lines.append(f"each ends after {s.operations:,} operations, or at the latest after {s.length_s:g} s")
+    elif s.ends_with_its_work:
+        lines.append(f"each ends when its work is done, or at the latest after {short_duration(s.length_s)}")
+    else:
         lines.append(
             f"each {s.length_s:g} s: ramp up {s.ramp_up_s:g} s, measured {s.window_s:g} s, ramp down "
             f"{s.ramp_down_s:g} s"
         )
-        resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
-        lines.append(f"duration: about {short_duration(duration_s(plan))}{resets}")
-    else:
-        lines.append(f"each ends after {s.operations:,} operations, or at the latest after {s.length_s:g} s")
-        lines.append(f"duration: at most {short_duration(duration_s(plan))}")
+    resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
+    how = "at most" if s.ends_with_its_work else "about"
+    lines.append(f"duration: {how} {short_duration(duration_s(plan))}{resets}")
     return lines + [f"(assumed) {text}" for text in plan.assumed]
 
 
@@ -117,7 +119,7 @@ def _blocks_table(plan: Plan) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("blocks", justify="right")
     table.add_column("smallest p", justify="right")
-    table.add_column("duration", justify="right")
+    table.add_column("at most" if plan.settings.ends_with_its_work else "duration", justify="right")
     table.add_column("")
     per_block = duration_s(plan) / plan.blocks
     for blocks in sorted({3, 4, 5, 6, 7, 8, 10, 13, plan.blocks}):

@@ -72,6 +72,11 @@ class CommonSettings(Strict):
         return self.length_s - self.ramp_up_s - self.ramp_down_s
 
     @property
+    def ends_with_its_work(self) -> bool:
+        """Whether a trial ends when its work is done; its length is then a limit, not a duration."""
+        return self.operations is not None
+
+    @property
     def around_s(self) -> float:
         """Longest time of a trial outside its length: what must be done before and after, in seconds."""
         return 0.0

@@ -118,7 +118,8 @@ class PlainObserver:
         """See Observer."""
         self._clock = Clock(plan, trials)
         count = f"{trials} trial" if trials == 1 else f"{trials} trials"
-        self._line(f"{plan.name}: {count}, about {short_duration(self._clock.left_s)}")
+        how = "at most" if plan.settings.ends_with_its_work else "about"
+        self._line(f"{plan.name}: {count}, {how} {short_duration(self._clock.left_s)}")
 
     def on_trial_start(self, trial: PlannedTrial) -> None:
         """See Observer."""

@@ -55,3 +55,11 @@ def test_suites_are_listed_with_every_setting() -> None:
     for name in ("ramp_up", "receive_buffer", "keep_alive", "check_every", "mixes"):
         assert name in text
     assert "(assumed)" in text
+
+
+def test_a_length_that_is_a_limit_is_called_one() -> None:
+    text = output("plan", "file-matrix", "--blocks", "1")
+    assert "each ends when its work is done, or at the latest after 10m" in text
+    assert "duration: at most 20m" in text
+    assert "duration: about" not in text
+    assert "each ends after 7 operations" in output("plan", "web-static", "--operations", "7")

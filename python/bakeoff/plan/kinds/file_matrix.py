@@ -73,6 +73,11 @@ class FileMatrixSettings(FileSettings):
     )
     stride: Whole = Field(17, ge=1, description="Records from one read of the stride test to the next.")
 
+    @property
+    def ends_with_its_work(self) -> bool:
+        """See CommonSettings."""
+        return True
+
     @model_validator(mode="after")
     def _matrix_consistent(self) -> Self:
         for test in self.tests:

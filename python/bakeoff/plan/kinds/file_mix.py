@@ -42,6 +42,11 @@ class FileMixSettings(FileSettings):
         json_schema_extra={"off": "no-flush"},
     )
 
+    @property
+    def ends_with_its_work(self) -> bool:
+        """See CommonSettings."""
+        return self.once or super().ends_with_its_work
+
     @model_validator(mode="after")
     def _mix_consistent(self) -> Self:
         if self.direct:
