@@ -247,6 +247,11 @@ class _Loop:
     def _run_trial(self, trial: PlannedTrial) -> None:
         check_disk(self._writer.path, estimate_bytes(self._plan) // max(1, self._plan.trials))
         spec = self._specs[trial.contender].for_trial(trial.mix_clients, trial.seed)
+        try:
+            self._check.ready(self._contenders[trial.contender])
+        except TargetError as error:
+            self._store(without_result(trial, utc_now(), records.FAILED, str(error)), {}, [])
+            return
         started, events = datetime.now(UTC), list[EngineEvent]()
         session: TrialSession | None = None
         self._observer.on_trial_start(trial)

@@ -67,6 +67,9 @@ class AppCheck:
             self._addresses[contender.name] = resolve(parse_app_address(contender.address))
         return self._addresses[contender.name]
 
+    def ready(self, contender: Contender) -> None:
+        """An address stays what it is."""
+
     def close(self) -> None:
         """Nothing is kept with the contenders."""
 

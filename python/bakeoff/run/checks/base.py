@@ -36,6 +36,9 @@ class Check(Protocol):
     def addresses(self, contender: Contender) -> Sequence[str]:
         """The numeric addresses to use, the best first."""
 
+    def ready(self, contender: Contender) -> None:
+        """Raises TargetError when a trial on the contender would be one on something else. Sends it nothing."""
+
     def facts(self) -> dict[str, Any]:
         """What was found, as JSON values, for the record of the run."""
 

@@ -5,7 +5,6 @@ import errno
 import os
 import secrets
 import shutil
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import Any, TypeVar
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
 from bakeoff.mounts import Mount, mount_of
+from bakeoff.patience import HangsError, answers
+from bakeoff.patience import in_time as within
 from bakeoff.plan.kinds import KINDS
 from bakeoff.plan.kinds.file_common import FolderKind, check_folder_address
 from bakeoff.plan.model import Contender, Plan
@@ -32,6 +33,7 @@ class FolderCheck:
     def __init__(self, plan: Plan) -> None:
         kind = KINDS[plan.kind]
         assert isinstance(kind, FolderKind)
+        self._patience_s = min(PATIENCE_S, plan.settings.reply_timeout_s)
         self._needed = kind.space_bytes(plan.settings)
         kept = kind.kept_folder(plan)
         keep = getattr(plan.settings, "keep", False)
@@ -43,20 +45,18 @@ class FolderCheck:
 
     def answers(self, contender: Contender) -> None:
         """See Check."""
-        in_time(lambda: _try_out(contender), contender)
+        in_time(lambda: _try_out(contender), contender, self._patience_s)
 
     def examine(self, contender: Contender) -> None:
         """See Check."""
         check_folder_address(contender.address)
         self.answers(contender)
         name, folder = contender.name, Path(contender.address)
-        facts = in_time(lambda: (folder.stat(), shutil.disk_usage(folder).free, mount_of(folder)), contender)
-        self._devices[name] = (facts[0].st_dev, facts[0].st_ino)
-        self._free[name], self._mounts[name] = facts[1], facts[2]
-        self._left[name] = sorted(path.name for path in folder.glob(PREFIX + "*"))
-        if facts[1] < self._needed:
+        facts = in_time(lambda: _facts(folder), contender, self._patience_s)
+        self._devices[name], self._free[name], self._mounts[name], self._left[name] = facts
+        if self._free[name] < self._needed:
             raise TargetError(
-                f"{name}: {folder} has {facts[1] / 1e6:.0f} MB free, the largest mix needs "
+                f"{name}: {folder} has {self._free[name] / 1e6:.0f} MB free, the largest mix needs "
                 f"{self._needed / 1e6:.0f} MB: free some space, or use smaller files or fewer clients"
             )
 
@@ -100,11 +100,21 @@ class FolderCheck:
         }
         return {"corpus": None, "contenders": contenders}
 
+    def ready(self, contender: Contender) -> None:
+        """See Check: the mount is still there. Without it, the trial would measure what lies below its mount point."""
+        was, folder = self._mounts[contender.name], Path(contender.address)
+        now = in_time(lambda: mount_of(folder), contender, self._patience_s)
+        if (now.point, now.type, now.source) != (was.point, was.type, was.source):
+            raise TargetError(
+                f"{contender.name}: {folder} has vanished: {was.type} from {was.source or '?'} is not mounted at "
+                f"{was.point} any more; mount it again"
+            )
+
     def close(self) -> None:
         """See Check."""
         for contender, folder in self._remove:
             with contextlib.suppress(TargetError):
-                in_time(partial(_without_fault, folder), contender)
+                in_time(partial(_without_fault, folder), contender, self._patience_s)
 
 
 def _without_fault(folder: Path) -> None:
@@ -113,27 +123,23 @@ def _without_fault(folder: Path) -> None:
             shutil.rmtree(folder)
 
 
+def _facts(folder: Path) -> tuple[tuple[int, int], int, Mount, list[str]]:
+    """Device and inode, free bytes, the mount, and what an earlier run has left."""
+    found = folder.stat()
+    left = sorted(path.name for path in folder.glob(PREFIX + "*"))
+    return (found.st_dev, found.st_ino), shutil.disk_usage(folder).free, mount_of(folder), left
+
+
 def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PATIENCE_S) -> T:
     """What `work` returns. Raises TargetError when it hangs, as a share does whose server is gone."""
-    box: list[T] = []
-    fault: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            box.append(work())
-        except BaseException as error:
-            fault.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(patience_s)
-    if fault:
-        raise fault[0]
-    if not box:
-        raise TargetError(
-            f"{contender.name}: {contender.address} does not answer for {patience_s:g} s: is the share's server up?"
-        )
-    return box[0]
+    try:
+        if answers(contender.address, patience_s):
+            return within(work, patience_s)
+    except HangsError:
+        pass  # told below
+    raise TargetError(
+        f"{contender.name}: {contender.address} does not answer for {patience_s:g} s: is the share's server up?"
+    )
 
 
 def _try_out(contender: Contender) -> None:

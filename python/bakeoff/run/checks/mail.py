@@ -134,6 +134,9 @@ class MailCheck:
         address = parse_mail_address(contender.address)
         return [resolve_place(address.sending), resolve_place(address.reading)]
 
+    def ready(self, contender: Contender) -> None:
+        """An address stays what it is."""
+
     def close(self) -> None:
         """Nothing is kept with the contenders."""
 

@@ -183,6 +183,9 @@ class WebCheck:
             }
         return {"corpus": corpus, "contenders": {name: self._contender_facts(name) for name in self._replies}}
 
+    def ready(self, contender: Contender) -> None:
+        """See Check: an address stays what it is."""
+
     def close(self) -> None:
         """See Check: nothing was left."""
 
