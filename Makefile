@@ -47,11 +47,13 @@ format: build ## format everything
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
 
-bench: build ## bakeoff beside other load generators; rewrites the table in docs/performance.md
+bench: build ## bakeoff beside other load generators; rewrites the tables in docs/performance.md
 	sh scripts/install-packages.sh
-	cargo build --release --locked -p bakeoff-targets --bins --examples
+	cargo build --release --locked -p bakeoff-targets -p bakeoff-platform --bins --examples
 	$(BIN)/python benchmarks/web.py --write
 	$(BIN)/python benchmarks/app.py --write
+	$(BIN)/python benchmarks/mail.py --write
+	$(BIN)/python benchmarks/files.py --write
 
 clean: ## remove what was built
 	rm -rf $(VENV) target

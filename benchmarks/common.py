@@ -1,10 +1,16 @@
-"""What the benchmarks share: the machine in one line, and tables in docs/performance.md."""
+"""What the benchmarks share: the machine in one line, tables in docs/performance.md, and a trial of Bakeoff's own."""
 
 import os
 import platform
 import re
 from datetime import date
 from pathlib import Path
+from typing import Any
+
+from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.spec import TrialSpec
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def machine_line() -> str:
@@ -24,3 +30,13 @@ def put_table(path: Path, name: str, text: str) -> None:
     if not block.search(page):
         raise SystemExit(f"{path} has no place for the table `{name}`")
     path.write_text(block.sub(lambda found: found[1] + text + found[2], page))
+
+
+def run_trial(workload: dict[str, Any], **settings: Any) -> dict[str, Any]:
+    """The workload's own figures of a trial; `settings` are those of a TrialSpec."""
+    settings = {"clients": 1, "length_s": 600, "seed": 1, **settings}
+    spec = TrialSpec.model_validate({"workload": workload, **settings})
+    outcome = LocalAgent().start(spec).wait(spec.length_s + 60)
+    if outcome is None or outcome.result.fatal:
+        raise SystemExit(f"the trial failed: {outcome and outcome.result.fatal}")
+    return outcome.result.workload or {}

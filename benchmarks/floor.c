@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum { MAX = 1024, HEAD = 16384 };
-struct conn { int fd; long left; };
+struct conn { int fd, asked; long left; };
 static struct conn conns[MAX];
 static struct sockaddr_in where;
 static char request[512], buffer[HEAD];
@@ -30,7 +30,8 @@ static double now(void) {
 
 static void ask(struct conn *c) {
     c->left = reply_length;
-    if (send(c->fd, request, request_length, MSG_NOSIGNAL) != request_length) { perror("send"); exit(1); }
+    c->asked = send(c->fd, request, request_length, MSG_NOSIGNAL) == request_length;
+    if (!c->asked && errno != EAGAIN) { perror("send"); exit(1); }
 }
 
 static void open_one(int i) {
@@ -39,7 +40,8 @@ static void open_one(int i) {
     if (c->fd < 0) { perror("socket"); exit(1); }
     if (connect(c->fd, (struct sockaddr *)&where, sizeof where) && errno != EINPROGRESS) { perror("connect"); exit(1); }
     ask(c);
-    struct epoll_event e = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.u32 = i };
+    /* Nearly always connected and asked by now; not when the kernel put the handshake off. */
+    struct epoll_event e = { .events = EPOLLIN | EPOLLRDHUP | EPOLLET | (c->asked ? 0 : EPOLLOUT), .data.u32 = i };
     epoll_ctl(ep, EPOLL_CTL_ADD, c->fd, &e);
 }
 
@@ -82,7 +84,8 @@ int main(int argc, char **argv) {
         for (int j = 0; j < k; j++) {
             int i = events[j].data.u32;
             struct conn *c = &conns[i];
-            for (;;) {
+            if (!c->asked) ask(c);
+            while (c->asked) {
                 int drop = c->left != reply_length;
                 long want = drop ? (c->left > 0 ? c->left : HEAD) : HEAD;
                 long r = drop ? recv(c->fd, NULL, want, MSG_TRUNC) : recv(c->fd, buffer, want, 0);

@@ -161,14 +161,23 @@ def ab(case: Case, seconds: float) -> Figures | None:
 
 
 def h2load(case: Case, seconds: float) -> Figures | None:
-    """nghttp2's h2load in HTTP/1.1 mode."""
-    close = [] if case.keep_alive else ["-H", "connection: close"]
-    command = ["h2load", "--h1", f"-c{case.connections}", "-t1", "-D", f"{seconds:.0f}", *close, case.url]
+    """nghttp2's h2load in HTTP/1.1 mode. Where connections close, version 1.52 ends by count only, not by time."""
+    closing = ["-n", str(int(seconds * 50_000)), "-H", "connection: close"]
+    load = ["-D", f"{seconds:.0f}"] if case.keep_alive else closing
+    command = ["h2load", "--h1", f"-c{case.connections}", "-t1", *load, case.url]
 
     def read(text: str) -> tuple[float, float]:
-        return number(r"(\d+) succeeded", text), number(r"finished in ([\d.]+)s", text)
+        return number(r"(\d+) succeeded", text), duration_s(text)
 
     return run_tool(command, read)
+
+
+def duration_s(text: str) -> float:
+    """h2load's `finished in`, which it prints in the unit that suits."""
+    found = re.search(r"finished in ([\d.]+)(us|ms|s)\b", text)
+    if found is None:
+        raise ValueError("finished in")
+    return float(found[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[found[2]]
 
 
 def httperf(case: Case, seconds: float) -> Figures | None:
@@ -255,28 +264,57 @@ def servers(folder: Path) -> Iterator[None]:
             process.wait(10)
 
 
+def paired(own: list[Figures], other: list[Figures], which: int) -> float:
+    """The median over repeats of own ÷ other: what slows the machine for a while slows both."""
+    return statistics.median(a[which] / b[which] for a, b in zip(own, other, strict=True))
+
+
+def ratios(seen: dict[str, list[Figures]]) -> tuple[str, str]:
+    """Bakeoff beside the floor, and beside the peer that is best in each respect."""
+    own = seen["bakeoff"]
+    peers = [runs for name, runs in seen.items() if name not in ("floor", "bakeoff")]
+    cpu = max(paired(own, runs, 1) for runs in peers)
+    rate = min(paired(own, runs, 0) for runs in peers)
+    bare = (
+        f"CPU {paired(own, seen['floor'], 1):.2f}×<br>rate {paired(own, seen['floor'], 0):.2f}×"
+        if "floor" in seen
+        else "–"
+    )
+    return bare, f"CPU {cpu:.2f}×<br>rate {rate:.2f}×"
+
+
 def table(results: dict[str, dict[str, list[Figures]]]) -> str:
     """Medians as Markdown: CPU per request in µs, requests/s below."""
     names = list(TOOLS)
     lines = [
-        "| work | " + " | ".join(names) + " | bakeoff ÷ best peer |",
-        "|---|" + "--:|" * (len(names) + 1),
+        "| work | " + " | ".join(names) + " | bakeoff ÷ floor | bakeoff ÷ best peer |",
+        "|---|" + "--:|" * (len(names) + 2),
     ]
-    for case, per_tool in results.items():
-        cells, medians = [], {}
-        for name in names:
-            seen = per_tool.get(name)
-            if not seen:
-                cells.append("–")
-                continue
-            rate, cpu = (statistics.median(run[i] for run in seen) for i in (0, 1))
-            medians[name] = (rate, cpu)
-            cells.append(f"{cpu:.2f} µs<br>{rate:,.0f}/s")
-        peers = [value for name, value in medians.items() if name not in ("floor", "bakeoff")]
-        own = medians["bakeoff"]
-        ratio = f"CPU {own[1] / min(cpu for _, cpu in peers):.2f}×<br>rate {own[0] / max(r for r, _ in peers):.2f}×"
-        lines.append(f"| {case} | " + " | ".join(cells) + f" | {ratio if peers else '–'} |")
+    for case, seen in results.items():
+        cells = [figures_cell(seen[name]) if name in seen else "–" for name in names]
+        lines.append(f"| {case} | " + " | ".join([*cells, *ratios(seen)]) + " |")
     return "\n".join(lines)
+
+
+def figures_cell(runs: list[Figures]) -> str:
+    """Medians of one tool."""
+    rate, cpu = (statistics.median(run[i] for run in runs) for i in (0, 1))
+    return f"{cpu:.2f} µs<br>{rate:,.0f}/s"
+
+
+def measure(case: Case, repeats: int, seconds: float) -> dict[str, list[Figures]]:
+    """All repeats of one case, for every tool that can do it: one figure a repeat."""
+    tools = [name for name in TOOLS if name in ("floor", "bakeoff") or shutil.which(name)]
+    seen: dict[str, list[Figures]] = {name: [] for name in tools}
+    for repeat in range(repeats):
+        turn = repeat % len(tools)
+        for tool in tools[turn:] + tools[:turn]:
+            figures = TOOLS[tool](case, seconds) if tool in seen else None
+            if figures:
+                seen[tool].append(figures)
+            else:
+                seen.pop(tool, None)  # it cannot do this work, or did not end in time
+    return seen
 
 
 def main() -> int:
@@ -287,7 +325,6 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only cases whose name has this in it")
     parser.add_argument("--write", action="store_true", help="put the table into docs/performance.md")
     options = parser.parse_args()
-    present = [name for name in TOOLS if name in ("floor", "bakeoff") or shutil.which(name)]
     results: dict[str, dict[str, list[Figures]]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -297,18 +334,8 @@ def main() -> int:
             for case in CASES:
                 if options.only not in case.name:
                     continue
-                seen: dict[str, list[Figures]] = {}
-                able = list(present)
-                for repeat in range(options.repeats):
-                    turn = repeat % len(present)
-                    for tool in present[turn:] + present[:turn]:
-                        figures = TOOLS[tool](case, options.seconds) if tool in able else None
-                        if figures:
-                            seen.setdefault(tool, []).append(figures)
-                        elif tool in able:
-                            able.remove(tool)  # it cannot do this work, or did not end in time
-                results[case.name] = seen
-                print(table({case.name: seen}).splitlines()[-1].replace("<br>", " "), flush=True)
+                results[case.name] = measure(case, options.repeats, options.seconds)
+                print(table({case.name: results[case.name]}).splitlines()[-1].replace("<br>", " "), flush=True)
     text = table(results)
     print(text)
     if options.write:

@@ -39,11 +39,16 @@ class Mount:
         return host.rpartition("@")[2].strip("[]") or None if colon else None
 
 
-def mount_of(folder: Path, table: str | None = None) -> Mount:
-    """The mount of an existing folder; `table` stands for /proc/self/mountinfo in tests."""
+def mount_of(folder: Path) -> Mount:
+    """The mount of an existing folder."""
+    return mount_at(os.path.realpath(folder))
+
+
+def mount_at(path: str, table: str | None = None) -> Mount:
+    """The mount of a path without links, which is not touched; `table` stands for /proc/self/mountinfo in tests."""
     if table is None:
         table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
-    path, best = os.path.realpath(folder), Mount("/", "unknown", "", "", "unknown")
+    best = Mount("/", "unknown", "", "", "unknown")
     for line in table.splitlines():
         found = _parse(line)
         if found is not None and _holds(found.point, path) and len(found.point) >= len(best.point):
@@ -77,9 +82,11 @@ def carrier_of(kind: str, source: str) -> str:
     if kind in COUNTED:
         return "mount"
     name = kind.removeprefix("fuse.")
-    if kind in NETWORK or (kind.startswith("fuse") and name in FUSE_NETWORK):
+    fuse = kind.startswith("fuse")
+    if kind in NETWORK or (fuse and (name in FUSE_NETWORK or "://" in source)):
         return "wire"
-    return "disk" if source.startswith("/dev/") and not kind.startswith("fuse.") else "unknown"
+    # What a FUSE daemon reads from a disk is not counted as read by this process.
+    return "disk" if source.startswith("/dev/") and not fuse else "unknown"
 
 
 def link_bytes_per_s(mount: Mount) -> float | None:

@@ -1,4 +1,4 @@
-"""Every plan in plans/ runs, shortened, against built-in targets."""
+"""Every plan in plans/ runs, shortened, against built-in targets or in folders of the local disk."""
 
 import re
 import subprocess
@@ -13,7 +13,13 @@ from bakeoff.store.read import read_run
 from tests.conftest import Target
 
 PLANS = sorted((Path(__file__).parents[2] / "plans").glob("*.toml"))
-SHORT = ["--mixes", "1,2", "--length", "0.4s", "--ramp-up", "0.1s", "--ramp-down", "0.1s", "--blocks", "1"]
+MIXES = ["--mixes", "1,2", "--blocks", "1"]
+TIMED = [*MIXES, "--length", "0.4s", "--ramp-up", "0.1s", "--ramp-down", "0.1s"]
+SHORT = {
+    "file-matrix": [*MIXES, "--file-sizes", "64KiB", "--record-sizes", "4KiB"],
+    "file-blocks": [*MIXES, "--block-sizes", "4KiB", "--cell-time", "50ms", "--region", "1MiB"],
+    "file-mix": [*TIMED, "--delay", "0s"],
+}
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.stem)
@@ -29,10 +35,14 @@ def test_the_plan_runs(plan: Path, target: Callable[..., Target], tmp_path: Path
     spec = {"kind": "app"} if suite[1] == "app" else {"root": str(root) if root else None}
     for number in re.findall(r"127\.0\.0\.1:\d+", text):
         text = text.replace(number, target(**spec).address, 1)
+    for number, folder in enumerate(re.findall(r'"(/mnt/.+?)"', text)):
+        made = tmp_path / f"folder-{number}"
+        made.mkdir()
+        text = text.replace(folder, str(made), 1)
     shortened = tmp_path / plan.name
     shortened.write_text(text)
     run_file = tmp_path / "run.bakeoff"
-    command = [sys.executable, "-m", "bakeoff", "run", str(shortened), *SHORT, "-o", str(run_file)]
+    command = [sys.executable, "-m", "bakeoff", "run", str(shortened), *SHORT.get(suite[1], TIMED), "-o", str(run_file)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
     run = read_run(run_file)

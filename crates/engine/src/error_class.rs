@@ -82,7 +82,7 @@ impl ErrorClass {
             2 => Self::NotFound,
             5 | 121 => Self::InputOutput,
             1 | 13 | 30 => Self::ReadOnly,
-            6 | 19 | 107 | 108 | 112 | 113 | 116 | 123 => Self::Vanished,
+            6 | 19 | 103 | 104 | 107 | 108 | 112 | 113 | 116 | 123 => Self::Vanished,
             17 => Self::Exists,
             23 | 24 => Self::TooManyFiles,
             27 => Self::FileTooLarge,

@@ -14,10 +14,11 @@ def headline(
     contenders: tuple[ContenderSummary, ...],
     metrics: tuple[Metric, ...],
     matrix: Matrix | None = None,
+    starved: tuple[str, ...] = (),
 ) -> tuple[str, ...]:
-    """The result first, then response time, peaks and errors. Each sentence stands by itself."""
+    """The result first, then starved clients, response time, peaks and errors. Each sentence stands by itself."""
     against_baseline = [pair for pair in pairs if pair.baseline == info.baseline]
-    found = [_primary(pair, info) for pair in against_baseline]
+    found = [*(_primary(pair, info) for pair in against_baseline), *starved]
     if matrix is None:
         found += [text for pair in against_baseline for text in _p99(pair, metrics)]
     else:

@@ -15,6 +15,7 @@ from bakeoff.compare.matrix import compare_matrix
 from bakeoff.compare.metrics import metrics_of, work_word
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
+from bakeoff.compare.starved import starved
 from bakeoff.compare.surface import has_cells
 from bakeoff.errors import PlanError
 from bakeoff.store.records import RunRecord
@@ -49,7 +50,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     return Comparison(
         schema=SCHEMA,
         run=info,
-        headline=losses(run) + headline(info, pairs, contenders, measured, matrix),
+        headline=losses(run) + headline(info, pairs, contenders, measured, matrix, starved(run)),
         pairs=pairs,
         contenders=contenders,
         curves=curves,

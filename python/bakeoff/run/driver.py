@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -60,7 +59,7 @@ def start_run(plan: Plan, path: Path, agent: Agent, observer: Observer) -> None:
             check, notes = _examine(plan)
             specs = _specs(plan, check)
             planned = order_trials(plan)
-            with closing(check), RunWriter.create(path, _header(plan, agent, check), planned) as writer:
+            with RunWriter.create(path, _header(plan, agent, check), planned) as writer:
                 created = True
                 loop = _Loop(plan, check, specs, agent, writer, observer, stop, None)
                 loop.tell([*warnings, *notes])
@@ -96,10 +95,9 @@ def resume_run(path: Path, agent: Agent, observer: Observer) -> int:
             loop = _Loop(plan, check, specs, agent, writer, observer, stop, run.null_operations_per_s)
             resumed = Note("info", f"resumed with {len(todo)} of {run.trials_planned} trials to do")
             loop.tell([resumed, *warnings, *notes])
-            with closing(check):
-                if run.null_operations_per_s is None:
-                    loop.calibrate()
-                loop.run(todo)
+            if run.null_operations_per_s is None:
+                loop.calibrate()
+            loop.run(todo)
     except KeyboardInterrupt:
         raise RunInterruptedError(path) from None
     return len(todo)
@@ -222,18 +220,25 @@ class _Loop:
         """All trials, with a reset before each visit; marks the run as finished."""
         self._observer.on_run_start(self._plan, len(planned))
         try:
-            visit, fault = None, None
-            for trial in planned:
-                if (trial.block, trial.contender) != visit:
-                    visit = (trial.block, trial.contender)
-                    fault = self._reset(self._contenders[trial.contender])
-                if fault is None:
-                    self._run_trial(trial)
-                else:
-                    self._store(without_result(trial, utc_now(), records.FAILED, fault), {}, [])
+            try:
+                self._run_trials(planned)
+            finally:
+                self.tell(self._check.close())
             self._writer.finish()
         finally:
             self._observer.on_run_end()
+
+    def _run_trials(self, planned: Sequence[PlannedTrial]) -> None:
+        visit, fault = None, None
+        for trial in planned:
+            if (trial.block, trial.contender) != visit:
+                visit = (trial.block, trial.contender)
+                fault = self._reset(self._contenders[trial.contender])
+            reason = fault or self._changed(self._contenders[trial.contender])
+            if reason is None:
+                self._run_trial(trial)
+            else:
+                self._store(without_result(trial, utc_now(), records.FAILED, reason), {}, [])
 
     def _reset(self, contender: Contender) -> str | None:
         """Why the contender is not ready, or None. Not coming back fails its visit, not the run."""
@@ -244,14 +249,17 @@ class _Loop:
             return str(error)
         return None
 
+    def _changed(self, contender: Contender) -> str | None:
+        """Why the address does not lead to the contender any more, or None."""
+        try:
+            self._check.unchanged(contender)
+        except TargetError as error:
+            return str(error)
+        return None
+
     def _run_trial(self, trial: PlannedTrial) -> None:
         check_disk(self._writer.path, estimate_bytes(self._plan) // max(1, self._plan.trials))
         spec = self._specs[trial.contender].for_trial(trial.mix_clients, trial.seed)
-        try:
-            self._check.ready(self._contenders[trial.contender])
-        except TargetError as error:
-            self._store(without_result(trial, utc_now(), records.FAILED, str(error)), {}, [])
-            return
         started, events = datetime.now(UTC), list[EngineEvent]()
         session: TrialSession | None = None
         self._observer.on_trial_start(trial)

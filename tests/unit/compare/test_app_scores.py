@@ -69,6 +69,36 @@ def test_the_report_names_the_starved_client() -> None:
     assert "got no transaction" not in text_of(app_run(starve=False), "scores")
 
 
+def test_the_starved_client_is_named_in_the_first_lines() -> None:
+    comparison = compare_run(app_run(starve=True))
+    assert comparison.headline[1] == (
+        "apache starved clients in 1 of 12 trials: client 3 of 4 got nothing in block 2."
+    ), "right after the verdict"
+    assert compose(app_run(starve=True), comparison).headline == comparison.headline
+    assert not any("starved" in line for line in compare_run(app_run(starve=False)).headline)
+
+
+def test_many_starved_clients_are_counted_after_the_first() -> None:
+    record = app_run(starve=False)
+    trials = tuple(
+        replace(t, per_client=tuple(replace(c, operations=0) if c.client else c for c in t.per_client))
+        if t.contender == "nginx" and t.mix_clients == 4
+        else t
+        for t in record.trials
+    )
+    (line,) = (text for text in compare_run(replace(record, trials=trials)).headline if "starved" in text)
+    assert line.startswith("nginx starved clients in 6 of 12 trials: clients 1, 2, 3 of 4 got nothing in block 1; ")
+    assert line.endswith("in block 3; and 3 more.")
+
+
+def test_other_suites_name_starved_clients_only_where_the_trial_is_marked() -> None:
+    record = app_run(starve=True)
+    assert not any("starved" in line for line in compare_run(replace(record, kind="web")).headline)
+    marked = tuple(replace(t, marks=("starved-client",)) for t in record.trials)
+    found = compare_run(replace(record, kind="web", trials=marked)).headline
+    assert any(line.startswith("apache starved clients in 1 of 12 trials") for line in found)
+
+
 def test_the_report_says_what_limits_each_server() -> None:
     text = text_of(app_run(starve=False), "bottleneck")
     assert "What limits nginx: processor from 1 client on." in text

@@ -7,9 +7,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Every folder that a trial makes has a name that begins so.
 const PREFIX: &str = ".bakeoff-";
+/// How often, and how long after each other, a folder is removed that is not empty yet.
+const REMOVALS: u32 = 30;
+const REMOVAL_PAUSE: Duration = Duration::from_millis(100);
 const OPENAT2: libc::c_long = 437;
 const RESOLVE_NO_MAGICLINKS: u64 = 0x02;
 const RESOLVE_NO_SYMLINKS: u64 = 0x04;
@@ -120,7 +124,7 @@ impl WorkFolder {
         let path = Path::new("/proc/self/fd")
             .join(above.as_raw_fd().to_string())
             .join(std::ffi::OsStr::from_bytes(self.name.to_bytes()));
-        match std::fs::remove_dir_all(path) {
+        match remove_all(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(format!(
                 "{}/{} could not be removed ({error}): remove it yourself",
                 self.parent.display(),
@@ -129,6 +133,20 @@ impl WorkFolder {
             _ => Ok(()),
         }
     }
+}
+
+/// Removes a folder. Clients of network file systems keep a file that was removed for as long as the kernel holds it,
+/// which it does some time after a ring was closed: its folder is not empty until then.
+fn remove_all(path: &Path) -> io::Result<()> {
+    for _ in 1..REMOVALS {
+        match std::fs::remove_dir_all(path) {
+            Err(error) if matches!(error.raw_os_error(), Some(libc::ENOTEMPTY | libc::EBUSY)) => {
+                std::thread::sleep(REMOVAL_PAUSE);
+            }
+            done => return done,
+        }
+    }
+    std::fs::remove_dir_all(path)
 }
 
 fn unique() -> u32 {
@@ -151,13 +169,17 @@ fn identity(folder: &OwnedFd) -> io::Result<(u64, u64)> {
     Ok((facts.dev(), facts.ino()))
 }
 
-/// Free bytes of the file system of an open folder.
+/// Free bytes of the file system of an open folder. Some FUSE file systems say that they have no space at all, free
+/// or not: then nothing is known, and nothing is in the way.
 pub(crate) fn free_bytes(folder: RawFd) -> i64 {
     // SAFETY: a zeroed statvfs is valid for the kernel to fill.
     unsafe {
         let mut facts: libc::statvfs = std::mem::zeroed();
         if libc::fstatvfs(folder, &raw mut facts) != 0 {
             return super::last_error();
+        }
+        if facts.f_blocks == 0 {
+            return i64::MAX;
         }
         i64::try_from(facts.f_bavail.saturating_mul(facts.f_frsize)).unwrap_or(i64::MAX)
     }
@@ -185,7 +207,14 @@ pub(crate) fn advice(folder: &Path, error: &io::Error) -> String {
         libc::EROFS => format!("{folder} is read-only: mount it for writing"),
         libc::EACCES | libc::EPERM => format!("{folder} may not be written to: give yourself the right to"),
         libc::ENOSPC | libc::EDQUOT => format!("{folder} is full: free some space"),
-        libc::ESTALE | libc::ENOTCONN | libc::EHOSTDOWN | libc::ENODEV | libc::ENXIO | libc::ESHUTDOWN => {
+        libc::ESTALE
+        | libc::ENOTCONN
+        | libc::ECONNABORTED
+        | libc::ECONNRESET
+        | libc::EHOSTDOWN
+        | libc::ENODEV
+        | libc::ENXIO
+        | libc::ESHUTDOWN => {
             format!("{folder} has vanished ({error}): mount the share again")
         }
         _ => format!("{folder} cannot be used: {error}"),

@@ -15,8 +15,13 @@ struct Extra {
     stream: Option<Stream>,
 }
 
+/// A C stream and the buffer that it uses, which must outlive it: without one of its own the C library takes 4 KiB,
+/// whatever size it is asked for.
 #[derive(Debug)]
-struct Stream(*mut libc::FILE);
+struct Stream {
+    file: *mut libc::FILE,
+    _buffer: Vec<u8>,
+}
 
 // SAFETY: a stream is used by the thread of its session alone.
 unsafe impl Send for Stream {}
@@ -258,7 +263,7 @@ impl Files {
             return BAD;
         };
         let Some(extra) = self.extras.get_mut(usize::from(file)) else { return BAD };
-        let Some(stream) = extra.stream.as_ref().map(|stream| stream.0) else { return BAD };
+        let Some(stream) = extra.stream.as_ref().map(|stream| stream.file) else { return BAD };
         let transfer =
             call.transfer().map(|(buffer, length)| (buffers.pointer(buffer, length as usize), length as usize));
         // SAFETY: the stream is open and used by this thread alone; the buffer is valid for the length.
@@ -274,9 +279,10 @@ impl Files {
                 }
                 (FileCall::StreamFlush { .. }, _) => told(i64::from(libc::fflush(stream))),
                 _ => {
+                    let closed = told(i64::from(libc::fclose(stream)));
                     extra.stream = None;
                     self.descriptors[usize::from(file)] = -1;
-                    told(i64::from(libc::fclose(stream)))
+                    closed
                 }
             }
         }
@@ -292,7 +298,10 @@ impl Files {
             (_, true, false) => c"r+",
             _ => c"r",
         };
-        // SAFETY: the descriptor was just opened with fitting rights; a null buffer lets the library allocate.
+        // Not zeros, which the kernel would bring only when they are touched: inside somebody's clock.
+        let mut buffer = vec![1_u8; buffer_bytes as usize];
+        // SAFETY: the descriptor was just opened with fitting rights; the buffer's memory is kept until the stream
+        // is closed.
         unsafe {
             let stream = libc::fdopen(self.descriptor(file), how.as_ptr());
             if stream.is_null() {
@@ -300,8 +309,8 @@ impl Files {
                 self.close(file);
                 return error;
             }
-            libc::setvbuf(stream, std::ptr::null_mut(), libc::_IOFBF, buffer_bytes as usize);
-            self.extras[usize::from(file)].stream = Some(Stream(stream));
+            libc::setvbuf(stream, buffer.as_mut_ptr().cast(), libc::_IOFBF, buffer_bytes as usize);
+            self.extras[usize::from(file)].stream = Some(Stream { file: stream, _buffer: buffer });
         }
         0
     }
@@ -314,7 +323,7 @@ impl Drop for Files {
             // SAFETY: what is still open is closed once, the stream together with its descriptor.
             unsafe {
                 match &extra.stream {
-                    Some(stream) => _ = libc::fclose(stream.0),
+                    Some(stream) => _ = libc::fclose(stream.file),
                     None if *descriptor >= 0 => _ = libc::close(*descriptor),
                     None => {}
                 }

@@ -134,7 +134,7 @@ impl Ring {
         }
     }
 
-    /// Hands a call to the kernel with the next submission.
+    /// Hands a call to the kernel.
     fn push(&mut self, slot: u32, flight: Flight, lane: &Lane) {
         let entry = self.entry(&flight, lane).user_data(u64::from(slot));
         self.flights[slot as usize] = Some(flight);
@@ -143,10 +143,16 @@ impl Ring {
         // The queue has as many places as there are slots, so that it cannot be full.
         let pushed = unsafe { self.kernel.submission().push(&entry) };
         debug_assert!(pushed.is_ok());
+        // At once, so that the disk works while the next slot is asked, and that the stamp of the start is true.
+        // What the kernel cannot take now goes with the next submission.
+        let _ = self.kernel.submit();
     }
 
-    /// Submits what was pushed and waits for a completion, at most until `timeout_ns` from now when that is given.
+    /// Waits for a completion unless there is one, at most until `timeout_ns` from now when that is given.
     fn wait(&mut self, timeout_ns: Option<Nanos>) -> io::Result<()> {
+        if !self.kernel.completion().is_empty() {
+            return Ok(());
+        }
         let entered = match timeout_ns {
             None => self.kernel.submit_and_wait(1),
             Some(wait_ns) => {

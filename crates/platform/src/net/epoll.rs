@@ -8,26 +8,40 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 pub(crate) const READ: u32 = (libc::EPOLLIN | libc::EPOLLRDHUP | libc::EPOLLET) as u32;
 pub(crate) const READ_WRITE: u32 = READ | libc::EPOLLOUT as u32;
 
+/// Token of the tick: no lane has it.
+pub(crate) const TICK: u64 = u64::MAX;
+
 const EVENTS_MAX: usize = 1024;
 
 #[derive(Debug)]
 pub(crate) struct Epoll {
     fd: OwnedFd,
+    tick: OwnedFd,
     events: Vec<libc::epoll_event>,
     /// Whether the kernel has `epoll_pwait2` (5.11), which waits to the nanosecond.
     fine: bool,
 }
 
 impl Epoll {
-    pub fn new() -> io::Result<Self> {
+    /// A wait without other bound ends at the next tick, once in `tick_ns`.
+    ///
+    /// The tick is one timer that runs all the time: a time-out given with each wait would set a timer and take it
+    /// back for each reply, and in a virtual machine both go to the hypervisor.
+    pub fn new(tick_ns: Nanos) -> io::Result<Self> {
         // SAFETY: plain system call; the result is checked before it is owned.
-        let fd = unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) };
-        if fd < 0 {
+        let fd = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        // SAFETY: as above.
+        let tick =
+            owned(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })?;
+        let period = timespec(tick_ns);
+        let period = libc::itimerspec { it_interval: period, it_value: period };
+        // SAFETY: `tick` is open, `period` is valid, the old setting is not asked for.
+        if unsafe { libc::timerfd_settime(tick.as_raw_fd(), 0, &raw const period, std::ptr::null_mut()) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: `fd` is fresh and ours.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(Self { fd, events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS_MAX], fine: true })
+        let epoll = Self { fd, tick, events: vec![libc::epoll_event { events: 0, u64: 0 }; EVENTS_MAX], fine: true };
+        epoll.add(epoll.tick.as_raw_fd(), READ, TICK)?;
+        Ok(epoll)
     }
 
     /// Registers a descriptor; closing it is enough to end the registration.
@@ -49,17 +63,18 @@ impl Epoll {
         }
     }
 
-    /// Waits at most `timeout_ns`; returns how many events [`Epoll::event`] has.
-    pub fn wait(&mut self, timeout_ns: Nanos) -> usize {
-        let count = if self.fine { self.wait_fine(timeout_ns) } else { self.wait_coarse(timeout_ns) };
+    /// Waits until the next tick, or at most `timeout_ns`; returns how many events [`Epoll::event`] has.
+    pub fn wait(&mut self, timeout_ns: Option<Nanos>) -> usize {
+        let count = match timeout_ns {
+            Some(timeout_ns) if self.fine => self.wait_fine(timeout_ns),
+            Some(timeout_ns) => self.wait_coarse(timeout_ns.div_ceil(1_000_000).min(1_000) as libc::c_int),
+            None => self.wait_coarse(-1),
+        };
         usize::try_from(count).unwrap_or(0)
     }
 
     fn wait_fine(&mut self, timeout_ns: Nanos) -> i64 {
-        let timeout = libc::timespec {
-            tv_sec: (timeout_ns / 1_000_000_000) as libc::time_t,
-            tv_nsec: (timeout_ns % 1_000_000_000) as libc::c_long,
-        };
+        let timeout = timespec(timeout_ns);
         // SAFETY: the events buffer has EVENTS_MAX entries, no signal mask is given.
         let count = unsafe {
             libc::syscall(
@@ -80,8 +95,7 @@ impl Epoll {
         count
     }
 
-    fn wait_coarse(&mut self, timeout_ns: Nanos) -> i64 {
-        let timeout_ms = timeout_ns.div_ceil(1_000_000).min(1_000) as libc::c_int;
+    fn wait_coarse(&mut self, timeout_ms: libc::c_int) -> i64 {
         // SAFETY: the events buffer has EVENTS_MAX entries.
         let count = unsafe {
             libc::epoll_wait(self.fd.as_raw_fd(), self.events.as_mut_ptr(), EVENTS_MAX as libc::c_int, timeout_ms)
@@ -89,10 +103,44 @@ impl Epoll {
         i64::from(count)
     }
 
+    /// A tick was told: the timer goes on to the next one only when it is read.
+    pub fn ticked(&self) {
+        let mut expirations = [0_u8; 8];
+        // SAFETY: the buffer has the 8 bytes that a timer gives. How many they say does not matter.
+        unsafe { libc::read(self.tick.as_raw_fd(), expirations.as_mut_ptr().cast(), expirations.len()) };
+    }
+
     /// Token and readiness of an event of the last wait.
     #[inline]
     pub fn event(&self, index: usize) -> (u64, u32) {
         let event = self.events[index];
         (event.u64, event.events)
+    }
+}
+
+fn owned(fd: RawFd) -> io::Result<OwnedFd> {
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: `fd` was just made by the caller, and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+fn timespec(ns: Nanos) -> libc::timespec {
+    libc::timespec { tv_sec: (ns / 1_000_000_000) as libc::time_t, tv_nsec: (ns % 1_000_000_000) as libc::c_long }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_without_bound_ends_at_every_tick() {
+        let mut epoll = Epoll::new(2_000_000).unwrap();
+        for _ in 0..5 {
+            assert_eq!(epoll.wait(None), 1);
+            assert_eq!(epoll.event(0).0, TICK);
+            epoll.ticked();
+        }
     }
 }

@@ -1,12 +1,12 @@
 //! One load-generating thread: an epoll loop that carries out what its sessions ask for.
 
-use super::epoll::{Epoll, READ, READ_WRITE};
+use super::cpu_meter::CpuMeter;
+use super::epoll::{Epoll, READ, READ_WRITE, TICK};
 use super::remote::Remote;
 use super::socket::{self, Moved};
 use super::timers::{Due, Timers};
 use super::tls;
-use crate::clock::{MonotonicClock, thread_cpu_ns};
-use crate::process::thread_run_delay_ns;
+use crate::clock::MonotonicClock;
 use bakeoff_engine::{
     Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Recorder, Session, ThreadFigures, Timeline,
 };
@@ -25,6 +25,8 @@ const READY_ROUNDS: usize = 64;
 const LOW_WATER_BYTES: u64 = 128 * 1024;
 /// Readiness after which the end of the stream, or an error, is still to be read.
 const CLOSING: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+/// Readiness that can hide a reset, which only a read tells.
+const BROKEN: u32 = (libc::EPOLLHUP | libc::EPOLLERR) as u32;
 const NO_FD: RawFd = -1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +112,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             driver,
             live,
             remotes,
-            epoll: Epoll::new()?,
+            epoll: Epoll::new(TICK_NS)?,
             timers: Timers::default(),
             ready: Vec::new(),
             buffer: vec![0; read_bytes],
@@ -172,16 +174,20 @@ impl<'a, S: Session> EventLoop<'a, S> {
     fn turn(&mut self, now_ns: Nanos) {
         let timeout_ns = if self.ready.is_empty() {
             let next_ns = self.timers.next_ns().unwrap_or(Nanos::MAX).min(self.over_ns);
-            next_ns.saturating_sub(now_ns).min(TICK_NS)
+            Some(next_ns.saturating_sub(now_ns)).filter(|left_ns| *left_ns < TICK_NS)
         } else {
-            0
+            Some(0)
         };
         let count = self.epoll.wait(timeout_ns);
         let batch_ns = self.driver.now_ns();
         self.driver.batch(batch_ns);
         for index in 0..count {
             let (token, readiness) = self.epoll.event(index);
-            self.handle(token, readiness);
+            if token == TICK {
+                self.epoll.ticked();
+            } else {
+                self.handle(token, readiness);
+            }
         }
         while let Some((at_ns, lane, due)) = self.timers.pop_due(batch_ns) {
             self.fire(at_ns, lane, due);
@@ -326,7 +332,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         let early = match &mut connection.tls {
             Some(tls) => tls.flush(fd)?,
             None if send => self.send_early(lane)?,
-            None => false,
+            None => socket::is_connected(fd, &self.remotes[usize::from(remote)])?,
         };
         let interest = if early { READ } else { READ_WRITE };
         self.epoll.add(fd, interest, self.token(lane)).map_err(|_| ErrorClass::Other)?;
@@ -515,6 +521,12 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 if readiness & CLOSING == 0 {
                     return;
                 }
+                if readiness & BROKEN == 0 && !self.remotes[usize::from(connection.remote)].is_unix {
+                    // The FIN had come before the read: another one would return 0, for the price of a system call.
+                    let mut actions = Actions::NONE;
+                    let next = self.driver.event(lane, Event::Closed, &mut actions);
+                    return self.act(lane, next, actions);
+                }
             }
         }
     }
@@ -663,61 +675,5 @@ impl<'a, S: Session> EventLoop<'a, S> {
         }
         self.act(lane, next, actions);
         Ok(self.connections[lane].generation == generation)
-    }
-}
-
-/// CPU time of this thread inside the window.
-struct CpuMeter {
-    timeline: Timeline,
-    at_start: Option<Meter>,
-    at_end: Option<Meter>,
-}
-
-/// The thread's clocks at one moment.
-#[derive(Clone, Copy)]
-#[expect(clippy::struct_field_names, reason = "units come last in names")]
-struct Meter {
-    now_ns: Nanos,
-    cpu_ns: Nanos,
-    run_delay_ns: Nanos,
-}
-
-impl Meter {
-    fn read(now_ns: Nanos) -> Self {
-        Self { now_ns, cpu_ns: thread_cpu_ns(), run_delay_ns: thread_run_delay_ns() }
-    }
-}
-
-impl CpuMeter {
-    fn new(timeline: Timeline) -> Self {
-        Self { timeline, at_start: None, at_end: None }
-    }
-
-    #[inline]
-    fn look(&mut self, now_ns: Nanos) {
-        if self.at_start.is_none() && now_ns >= self.timeline.window_start_ns {
-            self.at_start = Some(Meter::read(now_ns));
-        }
-        if self.at_end.is_none() && now_ns >= self.timeline.window_end_ns {
-            self.at_end = Some(Meter::read(now_ns));
-        }
-    }
-
-    /// A bounded or broken-off trial has the window it lived; any other the window of the plan.
-    fn finish(mut self, now_ns: Nanos, bounded: bool) -> ThreadFigures {
-        let complete = self.at_end.is_some() && !bounded;
-        let Some(start) = self.at_start else { return ThreadFigures::default() };
-        let end = *self.at_end.get_or_insert_with(|| Meter::read(now_ns));
-        let window_ns = if complete {
-            self.timeline.window_end_ns - self.timeline.window_start_ns
-        } else {
-            end.now_ns.min(self.timeline.window_end_ns).saturating_sub(start.now_ns)
-        };
-        ThreadFigures {
-            cpu_ns: end.cpu_ns - start.cpu_ns,
-            run_delay_ns: end.run_delay_ns.saturating_sub(start.run_delay_ns),
-            window_ns,
-            ..ThreadFigures::default()
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Sockets, TLS, and the event loop that drives sessions over them.
 
+mod cpu_meter;
 mod epoll;
 mod event_loop;
 mod remote;

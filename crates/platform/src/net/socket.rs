@@ -62,6 +62,21 @@ pub(crate) fn connect(remote: &Remote) -> Result<RawFd, ErrorClass> {
     Ok(fd)
 }
 
+/// Whether a connection attempt is over already, as it is on loopback: asked by connecting again, which is cheaper
+/// than to wait for the news. An attempt that failed gives its class.
+pub(crate) fn is_connected(fd: RawFd, remote: &Remote) -> Result<bool, ErrorClass> {
+    // SAFETY: `fd` is open, the address and its length belong together.
+    if unsafe { libc::connect(fd, remote.address.as_ptr().cast(), remote.address.len()) } == 0 {
+        return Ok(true);
+    }
+    match last_errno() {
+        libc::EISCONN => Ok(true),
+        libc::EALREADY | libc::EINPROGRESS | libc::EINTR => Ok(false),
+        libc::ECONNRESET | libc::ECONNABORTED => Err(ErrorClass::Refused),
+        errno => Err(class_of(errno)),
+    }
+}
+
 fn set_option(fd: RawFd, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
     // SAFETY: `value` is an int of the given length. A refused option only costs speed, so the result is not needed.
     unsafe {

@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
-use crate::clock::{now_ns, to_ns};
+use crate::clock::{Timer, now_ns, to_ns};
 use crate::faults::Refusal;
 use crate::listen::{is_shortage, reset_on_close};
 use crate::spec::RefuseSpec;
@@ -88,13 +88,6 @@ impl Shared {
         let found = self.faults.reject.iter().find(|(of, _, share)| of == command && share.hit())?;
         self.count(|counts| counts.rejected += 1);
         Some(found.1)
-    }
-
-    /// Holds a reply back.
-    async fn hold(&self) {
-        if self.spec.delay_s > 0.0 {
-            tokio::time::sleep(Duration::from_secs_f64(self.spec.delay_s)).await;
-        }
     }
 
     /// Delivers a message, or does to it what it is told to.
@@ -244,12 +237,17 @@ pub fn start(spec: MailSpec) -> Result<impl Running + use<>, ServeError> {
         let broken = |e: io::Error| ServeError::Start(format!("cannot start a worker: {e}"));
         let doors = [doors[0].try_clone().map_err(broken)?, doors[1].try_clone().map_err(broken)?];
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
+        let timer = {
+            let _inside = runtime.enter();
+            Timer::new().map_err(broken)?
+        };
         let (shared, mut stopped) = (Arc::clone(&shared), stopped.clone());
         let work = move || {
             runtime.block_on(async move {
+                tokio::spawn(Arc::clone(&timer).drive());
                 for (door, sends) in doors.into_iter().zip([true, false]) {
                     if let Ok(door) = TcpListener::from_std(door) {
-                        tokio::spawn(accept(Arc::clone(&shared), door, sends));
+                        tokio::spawn(accept(Arc::clone(&shared), door, sends, Arc::clone(&timer)));
                     }
                 }
                 // An error means that the server is gone: an end as well.
@@ -263,10 +261,10 @@ pub fn start(spec: MailSpec) -> Result<impl Running + use<>, ServeError> {
     Ok(server)
 }
 
-async fn accept(shared: Arc<Shared>, door: TcpListener, sends: bool) {
+async fn accept(shared: Arc<Shared>, door: TcpListener, sends: bool, timer: Arc<Timer>) {
     loop {
         match door.accept().await {
-            Ok((stream, _)) => admit(&shared, stream, sends),
+            Ok((stream, _)) => admit(&shared, stream, sends, Arc::clone(&timer)),
             Err(e) if is_shortage(&e) => tokio::time::sleep(SHORTAGE_WAIT).await,
             // That connection ended before it was accepted; the next one may be good.
             Err(_) => tokio::task::yield_now().await,
@@ -274,7 +272,7 @@ async fn accept(shared: Arc<Shared>, door: TcpListener, sends: bool) {
     }
 }
 
-fn admit(shared: &Arc<Shared>, stream: TcpStream, sends: bool) {
+fn admit(shared: &Arc<Shared>, stream: TcpStream, sends: bool, timer: Arc<Timer>) {
     let left = &shared.faults.pop3_refusals_left;
     let first = !sends && left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
     shared.count(|counts| if sends { counts.smtp_connections += 1 } else { counts.pop3_connections += 1 });
@@ -286,7 +284,7 @@ fn admit(shared: &Arc<Shared>, stream: TcpStream, sends: bool) {
     shared.open.fetch_add(1, Relaxed);
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
-        let mut wire = Wire::new(stream, Duration::from_secs_f64(shared.spec.idle_timeout_s));
+        let mut wire = Wire::new(stream, timer, &shared.spec);
         // An error is the client's going away.
         let _ = serve(&shared, &mut wire, sends, busy).await;
         wire.close().await;
@@ -298,7 +296,7 @@ async fn serve(shared: &Arc<Shared>, wire: &mut Wire, sends: bool, busy: bool) -
     if busy {
         shared.count(|counts| counts.turned_away += 1);
         wire.say(if sends { "421 too many sessions" } else { "-ERR [SYS/TEMP] too many sessions" });
-        return wire.send().await;
+        return wire.answer().await;
     }
     if shared.spec.implicit_tls
         && let Some(acceptor) = &shared.tls

@@ -57,7 +57,7 @@ pub async fn serve(shared: &Arc<Shared>, wire: &mut Wire) -> io::Result<()> {
     let mut user = String::new();
     let mut maildrop: Option<Drop<'_>> = None;
     loop {
-        shared.hold().await;
+        wire.hold().await;
         wire.flush().await?;
         let line = match wire.line().await {
             Ok(line) => line,
@@ -74,13 +74,13 @@ pub async fn serve(shared: &Arc<Shared>, wire: &mut Wire) -> io::Result<()> {
                     update(shared, &held);
                 }
                 wire.say("+OK bye");
-                return wire.send().await;
+                return wire.answer().await;
             }
             ("CAPA", _) => capabilities(shared, wire),
             ("NOOP", _) => wire.say("+OK"),
             ("STLS", None) if shared.tls.is_some() && !wire.is_secure() => {
                 wire.say("+OK go ahead");
-                wire.send().await?;
+                wire.answer().await?;
                 if let Some(acceptor) = &shared.tls {
                     wire.secure(acceptor).await?;
                 }

@@ -17,13 +17,13 @@ struct Transaction {
 pub async fn serve(shared: &Arc<Shared>, wire: &mut Wire) -> io::Result<()> {
     if let Some(code) = shared.rejects("CONNECT") {
         wire.say(&format!("{code} try another time"));
-        return wire.send().await;
+        return wire.answer().await;
     }
     wire.say("220 bakeoff.test ESMTP bakeoff");
     let mut transaction = Transaction { from: None, to: Vec::new() };
     let mut greeted = false;
     loop {
-        shared.hold().await;
+        wire.hold().await;
         wire.flush().await?;
         let line = match wire.line().await {
             Ok(line) => line,
@@ -41,7 +41,7 @@ pub async fn serve(shared: &Arc<Shared>, wire: &mut Wire) -> io::Result<()> {
             }
             "STARTTLS" if shared.tls.is_some() && !wire.is_secure() => {
                 wire.say("220 go ahead");
-                wire.send().await?;
+                wire.answer().await?;
                 if let Some(acceptor) = &shared.tls {
                     wire.secure(acceptor).await?;
                 }
@@ -64,7 +64,7 @@ pub async fn serve(shared: &Arc<Shared>, wire: &mut Wire) -> io::Result<()> {
             "VRFY" => wire.say("252 perhaps"),
             "QUIT" => {
                 wire.say("221 bye");
-                return wire.send().await;
+                return wire.answer().await;
             }
             _ => wire.say("500 unknown command"),
         }
@@ -152,6 +152,7 @@ async fn data(shared: &Arc<Shared>, wire: &mut Wire, transaction: &mut Transacti
         return Ok(true);
     }
     wire.say("354 go ahead");
+    wire.hold().await;
     wire.flush().await?;
     let Ok(text) = wire.text(shared.spec.size_limit_bytes).await else { return Ok(false) };
     let Transaction { to, .. } = std::mem::replace(transaction, Transaction { from: None, to: Vec::new() });
@@ -169,7 +170,7 @@ async fn data(shared: &Arc<Shared>, wire: &mut Wire, transaction: &mut Transacti
         shared.count(|counts| counts.dropped += 1);
         return Ok(false);
     }
-    shared.hold().await;
+    wire.hold().await;
     let mut stored = true;
     for user in &to {
         stored &= shared.deliver(user, &text).is_ok();

@@ -2,13 +2,18 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use memchr::memmem;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
+
+use super::MailSpec;
+use crate::clock::{Timer, now_ns, to_ns};
 
 /// Longest command line, bytes.
 const LINE_BYTES_MAX: usize = 4096;
@@ -65,6 +70,14 @@ pub struct Wire {
     out: Vec<u8>,
     /// Longest wait for the client.
     idle: Duration,
+    timer: Arc<Timer>,
+    /// How long each reply is held back.
+    delay_ns: u64,
+    /// When the last bytes came.
+    came_ns: u64,
+    /// When the reply that is being made may leave, once.
+    due_ns: Option<u64>,
+    last_due_ns: u64,
 }
 
 /// Why there is no next line.
@@ -76,8 +89,36 @@ pub enum NoLine {
 }
 
 impl Wire {
-    pub fn new(stream: TcpStream, idle: Duration) -> Self {
-        Self { stream: Stream::Plain(stream), buffer: Vec::new(), at: 0, out: Vec::new(), idle }
+    pub fn new(stream: TcpStream, timer: Arc<Timer>, spec: &MailSpec) -> Self {
+        let mut wire = Self {
+            stream: Stream::Plain(stream),
+            buffer: Vec::new(),
+            at: 0,
+            out: Vec::new(),
+            idle: Duration::from_secs_f64(spec.idle_timeout_s),
+            timer,
+            delay_ns: to_ns(spec.delay_s),
+            came_ns: now_ns(),
+            due_ns: None,
+            last_due_ns: 0,
+        };
+        wire.taken();
+        wire
+    }
+
+    /// A command was taken: its reply leaves the delay after its bytes came, or after the reply before it.
+    fn taken(&mut self) {
+        if self.delay_ns > 0 {
+            self.last_due_ns = self.came_ns.max(self.last_due_ns) + self.delay_ns;
+            self.due_ns = Some(self.last_due_ns);
+        }
+    }
+
+    /// Holds the reply back until it is due.
+    pub async fn hold(&mut self) {
+        if let Some(due_ns) = self.due_ns.take() {
+            self.timer.until(due_ns).await;
+        }
     }
 
     /// Turns to TLS. What the client sent ahead in clear is dropped.
@@ -106,6 +147,9 @@ impl Wire {
         }
         self.buffer.reserve(READ_BYTES);
         let read = tokio::time::timeout(self.idle, self.stream.read_buf(&mut self.buffer)).await;
+        if self.delay_ns > 0 {
+            self.came_ns = now_ns();
+        }
         matches!(read, Ok(Ok(count)) if count > 0)
     }
 
@@ -117,6 +161,7 @@ impl Wire {
                 let line = &self.buffer[self.at..self.at + end];
                 let text = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
                 self.at += end + 1;
+                self.taken();
                 return if dropped || text.len() > LINE_BYTES_MAX { Err(NoLine::TooLong) } else { Ok(text) };
             }
             if self.buffer.len() - self.at > LINE_BYTES_MAX {
@@ -140,6 +185,7 @@ impl Wire {
                 let line = &self.buffer[self.at..=self.at + end];
                 self.at += end + 1;
                 if !in_line && (line == b".\r\n" || line == b".\n") {
+                    self.taken();
                     return Ok((!too_long).then_some(text));
                 }
                 too_long |= text.len() + line.len() > most;
@@ -172,15 +218,17 @@ impl Wire {
 
     /// Puts a message into the reply, stuffed, with its final dot.
     pub fn say_message(&mut self, message: &[u8]) {
-        let mut fresh = true;
-        for &byte in message {
-            if fresh && byte == b'.' {
-                self.out.push(b'.');
-            }
-            self.out.push(byte);
-            fresh = byte == b'\n';
+        if message.first() == Some(&b'.') {
+            self.out.push(b'.');
         }
-        if !fresh {
+        let mut from = 0;
+        for found in memmem::find_iter(message, b"\n.") {
+            self.out.extend_from_slice(&message[from..=found]);
+            self.out.push(b'.');
+            from = found + 1;
+        }
+        self.out.extend_from_slice(&message[from..]);
+        if message.last().is_some_and(|last| *last != b'\n') {
             self.out.extend_from_slice(b"\r\n");
         }
         self.out.extend_from_slice(b".\r\n");
@@ -194,8 +242,14 @@ impl Wire {
         self.send().await
     }
 
+    /// Sends the reply when it is due, whatever else the client has sent.
+    pub async fn answer(&mut self) -> io::Result<()> {
+        self.hold().await;
+        self.send().await
+    }
+
     /// Sends the reply.
-    pub async fn send(&mut self) -> io::Result<()> {
+    async fn send(&mut self) -> io::Result<()> {
         let out = std::mem::take(&mut self.out);
         self.stream.write_all(&out).await?;
         self.stream.flush().await?;

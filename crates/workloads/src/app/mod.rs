@@ -4,6 +4,7 @@ mod plan;
 mod session;
 mod shadow;
 mod spec;
+mod watch;
 
 pub use plan::AppWorkload;
 pub use session::AppSession;

@@ -113,7 +113,7 @@ impl Workload for AppWorkload {
         sessions.for_each(|session| total.add(session.tally()));
         let refusals = total.refusals.iter().map(|(name, &count)| ((*name).to_owned(), json!(count)));
         json!({
-            "server": total.server.map(|hello| server_json(&hello, total.first, total.last)),
+            "server": total.server.map(|hello| server_json(&hello, total.used.used())),
             "verified": {
                 "records": total.records_read, "damaged": total.damaged, "lost": total.lost,
                 "wrong_results": total.wrong_results,
@@ -123,18 +123,15 @@ impl Workload for AppWorkload {
     }
 }
 
-/// The server's settings, and what it used between the first and the last reply (both ramps included).
-fn server_json(hello: &Hello, first: Figures, last: Figures) -> Value {
-    let watched_ns = last.uptime_ns.saturating_sub(first.uptime_ns);
-    let cpu_ns = last.cpu_ns.saturating_sub(first.cpu_ns);
-    let share = cpu_ns as f64 / (watched_ns as f64 * f64::from(hello.processors.max(1)));
+/// The server's settings, and what it used between its first and its last look inside the window.
+fn server_json(hello: &Hello, used: Figures) -> Value {
+    let share = used.cpu_ns as f64 / (used.uptime_ns as f64 * f64::from(hello.processors.max(1)));
     json!({
         "threads": hello.threads, "processors": hello.processors, "segment_bytes": hello.segment_bytes,
         "direct": hello.direct, "fsync": hello.fsync, "service_ns": hello.service_ns,
-        "watched_s": watched_ns as f64 / 1e9, "cpu_s": cpu_ns as f64 / 1e9,
-        "cpu_share": if watched_ns == 0 { None } else { Some(share) },
-        "disk_read_bytes": last.disk_read_bytes.saturating_sub(first.disk_read_bytes),
-        "disk_written_bytes": last.disk_written_bytes.saturating_sub(first.disk_written_bytes),
+        "watched_s": used.uptime_ns as f64 / 1e9, "cpu_s": used.cpu_ns as f64 / 1e9,
+        "cpu_share": if used.uptime_ns == 0 { None } else { Some(share) },
+        "disk_read_bytes": used.disk_read_bytes, "disk_written_bytes": used.disk_written_bytes,
     })
 }
 

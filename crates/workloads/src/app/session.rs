@@ -2,11 +2,12 @@
 
 use super::plan::{AppPlan, STEPS};
 use super::shadow::{Shadow, Verdict};
+use super::watch::Watch;
 use bakeoff_app_protocol::{
     Figures, HELLO_REPLY_BYTES, Hello, Kind, READ_ENTRY_BYTES, RECORDS_MAX, REPLY_BYTES, REQUEST_BYTES, ReadEntry,
     Reply, Request, Status, VERSION, record_at,
 };
-use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session};
+use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session, Stage, Stamps, Timeline};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,8 +15,8 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub server: Option<Hello>,
-    pub first: Figures,
-    pub last: Figures,
+    /// What the server had used, told inside the window.
+    pub used: Watch,
     pub records_read: u64,
     pub damaged: u64,
     pub lost: u64,
@@ -27,17 +28,12 @@ impl Tally {
     /// Adds another session's.
     pub fn add(&mut self, other: &Self) {
         if let Some(server) = other.server {
-            if self.server.is_none() || other.first.uptime_ns < self.first.uptime_ns {
-                self.first = other.first;
-            }
-            if self.server.is_none() || other.last.uptime_ns > self.last.uptime_ns {
-                self.last = other.last;
-            }
             // One that asked for a segment knows its size.
             if self.server.is_none_or(|known| known.segment_bytes == 0) {
                 self.server = Some(server);
             }
         }
+        self.used.add(&other.used);
         self.records_read += other.records_read;
         self.damaged += other.damaged;
         self.lost += other.lost;
@@ -75,6 +71,9 @@ pub struct AppSession {
     shadow: Shadow,
     span: u32,
     steps: [(u16, u64); 2 * STEPS.len()],
+    /// Of the last reply.
+    figures: Figures,
+    timeline: Timeline,
     tally: Tally,
 }
 
@@ -108,6 +107,8 @@ impl AppSession {
             shadow: Shadow::default(),
             span: 0,
             steps: [(0, 0); 2 * STEPS.len()],
+            figures: Figures::default(),
+            timeline: Timeline::new(0, 0, 0, 0),
             tally: Tally::default(),
         }
     }
@@ -244,7 +245,7 @@ impl AppSession {
         if self.request.kind == Kind::Hello {
             return self.welcome(reply, actions);
         }
-        self.tally.last = reply.figures;
+        self.figures = reply.figures;
         if self.is_right(reply) {
             self.remember_steps(reply);
             return Progress::Done(self.outcome(None));
@@ -257,10 +258,6 @@ impl AppSession {
         let Some(hello) = Hello::from_bytes(&self.payload) else {
             return self.broken(ErrorClass::Protocol, actions);
         };
-        if self.tally.server.is_none() {
-            self.tally.first = reply.figures;
-        }
-        self.tally.last = reply.figures;
         self.tally.server = Some(hello);
         if self.plan.record_bytes > 0 {
             let records = hello.segment_bytes / u64::from(self.plan.record_bytes);
@@ -387,5 +384,16 @@ impl Session for AppSession {
         self.connected = false;
         self.waiting = false;
         self.outcome(Some(error))
+    }
+
+    #[inline]
+    fn finished(&mut self, outcome: &Outcome, stamps: &Stamps) {
+        if outcome.error.is_none() && self.timeline.in_window(stamps.end_ns) {
+            self.tally.used.take(self.figures);
+        }
+    }
+
+    fn enter(&mut self, _stage: Stage, timeline: &Timeline) {
+        self.timeline = *timeline;
     }
 }

@@ -18,7 +18,7 @@ pub fn fault_text(what: &str, errno: i32) -> String {
         27 => format!(
             "{what}: a file may not grow that far: raise the file-size limit (`ulimit -f`) or use smaller files"
         ),
-        2 | 6 | 19 | 107 | 108 | 112 | 113 | 116 | 123 => {
+        2 | 6 | 19 | 103 | 104 | 107 | 108 | 112 | 113 | 116 | 123 => {
             format!("{what}: the share or its files have vanished: is it still mounted?")
         }
         5 | 121 => format!("{what}: the disk or the server reports a failed transfer (input/output error)"),

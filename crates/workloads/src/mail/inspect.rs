@@ -117,8 +117,15 @@ impl Inspector {
 
     /// A message that is not ours but quotes the header of one that is.
     fn bounce(&self, run: &str) -> Option<Id> {
-        let mut lines = self.kept.split(|byte| *byte == b'\n');
-        lines.find_map(|line| parse_id(value_of(line.trim_ascii(), b"x-bake-id:")?, run))
+        let mut rest = &self.kept[..];
+        while let Some(end) = memchr(b'\n', rest) {
+            let (line, after) = rest.split_at(end);
+            if let Some(id) = value_of(line.trim_ascii(), b"x-bake-id:").and_then(|value| parse_id(value, run)) {
+                return Some(id);
+            }
+            rest = &after[1..];
+        }
+        None
     }
 }
 

@@ -9,9 +9,12 @@ mod operation;
 mod plan;
 mod pop3;
 mod read;
+mod reader;
 mod refusals;
 mod reply;
+mod sasl;
 mod send;
+mod sender;
 mod session;
 mod spec;
 #[cfg(test)]

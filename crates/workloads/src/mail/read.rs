@@ -1,16 +1,13 @@
 //! Reading: one POP3 session, step by step.
 
-use super::inspect::Inspector;
-use super::ledger::SeenCopy;
-use super::message::Id;
 use super::operation::Operation;
-use super::pop3::{Capabilities, Responses, listing, stat};
+use super::pop3::{Capabilities, stat};
+use super::reader::Item;
 use super::refusals::Refusal;
+use super::sasl::plain_token;
 use super::session::{MailSession, Work};
 use super::spec::{Login, Security};
-use bakeoff_engine::{Actions, ErrorClass, Nanos, Progress, Stage, Stamps};
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use bakeoff_engine::{Actions, ErrorClass, Progress, Stage};
 use std::sync::Arc;
 
 /// Where a reading session is.
@@ -33,191 +30,12 @@ pub(crate) enum Step {
     Quit,
 }
 
-/// What the drain does next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Drain {
-    Poll,
-    Pause,
-    Done,
-}
-
 /// Longest listing that is taken, bytes.
 const LISTING_BYTES_MAX: usize = 64 << 20;
 /// A mailbox that is not empty after so many attempts is kept full by someone.
 const CLEANINGS_MAX: u32 = 10;
 
-/// What is known of one mailbox.
-#[derive(Debug)]
-struct Mailbox {
-    index: u32,
-    /// Unique ids that were read: whose message, and whether its deletion was confirmed.
-    known: HashMap<u64, (Option<Id>, bool)>,
-    /// Begin of the last session that listed the mailbox.
-    listed_ns: Nanos,
-    /// While preparing: found empty. While draining: polled once more after all had come.
-    settled: bool,
-    cleanings: u32,
-    expected: HashSet<Id>,
-}
-
-/// One line of the listing of a session.
-#[derive(Debug, Clone, Copy)]
-struct Item {
-    number: u32,
-    uid: u64,
-    /// Read in an earlier session that could not delete it.
-    known: bool,
-}
-
-/// What a thread knows as a reader.
-#[derive(Debug)]
-pub(crate) struct Reader {
-    mailboxes: Vec<Mailbox>,
-    current: usize,
-    /// Messages that came since the drain last began a round.
-    round_left: usize,
-    round_news: bool,
-    responses: Responses,
-    capabilities: Option<Capabilities>,
-    encrypted: bool,
-    listing: Vec<u8>,
-    items: Vec<Item>,
-    /// Messages in the mailbox, by STAT.
-    count: u32,
-    inspector: Inspector,
-    login_ns: Nanos,
-    hit_ns: Nanos,
-    missed_ns: Nanos,
-    /// The last entry of the book was just read.
-    to_stamp: bool,
-    pub book: Vec<SeenCopy>,
-    pub polls: u64,
-    pub empty_polls: u64,
-    /// Messages deleted while preparing.
-    pub removed: u64,
-}
-
-impl Reader {
-    pub fn new(mailboxes: std::ops::Range<u32>) -> Self {
-        let mailbox = |index| Mailbox {
-            index,
-            known: HashMap::new(),
-            listed_ns: 0,
-            settled: false,
-            cleanings: 0,
-            expected: HashSet::new(),
-        };
-        Self {
-            mailboxes: mailboxes.map(mailbox).collect(),
-            current: 0,
-            round_left: 0,
-            round_news: false,
-            responses: Responses::default(),
-            capabilities: None,
-            encrypted: false,
-            listing: Vec::new(),
-            items: Vec::new(),
-            count: 0,
-            inspector: Inspector::new(),
-            login_ns: 0,
-            hit_ns: 0,
-            missed_ns: 0,
-            to_stamp: false,
-            book: Vec::new(),
-            polls: 0,
-            empty_polls: 0,
-            removed: 0,
-        }
-    }
-
-    /// Takes the moments of a step that succeeded.
-    pub fn stamp(&mut self, operation: Operation, stamps: &Stamps) {
-        match operation {
-            Operation::PopPass | Operation::PopLogin => self.login_ns = stamps.start_ns,
-            Operation::PopStat if self.count == 0 => self.listed(),
-            Operation::PopUidl => {
-                self.hit_ns = stamps.end_ns;
-                self.listed();
-            }
-            Operation::PopList if self.hit_ns < self.login_ns => {
-                self.hit_ns = stamps.end_ns;
-                self.listed();
-            }
-            Operation::PopRetrieve if self.to_stamp => {
-                self.to_stamp = false;
-                if let Some(copy) = self.book.last_mut() {
-                    copy.read_ns = stamps.end_ns;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The mailbox was listed: what is not there now was missed.
-    fn listed(&mut self) {
-        let mailbox = &mut self.mailboxes[self.current];
-        self.missed_ns = mailbox.listed_ns;
-        mailbox.listed_ns = self.login_ns;
-    }
-
-    /// The drain begins: what each mailbox is still to show.
-    pub fn expect(&mut self, outstanding: impl Fn(u32) -> HashSet<Id>) {
-        for mailbox in &mut self.mailboxes {
-            mailbox.expected = outstanding(mailbox.index);
-            mailbox.settled = false;
-        }
-        self.round_left = self.mailboxes.len();
-        self.round_news = true;
-    }
-
-    /// Messages that were read: mailbox and id.
-    pub fn seen_copies(&self) -> impl Iterator<Item = (u32, Id)> + '_ {
-        self.book.iter().filter_map(|copy| Some((copy.mailbox, copy.id?)))
-    }
-
-    fn turn(&mut self) {
-        self.current = (self.current + 1) % self.mailboxes.len();
-    }
-}
-
 impl MailSession {
-    /// Chooses the next mailbox that is not known to be empty.
-    pub(crate) fn next_to_clean(&mut self) -> bool {
-        if self.plan.shared && self.identity.thread > 0 {
-            return false;
-        }
-        let reader = &mut self.reader;
-        let found = reader.mailboxes.iter().position(|mailbox| !mailbox.settled);
-        reader.current = found.unwrap_or(0);
-        found.is_some()
-    }
-
-    /// Chooses the next mailbox in turn.
-    pub(crate) fn next_in_turn(&mut self) {
-        self.reader.turn();
-    }
-
-    /// Chooses a mailbox that still has to show something, or was not looked at since all had come.
-    pub(crate) fn next_to_drain(&mut self) -> Drain {
-        let reader = &mut self.reader;
-        if reader.mailboxes.iter().all(|mailbox| mailbox.settled) {
-            return Drain::Done;
-        }
-        loop {
-            if reader.round_left == 0 {
-                reader.round_left = reader.mailboxes.len();
-                if !std::mem::take(&mut reader.round_news) {
-                    return Drain::Pause;
-                }
-            }
-            reader.round_left -= 1;
-            reader.turn();
-            if !reader.mailboxes[reader.current].settled {
-                return Drain::Poll;
-            }
-        }
-    }
-
     /// Fills `out` with what the step sends.
     pub(crate) fn begin_pop3(&mut self, step: Step, actions: &mut Actions) {
         let plan = Arc::clone(&self.plan);
@@ -292,6 +110,8 @@ impl MailSession {
         let reader = &mut self.reader;
         let run = &self.plan.run;
         let answer = match step {
+            // Without books there is nothing to compare a message with.
+            Step::Retrieve(_) if !self.plan.keeps_books() => reader.responses.next(&mut bytes, true, &mut |_| ()),
             Step::Retrieve(_) => {
                 let inspector = &mut reader.inspector;
                 reader.responses.next(&mut bytes, true, &mut |part| inspector.feed(run, part))
@@ -502,83 +322,6 @@ impl MailSession {
         if at as usize + 1 < self.reader.items.len() { self.message_step(at + 1) } else { Step::Quit }
     }
 
-    /// The listing of unique ids is complete: keeps what is needed of it before LIST overwrites it.
-    fn take_uids(&mut self) {
-        let reader = &mut self.reader;
-        let mailbox = &reader.mailboxes[reader.current];
-        let delete = self.plan.pop3.as_ref().is_some_and(|pop3| pop3.delete);
-        let item = |(number, word): (u32, &[u8])| {
-            let uid = short(word);
-            let known = delete && mailbox.known.get(&uid).is_some_and(|(_, gone)| !gone);
-            Item { number, uid, known }
-        };
-        reader.items = listing(&reader.listing).map(item).collect();
-    }
-
-    /// A message is complete.
-    fn retrieved(&mut self, at: usize) {
-        let plan = Arc::clone(&self.plan);
-        let reader = &mut self.reader;
-        let found = reader.inspector.finish(&plan.run);
-        if !plan.keeps_books() {
-            return;
-        }
-        let damaged = found.id.is_some() && found.announced != Some(found.hash);
-        let kept = damaged.then(|| reader.inspector.kept().into());
-        let mailbox = &mut reader.mailboxes[reader.current];
-        let mut uid = reader.items[at].uid;
-        if reader.capabilities.is_some_and(|capabilities| !capabilities.uidl) {
-            // Without unique ids a copy is the how-manieth of its message in this session.
-            let before = reader.items[..at]
-                .iter()
-                .filter(|item| found.id.is_some_and(|id| item.uid >> 8 == id.0 << 8 >> 8))
-                .count();
-            uid = found.id.map_or(0, |id| id.0 << 8 | before as u64);
-            reader.items[at].uid = uid;
-        }
-        let gone = mailbox.known.get(&uid).is_some_and(|(id, gone)| *gone && id.is_some() && *id == found.id);
-        mailbox.known.insert(uid, (found.id, false));
-        if let Some(id) = found.id
-            && mailbox.expected.remove(&id)
-        {
-            reader.round_news = true;
-        }
-        reader.book.push(SeenCopy {
-            id: found.id,
-            mailbox: mailbox.index,
-            uid,
-            hash: found.hash,
-            missed_ns: reader.missed_ns,
-            hit_ns: reader.hit_ns,
-            read_ns: 0,
-            resurrected: gone,
-            bounce_of: found.bounce_of,
-            kept,
-        });
-        reader.to_stamp = true;
-    }
-
-    /// QUIT was confirmed: what was deleted is gone.
-    fn confirmed(&mut self) {
-        let reader = &mut self.reader;
-        let mailbox = &mut reader.mailboxes[reader.current];
-        if self.stage == Stage::Prepare {
-            return;
-        }
-        for item in &reader.items {
-            if let Some((_, gone)) = mailbox.known.get_mut(&item.uid) {
-                *gone = true;
-            }
-        }
-        if self.stage == Stage::Drain && reader.count == 0 && mailbox.expected.is_empty() {
-            mailbox.settled = true;
-        }
-        if self.stage == Stage::Drain && reader.count > 0 {
-            // It must be seen empty once more.
-            reader.round_news = true;
-        }
-    }
-
     /// The connection is gone in the middle of a step.
     pub(crate) fn pop3_lost(&mut self, step: Step, error: ErrorClass) {
         if step == Step::Connect {
@@ -589,40 +332,5 @@ impl MailSession {
             self.refused(Refusal::Other, "");
         }
         self.reader.responses.clear();
-    }
-}
-
-/// A unique id of up to 70 characters in one word.
-fn short(uid: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    uid.hash(&mut hasher);
-    hasher.finish()
-}
-
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// The initial response of `AUTH PLAIN` (RFC 4616).
-pub(crate) fn plain_token(user: &str, password: &str) -> String {
-    let clear: Vec<u8> = [b"\0", user.as_bytes(), b"\0", password.as_bytes()].concat();
-    let mut token = String::with_capacity(clear.len() * 4 / 3 + 4);
-    for chunk in clear.chunks(3) {
-        let word = chunk.iter().fold(0_u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for at in 0..4 {
-            let letter = BASE64[(word >> (18 - 6 * at) & 63) as usize];
-            token.push(if at <= chunk.len() { char::from(letter) } else { '=' });
-        }
-    }
-    token
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_token_is_that_of_the_rfc() {
-        assert_eq!(plain_token("tim", "tanstaaftanstaaf"), "AHRpbQB0YW5zdGFhZnRhbnN0YWFm");
-        assert_eq!(plain_token("a", "b"), "AGEAYg==");
-        assert_eq!(plain_token("a", "bc"), "AGEAYmM=");
     }
 }

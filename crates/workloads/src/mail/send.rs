@@ -4,10 +4,11 @@ use super::ledger::{Sent, SentCopy};
 use super::message::{Envelope, Id, render};
 use super::operation::Operation;
 use super::refusals::Refusal;
-use super::reply::{Capabilities, Replies, Reply};
+use super::reply::{Capabilities, Reply};
+use super::sender::Recipient;
 use super::session::{MailSession, Work};
 use super::spec::{Protocol, Security};
-use bakeoff_engine::{Actions, ErrorClass, Nanos, Progress};
+use bakeoff_engine::{Actions, ErrorClass, Progress};
 use std::io::Write as _;
 use std::sync::Arc;
 
@@ -27,110 +28,6 @@ pub(crate) enum Step {
     Envelope,
     Body,
     Quit,
-}
-
-/// What a recipient's reply was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Recipient {
-    mailbox: u32,
-    taken: bool,
-}
-
-/// What a thread knows as a sender.
-#[derive(Debug)]
-pub(crate) struct Sender {
-    replies: Replies,
-    capabilities: Capabilities,
-    encrypted: bool,
-    logged_in: bool,
-    scratch: String,
-    size_position: u64,
-    recipients_position: u64,
-    number: u32,
-    on_connection: u32,
-    /// Recipients of the message that is being sent; empty between messages.
-    recipients: Vec<Recipient>,
-    id: Id,
-    bytes: usize,
-    /// Where its copies begin in the book, once MAIL was sent.
-    copies_at: usize,
-    /// The copies of the message that is being sent are in the book.
-    in_book: bool,
-    /// Replies that have come for the step.
-    replies_seen: usize,
-    pub book: Vec<SentCopy>,
-    /// Copies that the server took on, counted as the replies come.
-    pub accepted: u64,
-    to_stamp: bool,
-}
-
-impl Sender {
-    pub fn new(size_position: u64, recipients_position: u64) -> Self {
-        Self {
-            replies: Replies::default(),
-            capabilities: Capabilities::default(),
-            encrypted: false,
-            logged_in: false,
-            scratch: String::new(),
-            size_position,
-            recipients_position,
-            number: 0,
-            on_connection: 0,
-            recipients: Vec::new(),
-            id: Id(0),
-            bytes: 0,
-            copies_at: 0,
-            in_book: false,
-            replies_seen: 0,
-            book: Vec::new(),
-            accepted: 0,
-            to_stamp: false,
-        }
-    }
-
-    /// The final replies of a message came at this moment.
-    pub fn stamp(&mut self, now_ns: Nanos) {
-        if self.to_stamp {
-            self.to_stamp = false;
-            self.book[self.copies_at..].iter_mut().for_each(|copy| copy.at_ns = now_ns);
-        }
-    }
-
-    /// What the server took on: mailbox and id.
-    pub fn accepted_copies(&self) -> impl Iterator<Item = (u32, Id)> + '_ {
-        self.book.iter().filter(|copy| copy.outcome == Sent::Accepted).map(|copy| (copy.mailbox, copy.id))
-    }
-
-    /// Ends the message that is being sent.
-    fn forget(&mut self) {
-        self.recipients.clear();
-        self.in_book = false;
-    }
-
-    /// The first answer about a copy is the one that counts.
-    fn settle(&mut self, at: usize, outcome: Sent) {
-        let copy = &mut self.book[self.copies_at + at];
-        if !self.in_book || copy.outcome != Sent::NotSent {
-            return;
-        }
-        copy.outcome = outcome;
-        if outcome == Sent::Accepted {
-            self.accepted += 1;
-        }
-    }
-
-    /// The same outcome for every recipient that was taken.
-    fn settle_taken(&mut self, outcome: Sent) {
-        for at in 0..self.recipients.len() {
-            if self.recipients[at].taken {
-                self.settle(at, outcome);
-            }
-        }
-    }
-
-    fn any_taken(&self) -> bool {
-        self.recipients.iter().any(|recipient| recipient.taken)
-    }
 }
 
 /// The outcome that a refusing reply means.
@@ -168,7 +65,7 @@ impl MailSession {
             }
             Step::Login => {
                 let account = &plan.mailboxes[self.first_mailbox()];
-                let token = super::read::plain_token(&account.user, &account.password);
+                let token = super::sasl::plain_token(&account.user, &account.password);
                 self.say(format_args!("AUTH PLAIN {token}\r\n"));
                 Operation::SmtpLogin
             }

@@ -2,9 +2,9 @@
 
 use super::operation::Operation;
 use super::plan::Plan;
-use super::read::Reader;
+use super::reader::{Drain, Reader};
 use super::refusals::{Refusal, Refusals};
-use super::send::Sender;
+use super::sender::Sender;
 use super::{read, send};
 use bakeoff_engine::{
     Actions, ErrorClass, Event, Identity, Nanos, Outcome, Progress, Rng, Session, Stage, Stamps, Timeline,
@@ -86,9 +86,9 @@ impl MailSession {
                 Some(Work::Read(read::Step::Connect))
             }
             Stage::Drain => match self.next_to_drain() {
-                read::Drain::Poll => Some(Work::Read(read::Step::Connect)),
-                read::Drain::Pause => Some(Work::Pause),
-                read::Drain::Done => None,
+                Drain::Poll => Some(Work::Read(read::Step::Connect)),
+                Drain::Pause => Some(Work::Pause),
+                Drain::Done => None,
             },
         }
     }

@@ -72,7 +72,7 @@ def section(context: Context) -> Section | None:
         Text(
             "Queue: from the last byte of a request to the start of its service. Service: on a service thread. "
             "Network: the rest of what the client saw, with the time that requests wait unread in the server's "
-            "sockets. Processors and disk: as the server reports them for its own process, both ramps included."
+            "sockets. Processors and disk: as the server reports them for its own process, inside the measured window."
         )
     )
     return Section("bottleneck", "Where the bottleneck moves", tuple(blocks))

@@ -12,6 +12,14 @@ from bakeoff.report.context import Context
 from bakeoff.report.redact import hidden
 from bakeoff.store.records import TrialRecord
 
+COUNTED = {
+    "disk": "the disk's and the process's counters",
+    "mount": "the mount's counters of its server",
+    "wire": "the bytes of all network interfaces",
+    "memory": "nothing: memory has nothing behind it",
+    "unknown": "nothing: the page cache alone was looked at",
+}
+
 
 def section(context: Context) -> Section:
     """Contenders, settings, assumed values, order, environment, and the plan itself."""
@@ -33,7 +41,7 @@ def section(context: Context) -> Section:
         ),
         tuple((c.name, c.address, c.reset or "none") for c in run.contenders),
     )
-    blocks: list[Block] = [Text(intro), contenders, _settings(plan)]
+    blocks: list[Block] = [Text(intro), contenders, *_file_systems(run.environment), _settings(plan)]
     if plan.get("assumed"):
         blocks.append(Text("Assumed values: no public source fixes these settings of the suite.", "warning"))
         blocks.append(Bullets(tuple(str(item) for item in plan["assumed"])))
@@ -44,6 +52,29 @@ def section(context: Context) -> Section:
     ]
     blocks.append(Listing("The plan as it was run (JSON)", json.dumps(hidden(plan), indent=2, ensure_ascii=False)))
     return Section("method", "What was run", tuple(blocks))
+
+
+def _file_systems(environment: dict[str, Any]) -> list[Table]:
+    """What each folder was mounted from and how, where contenders are folders."""
+    content = environment.get("content")
+    contenders = content.get("contenders") if isinstance(content, dict) else None
+    found = {name: facts for name, facts in (contenders or {}).items() if facts.get("file_system")}
+    rows = []
+    for name, facts in hidden(found).items():
+        free = facts.get("free_bytes")
+        rows.append(
+            (
+                name,
+                facts["file_system"],
+                facts.get("source") or "unknown",
+                _value(facts.get("addresses")),
+                ", ".join(dict.fromkeys((facts.get("mount_options") or "unknown").split(","))),
+                COUNTED.get(facts.get("carrier", ""), COUNTED["unknown"]),
+                "unknown" if free is None else f"{free / 1e9:.1f} GB",
+            )
+        )
+    titles = ("Name", "File system", "Source", "Mounted at", "Options", "Transfers counted by", "Free at the start")
+    return [Table("File systems", tuple(Column(title, numeric=False) for title in titles), tuple(rows))] if rows else []
 
 
 def _settings(plan: dict[str, Any]) -> Table:

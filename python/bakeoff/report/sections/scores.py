@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bakeoff.compare import wording
 from bakeoff.compare.scores import scores
+from bakeoff.compare.starved import without_any
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.store.records import TrialRecord
@@ -54,8 +55,8 @@ def _row(context: Context, index: int, mix: int) -> tuple[str, ...]:
 
 def _starved(trial: TrialRecord) -> str:
     """Who got nothing in a trial in which others did."""
-    found = scores(trial).starved
-    if not found or not trial.operations:
+    found = without_any(trial)
+    if not found:
         return ""
     listed = ", ".join(f"{client}" for client in found[:NAMED])
     more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""

@@ -67,11 +67,12 @@ class AppCheck:
             self._addresses[contender.name] = resolve(parse_app_address(contender.address))
         return self._addresses[contender.name]
 
-    def ready(self, contender: Contender) -> None:
-        """An address stays what it is."""
+    def unchanged(self, contender: Contender) -> None:
+        """See Check: what answers is always the server."""
 
-    def close(self) -> None:
+    def close(self) -> Sequence[Note]:
         """Nothing is kept with the contenders."""
+        return ()
 
     def facts(self) -> dict[str, Any]:
         """See Check."""

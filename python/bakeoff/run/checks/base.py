@@ -36,11 +36,13 @@ class Check(Protocol):
     def addresses(self, contender: Contender) -> Sequence[str]:
         """The numeric addresses to use, the best first."""
 
-    def ready(self, contender: Contender) -> None:
-        """Raises TargetError when a trial on the contender would be one on something else. Sends it nothing."""
-
     def facts(self) -> dict[str, Any]:
         """What was found, as JSON values, for the record of the run."""
 
-    def close(self) -> None:
-        """The run is over, in whatever way: remove what it kept with the contenders. Raises nothing."""
+    def unchanged(self, contender: Contender) -> None:
+        """Asked before each trial, so it must cost nothing and may not wait. Raises TargetError when the address does
+        not lead to what was examined any more.
+        """
+
+    def close(self) -> Sequence[Note]:
+        """The trials are over, in whatever way: remove what they kept with the contenders. Raises nothing."""

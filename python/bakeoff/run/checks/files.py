@@ -5,6 +5,7 @@ import errno
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
-from bakeoff.mounts import Mount, mount_of
+from bakeoff.mounts import Mount, mount_at
 from bakeoff.patience import HangsError, answers
 from bakeoff.patience import in_time as within
 from bakeoff.plan.kinds import KINDS
@@ -22,6 +23,7 @@ from bakeoff.run.checks.base import Note
 
 PREFIX = ".bakeoff-"
 PATIENCE_S = 30.0
+REMOVALS, REMOVAL_PAUSE_S = 30, 0.1
 T = TypeVar("T")
 
 
@@ -33,14 +35,15 @@ class FolderCheck:
     def __init__(self, plan: Plan) -> None:
         kind = KINDS[plan.kind]
         assert isinstance(kind, FolderKind)
-        self._patience_s = min(PATIENCE_S, plan.settings.reply_timeout_s)
         self._needed = kind.space_bytes(plan.settings)
         kept = kind.kept_folder(plan)
         keep = getattr(plan.settings, "keep", False)
         self._remove = [] if kept is None or keep else [(c, Path(c.address) / kept) for c in plan.contenders]
+        self._patience_s = min(PATIENCE_S, plan.settings.reply_timeout_s)
+        self._places: dict[str, str] = {}
         self._mounts: dict[str, Mount] = {}
         self._devices: dict[str, tuple[int, int]] = {}
-        self._free: dict[str, int] = {}
+        self._free: dict[str, int | None] = {}  # None: some FUSE file systems say that they have no space at all
         self._left: dict[str, list[str]] = {}
 
     def answers(self, contender: Contender) -> None:
@@ -52,11 +55,16 @@ class FolderCheck:
         check_folder_address(contender.address)
         self.answers(contender)
         name, folder = contender.name, Path(contender.address)
-        facts = in_time(lambda: _facts(folder), contender, self._patience_s)
-        self._devices[name], self._free[name], self._mounts[name], self._left[name] = facts
-        if self._free[name] < self._needed:
+        place, state, space = in_time(
+            lambda: (os.path.realpath(folder), folder.stat(), shutil.disk_usage(folder)), contender, self._patience_s
+        )
+        self._places[name], mount = place, mount_at(place)
+        self._devices[name] = (state.st_dev, state.st_ino)
+        self._free[name], self._mounts[name] = space.free if space.total else None, mount
+        self._left[name] = sorted(path.name for path in folder.glob(PREFIX + "*"))
+        if space.total and space.free < self._needed:
             raise TargetError(
-                f"{name}: {folder} has {self._free[name] / 1e6:.0f} MB free, the largest mix needs "
+                f"{name}: {folder} has {space.free / 1e6:.0f} MB free, the largest mix needs "
                 f"{self._needed / 1e6:.0f} MB: free some space, or use smaller files or fewer clients"
             )
 
@@ -100,34 +108,47 @@ class FolderCheck:
         }
         return {"corpus": None, "contenders": contenders}
 
-    def ready(self, contender: Contender) -> None:
-        """See Check: the mount is still there. Without it, the trial would measure what lies below its mount point."""
-        was, folder = self._mounts[contender.name], Path(contender.address)
-        now = in_time(lambda: mount_of(folder), contender, self._patience_s)
-        if (now.point, now.type, now.source) != (was.point, was.type, was.source):
+    def unchanged(self, contender: Contender) -> None:
+        """See Check: a share that fell off leaves a folder of the local disk in its place, which is another contender.
+
+        Only the kernel's table is read: a share that hangs is found by the trial.
+        """
+        was, now = self._mounts[contender.name], mount_at(self._places[contender.name])
+        expired = now.type == "autofs"  # its first use mounts it again
+        if not expired and (now.point, now.type, now.source) != (was.point, was.type, was.source):
             raise TargetError(
-                f"{contender.name}: {folder} has vanished: {was.type} from {was.source or '?'} is not mounted at "
-                f"{was.point} any more; mount it again"
+                f"{contender.name}: {was.source or was.type} is not mounted at {was.point} any more: "
+                f"{contender.address} is now on {now.type} from {now.source or '?'}; mount it again"
             )
 
-    def close(self) -> None:
-        """See Check."""
+    def close(self) -> Sequence[Note]:
+        """See Check: what could not be removed is told."""
+        notes = []
         for contender, folder in self._remove:
-            with contextlib.suppress(TargetError):
-                in_time(partial(_without_fault, folder), contender, self._patience_s)
+            try:
+                if contender.name in self._mounts:
+                    self.unchanged(contender)
+                in_time(partial(_remove, folder), contender, self._patience_s)
+            except (TargetError, OSError) as error:
+                notes.append(Note("warning", f"{contender.name}: {folder} could not be removed ({error}): remove it"))
+        return notes
 
 
-def _without_fault(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        if not folder.is_symlink():
+def _remove(folder: Path) -> None:
+    """Remove a folder of ours; raises OSError.
+
+    Clients of network file systems keep a file that was removed for as long as the kernel holds it, which it does
+    some time after a ring was closed: its folder is not empty until then.
+    """
+    for attempt in range(REMOVALS):
+        if folder.is_symlink() or not folder.exists():
+            return
+        try:
             shutil.rmtree(folder)
-
-
-def _facts(folder: Path) -> tuple[tuple[int, int], int, Mount, list[str]]:
-    """Device and inode, free bytes, the mount, and what an earlier run has left."""
-    found = folder.stat()
-    left = sorted(path.name for path in folder.glob(PREFIX + "*"))
-    return (found.st_dev, found.st_ino), shutil.disk_usage(folder).free, mount_of(folder), left
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EBUSY) or attempt == REMOVALS - 1:
+                raise
+        time.sleep(REMOVAL_PAUSE_S)
 
 
 def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PATIENCE_S) -> T:

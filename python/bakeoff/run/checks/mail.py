@@ -21,33 +21,32 @@ TIMEOUT_S = 10.0
 
 def open_smtp(place: Place, mail: MailSettings, timeout_s: float = TIMEOUT_S) -> smtplib.SMTP:
     """A greeted session with a server of either protocol, secured as the plan says. Raises OSError, SMTPException."""
-    context = _context(mail)
     session: smtplib.SMTP
     if place.implicit_tls:
-        session = smtplib.SMTP_SSL(place.host, place.port, timeout=timeout_s, context=context)
+        session = smtplib.SMTP_SSL(place.host, place.port, timeout=timeout_s, context=_context(mail))
     elif place.protocol == "lmtp":
-        session = smtplib.LMTP(place.host, place.port)
+        session = smtplib.LMTP(place.host, place.port, timeout=timeout_s)
     else:
         session = smtplib.SMTP(place.host, place.port, timeout=timeout_s)
     session.ehlo_or_helo_if_needed()
     if mail.starttls:
-        session.starttls(context=context)
+        session.starttls(context=_context(mail))
         session.ehlo()
     return session
 
 
 def open_pop3(place: Place, mail: MailSettings, timeout_s: float = TIMEOUT_S) -> poplib.POP3:
     """A greeted session, secured as the plan says. Raises OSError, poplib.error_proto."""
-    context = _context(mail)
     if place.implicit_tls:
-        return poplib.POP3_SSL(place.host, place.port, timeout=timeout_s, context=context)
+        return poplib.POP3_SSL(place.host, place.port, timeout=timeout_s, context=_context(mail))
     session = poplib.POP3(place.host, place.port, timeout=timeout_s)
     if mail.starttls:
-        session.stls(context=context)
+        session.stls(context=_context(mail))
     return session
 
 
 def _context(mail: MailSettings) -> ssl.SSLContext:
+    # Made only where TLS is wanted: it reads all certificate authorities of the system.
     context = ssl.create_default_context(cafile=mail.ca_file)
     if mail.insecure:
         context.check_hostname = False
@@ -134,11 +133,12 @@ class MailCheck:
         address = parse_mail_address(contender.address)
         return [resolve_place(address.sending), resolve_place(address.reading)]
 
-    def ready(self, contender: Contender) -> None:
-        """An address stays what it is."""
+    def unchanged(self, contender: Contender) -> None:
+        """See Check: what answers is always the server."""
 
-    def close(self) -> None:
+    def close(self) -> Sequence[Note]:
         """Nothing is kept with the contenders."""
+        return ()
 
     def facts(self) -> dict[str, Any]:
         """See Check."""

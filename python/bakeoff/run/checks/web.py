@@ -183,11 +183,12 @@ class WebCheck:
             }
         return {"corpus": corpus, "contenders": {name: self._contender_facts(name) for name in self._replies}}
 
-    def ready(self, contender: Contender) -> None:
-        """See Check: an address stays what it is."""
+    def unchanged(self, contender: Contender) -> None:
+        """See Check: what answers is always the server."""
 
-    def close(self) -> None:
+    def close(self) -> Sequence[Note]:
         """See Check: nothing was left."""
+        return ()
 
     def _contender_facts(self, name: str) -> dict[str, Any]:
         replies = list(self._replies[name].values())

@@ -101,15 +101,19 @@ fn names_are_made_moved_counted_and_removed() {
 fn streams_and_maps_reach_the_same_file() {
     let mut bench = Bench::new("streams");
     let fresh = OpenMode { truncate: true, ..RW };
-    assert_eq!(bench.run(FileCall::StreamOpen { file: 0, name: 0, mode: fresh, buffer_bytes: 4096 }), 0);
+    assert_eq!(bench.run(FileCall::StreamOpen { file: 0, name: 0, mode: fresh, buffer_bytes: 20_000 }), 0);
     bench.buffers.slice(0, 1000).fill(5);
-    for _ in 0..5 {
+    for written in (1000..=25_000).step_by(1000) {
         assert_eq!(bench.run(FileCall::StreamWrite { file: 0, buffer: 0, length: 1000 }), 1000);
+        // Nothing is on its way before a whole buffer is full, and it has the size that was asked for.
+        assert_eq!(bench.run(FileCall::Stat { name: 0 }), if written <= 20_000 { 0 } else { 20_000 }, "{written}");
     }
-    assert_eq!(bench.run(FileCall::Stat { name: 0 }), 4096);
     assert_eq!(bench.run(FileCall::StreamFlush { file: 0 }), 0);
     assert_eq!(bench.run(FileCall::StreamClose { file: 0 }), 0);
-    assert_eq!(bench.run(FileCall::Stat { name: 0 }), 5000);
+    assert_eq!(bench.run(FileCall::Stat { name: 0 }), 25_000);
+    assert_eq!(bench.run(FileCall::Open { file: 0, name: 0, mode: RW, permissions: 0o600 }), 0);
+    assert_eq!(bench.run(FileCall::Truncate { file: 0, length: 5000 }), 0);
+    assert_eq!(bench.run(FileCall::Close { file: 0 }), 0);
     let reading = OpenMode { read: true, ..OpenMode::default() };
     assert_eq!(bench.run(FileCall::StreamOpen { file: 0, name: 0, mode: reading, buffer_bytes: 4096 }), 0);
     assert_eq!(bench.run(FileCall::StreamRead { file: 0, buffer: 0, length: 8192 }), 5000);

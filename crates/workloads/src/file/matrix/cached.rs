@@ -76,15 +76,17 @@ pub fn judge(evidence: &Evidence) -> Judgement {
     if evidence.direct {
         return told(Some(false), "direct I/O bypasses the page cache".to_owned());
     }
+    // Without a counter only the page cache can be seen; a file system may have a cache of its own (ZFS, FUSE).
+    let seen = |cached: bool| (cached || evidence.carrier != Carrier::Unknown).then_some(cached);
     match (evidence.reads, evidence.resident_pages, evidence.dirty_pages) {
         (true, Some(pages), _) => {
             let share = pages as f64 * PAGE / evidence.file_bytes.max(1) as f64;
             let reason = format!("{:.0} % of the file was in the page cache before", 100.0 * share.min(1.0));
-            told(Some(share > RESIDENT_SHARE), reason)
+            told(seen(share > RESIDENT_SHARE), reason)
         }
         (false, _, Some(pages)) => {
             let reason = format!("{pages} pages were not written yet when the clock stopped");
-            told(Some(pages > 0), reason)
+            told(seen(pages > 0), reason)
         }
         _ => told(None, "no counter of this machine tells".to_owned()),
     }
@@ -130,6 +132,12 @@ mod tests {
         }
     }
 
+    /// The same on a disk of which this machine counts nothing.
+    fn without_counters(of: &Evidence) -> Evidence {
+        let nothing = Observation::default();
+        Evidence { carrier: Carrier::Disk, before: nothing, after: nothing, ..*of }
+    }
+
     #[test]
     fn what_no_disk_or_wire_carried_was_cached() {
         for carrier in [Carrier::Disk, Carrier::Wire] {
@@ -151,12 +159,15 @@ mod tests {
     fn without_a_counter_the_page_cache_tells() {
         let unknown = evidence(Carrier::Unknown, 0);
         assert_eq!(judge(&unknown).cached, Some(true));
-        assert_eq!(judge(&Evidence { resident_pages: Some(0), ..unknown }).cached, Some(false));
+        let none = Evidence { resident_pages: Some(0), ..unknown };
+        assert_eq!(judge(&none).cached, None, "a file system may have a cache of its own");
+        assert_eq!(judge(&Evidence { reads: true, ..without_counters(&none) }).cached, Some(false));
         assert_eq!(judge(&Evidence { resident_pages: None, ..unknown }).cached, None);
         assert_eq!(judge(&Evidence { direct: true, resident_pages: None, ..unknown }).cached, Some(false));
         assert_eq!(judge(&evidence(Carrier::Memory, 0)).cached, None);
         let written = Evidence { reads: false, dirty_pages: Some(3), ..unknown };
         assert_eq!(judge(&written).cached, Some(true));
-        assert_eq!(judge(&Evidence { dirty_pages: Some(0), ..written }).cached, Some(false));
+        assert_eq!(judge(&Evidence { dirty_pages: Some(0), ..written }).cached, None);
+        assert_eq!(judge(&Evidence { dirty_pages: Some(0), ..without_counters(&written) }).cached, Some(false));
     }
 }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 /// Index of the session's only file in its table of open files.
 pub(super) const FILE: u16 = 0;
+const CACHE_LINE: usize = 64;
 
 /// The records of the loop that runs.
 #[derive(Debug, Clone)]
@@ -23,7 +24,16 @@ struct Loop {
     mode: Mode,
     record: u32,
     check: bool,
-    prepare: bool,
+    /// Each record that is written gets its stamps.
+    stamp: bool,
+    /// The buffer was fetched into the processor's cache.
+    fetched: bool,
+}
+
+/// Brings a buffer into the processor's cache, as the definition has it before each clock.
+fn fetch(buffer: &[u8]) {
+    let sum = buffer.iter().step_by(CACHE_LINE).fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+    std::hint::black_box(sum);
 }
 
 /// A session of the matrix.
@@ -90,6 +100,11 @@ impl MatrixSession {
         self.cell = cell;
         self.next_cell = cell + 1;
         self.script = script::of_cell(self);
+        if self.test().order() == Order::Random {
+            // Made here, where no clock runs.
+            let (file, record) = self.pair();
+            self.shared.permutation(file / record);
+        }
         true
     }
 
@@ -125,8 +140,8 @@ impl MatrixSession {
             }
             self.written = (file, record);
         }
-        let prepare = mode.writes() && (verify || self.prepared_bytes < record as usize);
-        self.running = Some(Loop { kind, mode, record: record as u32, check: verify && !mode.writes(), prepare });
+        let (check, stamp) = (verify && !mode.writes(), verify && mode.writes());
+        self.running = Some(Loop { kind, mode, record: record as u32, check, stamp, fetched: false });
         self.last_end_ns = 0;
     }
 
@@ -141,7 +156,8 @@ impl MatrixSession {
         self.offset = record * u64::from(running.record);
         self.role = Role::Record;
         let call = running.mode.call(running.record, self.offset);
-        Some(FileStep::Call { call, prepare: running.prepare, check: running.check })
+        // Always through `fill`: what lies between two records, the counting among it, is no time of the storage.
+        Some(FileStep::Call { call, prepare: true, check: running.check })
     }
 
     /// The loop is over: what must not stay undone?
@@ -275,8 +291,9 @@ impl MatrixSession {
             Task::Loop(kind, mode, order) => self.begin(kind, mode, order),
             Task::Finish(mode) => {
                 let (_, record) = self.pair();
-                let prepare = self.shared.spec.verify;
-                self.running = Some(Loop { kind: Kind::Untimed, mode, record: record as u32, check: false, prepare });
+                let stamp = self.shared.spec.verify;
+                let kind = Kind::Untimed;
+                self.running = Some(Loop { kind, mode, record: record as u32, check: false, stamp, fetched: false });
             }
             Task::Stop => self.judge(),
         }
@@ -322,16 +339,19 @@ impl FileSession for MatrixSession {
         &self.name
     }
 
+    #[inline]
     fn fill(&mut self, _: u32, buffer: &mut [u8]) {
-        if self.prepared_bytes < buffer.len() {
-            pattern::prepare(buffer);
-            self.prepared_bytes = buffer.len();
+        let Some(running) = &mut self.running else { return };
+        if !running.fetched {
+            running.fetched = true;
+            if self.prepared_bytes < buffer.len() {
+                pattern::prepare(buffer);
+                self.prepared_bytes = buffer.len();
+            }
+            fetch(buffer);
         }
-        pattern::fill(buffer, self.owner, self.offset, self.pass);
-        if !self.shared.spec.verify
-            && let Some(running) = &mut self.running
-        {
-            running.prepare = false;
+        if running.stamp {
+            pattern::fill(buffer, self.owner, self.offset, self.pass);
         }
     }
 

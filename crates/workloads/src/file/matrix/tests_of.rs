@@ -25,7 +25,7 @@ pub enum Test {
     RecordRewrite,
     /// Every 17th record, then from the second one on, until each was read once.
     StrideRead,
-    /// A new file through the C library's stream.
+    /// From start to end through a stream of the C library, over the file that is there.
     Fwrite,
     /// The same file once more.
     Refwrite,
@@ -35,9 +35,9 @@ pub enum Test {
     Refread,
     /// Some clients read, the others write, both at random.
     Mixed,
-    /// Like write, by `pwrite`.
-    Pwrite,
     /// Like rewrite, by `pwrite`.
+    Pwrite,
+    /// The same once more.
     Repwrite,
     /// Like read, by `pread`.
     Pread,
@@ -103,7 +103,7 @@ impl Test {
 
     /// Whether it begins with a file that does not exist.
     pub const fn is_fresh(self) -> bool {
-        matches!(self, Self::Write | Self::Fwrite | Self::Pwrite)
+        matches!(self, Self::Write)
     }
 
     /// Whether it goes through a C stream.
@@ -199,6 +199,12 @@ mod tests {
             }
             assert_eq!(walk(Order::First, records), vec![0; records as usize]);
         }
+    }
+
+    #[test]
+    fn only_write_begins_with_a_new_file() {
+        assert!(Test::Write.is_fresh());
+        assert!([Test::Rewrite, Test::Fwrite, Test::Pwrite].iter().all(|test| !test.is_fresh()));
     }
 
     #[test]

@@ -81,6 +81,8 @@ pub struct OfficeSession {
     outside_ns: u64,
     last_end_ns: u64,
     fault: Option<String>,
+    /// Why a file could not be opened: what stops the client once it needs the file.
+    unopened: Option<String>,
 }
 
 /// Pages of passing files of one application: each cycle's files lie at the same places of the count.
@@ -127,6 +129,7 @@ impl OfficeSession {
             outside_ns: 0,
             last_end_ns: 0,
             fault: None,
+            unopened: None,
         };
         let root = session.name(format!("c{:05}", identity.client));
         session.folders.push(root);
@@ -343,6 +346,8 @@ impl OfficeSession {
         let class = ErrorClass::of_errno(errno);
         if tally::is_final(class) || class == ErrorClass::NotFound {
             self.fault.get_or_insert_with(|| fault_text(OPERATIONS[step.operation as usize], errno));
+        } else if step.operation == Operation::Open {
+            self.unopened = Some(fault_text("open", errno));
         }
         class
     }
@@ -391,7 +396,8 @@ impl OfficeSession {
     }
 
     pub(super) fn fault(&self) -> String {
-        self.fault.clone().unwrap_or_else(|| "the office mix could not go on".to_owned())
+        let reason = self.fault.as_ref().or(self.unopened.as_ref());
+        reason.cloned().unwrap_or_else(|| "the office mix could not go on".to_owned())
     }
 
     /// Bytes of the different pages that were read or written.

@@ -1,0 +1,303 @@
+"""The three suites, from the command line, on file systems of every sort: memory, two disks, SSH, NFS and SMB."""
+
+import contextlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.report.blocks import Table
+from bakeoff.report.compose import compose
+from bakeoff.store.read import read_run
+from bakeoff.store.records import RunRecord, TrialRecord
+from tests.files import guest, mounts
+
+BAKEOFF = [sys.executable, "-m", "bakeoff"]
+TYPES = {"tmpfs": "tmpfs", "ext4": "ext4", "xfs": "xfs", "sshfs": "fuse.sshfs", "nfs": "nfs4", "smb": "cifs"}
+CARRIERS = {"tmpfs": "memory", "ext4": "disk", "xfs": "disk", "sshfs": "wire", "nfs": "mount", "smb": "wire"}
+PAIRS = [("tmpfs", "ext4"), ("xfs", "sshfs")]
+TESTS, PATTERNS = 13, 5
+
+MATRIX = ["file-matrix", "--file-sizes", "64KiB,1MiB", "--record-sizes", "4KiB,64KiB", "--blocks", "1"]
+ONE_CELL = ["file-matrix", "--file-sizes", "1MiB", "--record-sizes", "64KiB", "--blocks", "1"]
+BLOCKS = [
+    "file-blocks", "--size", "quick", "--blocks", "1", "--block-sizes", "4KiB,64KiB", "--region", "8MiB",
+    "--cell-time", "80ms", "--ramp-up", "20ms",
+]  # fmt: skip
+MIX = [
+    "file-mix", "--blocks", "1", "--mixes", "1,4", "--length", "1s", "--ramp-up", "200ms",
+    "--ramp-down", "100ms", "--delay", "100ms",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def systems(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+    """A mounted folder by the name of its file system."""
+    base = tmp_path_factory.mktemp("systems")
+    with contextlib.ExitStack() as stack:
+        yield {
+            "tmpfs": stack.enter_context(mounts.tmpfs(base)),
+            "ext4": stack.enter_context(mounts.disk(base, "ext4")),
+            "xfs": stack.enter_context(mounts.disk(base, "xfs")),
+            "sshfs": stack.enter_context(mounts.sshfs(base)).folder,
+        }
+
+
+def run(path: Path, words: list[str], folders: dict[str, Path]) -> RunRecord:
+    """What a command measured; nothing is left in the folders."""
+    suite, *options = words
+    before = {name: sorted(folder.iterdir()) for name, folder in folders.items()}
+    contenders = [f"{name}={folder}" for name, folder in folders.items()]
+    command = [*BAKEOFF, "run", suite, *contenders, *options, "-o", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {name: sorted(folder.iterdir()) for name, folder in folders.items()} == before
+    return read_run(path)
+
+
+def cells(trial: TrialRecord) -> list[dict[str, Any]]:
+    """The cells of a trial, after what must be true of all of them."""
+    found: list[dict[str, Any]] = trial.workload["cells"]
+    assert (trial.state, trial.workload["complete"]) == ("ok", True)
+    for cell in found:
+        assert cell["skipped"] is None, cell
+        assert cell["damaged"] == 0, cell
+        # Of calls that wait for nobody, the time that checking took outside of their clocks cannot be told apart.
+        assert (cell["verify_s"] is None) == (trial.workload.get("outstanding", 1) > 1), cell
+        assert cell["operations"] == cell["service"]["count"] > 0 and cell["rate_kib_s"] > 0, cell
+        assert cell["cached_reason"], cell
+    return found
+
+
+def check_matrix(stored: RunRecord) -> None:
+    """Every test of every pair was done, and each file system says what it can of caches."""
+    for trial in stored.trials:
+        found = cells(trial)
+        assert len(found) == 4 * TESTS
+        assert sum(cell["operations"] for cell in found) == TESTS * (16 + 1 + 256 + 16)
+        judged = {cell["cached"] for cell in found if cell["test"] == "reread"}
+        # sshfs asks the server at every open; memory has nothing behind it; all others read from the page cache.
+        assert judged == {{"tmpfs": None, "sshfs": False}.get(trial.contender, True)}
+
+
+def check_blocks(stored: RunRecord) -> None:
+    """Every pattern was done at both sizes."""
+    for trial in stored.trials:
+        assert len(cells(trial)) == 2 * PATTERNS
+
+
+def check_mix(stored: RunRecord) -> None:
+    """Clients of the office mix found what they expected."""
+    for trial in stored.trials:
+        assert (trial.state, trial.errors, trial.workload["unexpected"]) == ("ok", {}, {})
+        assert trial.operations > 300
+    assert [trial.mix_clients for trial in stored.trials] == [1, 4] * len(stored.contenders)
+
+
+def check_environment(stored: RunRecord, **options: str) -> None:
+    """The run file says what was measured: file system, source and mount options of each contender."""
+    facts = stored.environment["content"]["contenders"]
+    assert isinstance(facts, dict) and set(facts) == {contender.name for contender in stored.contenders}
+    for name, found in facts.items():
+        assert (found["file_system"], found["carrier"]) == (TYPES[name], CARRIERS[name])
+        assert found["source"] and found["mount_options"].startswith("rw") and found["free_bytes"] > 100e6
+        assert options.get(name, "rw") in found["mount_options"].split(",")
+    method = next(part for part in compose(stored, compare_run(stored)).sections if part.id == "method")
+    table = next(block for block in method.blocks if isinstance(block, Table) and block.title == "File systems")
+    assert {row[0]: row[1] for row in table.rows} == {name: TYPES[name] for name in facts}
+    assert all(row[2] == facts[row[0]]["source"] for row in table.rows)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_the_matrix_runs_on(pair: tuple[str, str], systems: dict[str, Path], tmp_path: Path) -> None:
+    stored = run(tmp_path / "r.bakeoff", MATRIX, {name: systems[name] for name in pair})
+    check_matrix(stored)
+    check_environment(stored, tmpfs="size=524288k", sshfs="user_id=0")
+
+
+@pytest.mark.parametrize("outstanding", [1, 8])
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_blocks_run_on(pair: tuple[str, str], outstanding: int, systems: dict[str, Path], tmp_path: Path) -> None:
+    words = [*BLOCKS, "--outstanding", str(outstanding)]
+    check_blocks(run(tmp_path / "r.bakeoff", words, {name: systems[name] for name in pair}))
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=" ".join)
+def test_the_office_mix_runs_on(pair: tuple[str, str], systems: dict[str, Path], tmp_path: Path) -> None:
+    check_mix(run(tmp_path / "r.bakeoff", MIX, {name: systems[name] for name in pair}))
+
+
+def test_a_cold_cache_is_proved_where_there_is_something_behind_it(systems: dict[str, Path], tmp_path: Path) -> None:
+    stored = run(tmp_path / "r.bakeoff", [*ONE_CELL, "--tests", "write,read,random_read", "--cache", "cold"], systems)
+    for trial in stored.trials:
+        for cell in cells(trial)[1:]:
+            cache = cell["cache"]
+            if trial.contender == "tmpfs":
+                assert (cell["cached"], cache["proved"], cache["resident_pages"]) == (None, False, 256)
+            else:
+                assert cache["name"] == "dropped" and cache["proved"] and cell["cached"] is False, cell
+                assert cell["carried_bytes"] >= 1 << 20
+
+
+def test_a_remount_before_each_read_is_the_coldest(systems: dict[str, Path], tmp_path: Path) -> None:
+    point = systems["xfs"]
+    folders = {name: point / name for name in ("one", "two")}
+    for folder in folders.values():
+        folder.mkdir()
+    device = mounts.command("findmnt", "--noheadings", "--output", "SOURCE", point).strip()
+    cold = ["--cache", "cold", "--cold-command", f"umount {point} && mount {device} {point}"]
+    stored = run(tmp_path / "r.bakeoff", [*ONE_CELL, "--tests", "write,read,random_read", *cold], folders)
+    for trial in stored.trials:
+        for cell in cells(trial)[1:]:
+            assert (cell["cache"]["name"], cell["cache"]["proved"], cell["cached"]) == ("command", True, False)
+    for folder in folders.values():
+        folder.rmdir()
+
+
+@pytest.mark.parametrize("option", ["--direct", "--mmap", "--fsync"])
+def test_direct_mapped_and_flushed_work_everywhere(option: str, systems: dict[str, Path], tmp_path: Path) -> None:
+    stored = run(tmp_path / "r.bakeoff", [*ONE_CELL, option], systems)
+    for trial in stored.trials:
+        found = {cell["test"]: cell for cell in cells(trial)}
+        assert len(found) == TESTS
+        if trial.contender == "tmpfs":
+            continue
+        if option != "--mmap":  # neither writes nor direct reads may end in a cache
+            assert found["write"]["cached"] is False, found["write"]
+        if option == "--direct":
+            assert found["reread"]["cached"] is False, found["reread"]
+
+
+# Shares that fall off or hang.
+
+FAULTY = ["--mixes", "1,8", "--length", "1200ms", "--ramp-up", "200ms", "--ramp-down", "200ms", "--blocks", "2"]
+
+
+def lines_until_the_end(process: subprocess.Popen[str], patience_s: float) -> list[str]:
+    """What a command prints up to its last line: with calls that hang in the kernel, it cannot end after that."""
+    assert process.stdout is not None
+    found: list[str] = []
+    clock = threading.Timer(patience_s, process.kill)
+    clock.start()
+    try:
+        for line in process.stdout:
+            found.append(line.rstrip())
+            if line.startswith("Next:"):
+                return found
+    finally:
+        clock.cancel()
+    raise AssertionError("\n".join(found))
+
+
+@pytest.mark.parametrize("fault", ["drops", "hangs"])
+def test_a_share_that(fault: str, tmp_path: Path) -> None:
+    """It fails the loads it was asked for from then on, with the reason; the run goes on with the others."""
+    disk, path = tmp_path / "disk", tmp_path / "r.bakeoff"
+    disk.mkdir()
+    with mounts.sshfs(tmp_path) as share:
+        words = [
+            f"share={share.folder}",
+            f"disk={disk}",
+            *FAULTY,
+            "--delay",
+            "0s",
+            "--reply-timeout",
+            "2s",
+            "--seed",
+            "1",
+        ]
+        command = [*BAKEOFF, "run", "file-mix", *words, "-o", str(path)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            mounts.wait_for(lambda: any(share.served.glob(".bakeoff-mix-*/c00007")), "eight clients", 20)
+            time.sleep(0.7)  # until the middle of that trial
+            if fault == "drops":
+                share.drop()
+            else:
+                share.client.send_signal(signal.SIGSTOP)
+            said = lines_until_the_end(process, 30)
+        finally:
+            share.client.send_signal(signal.SIGCONT)
+            mounts.end(share.client)
+            process.kill()
+            process.wait(20)
+    check_faulty(read_run(path), fault, said)
+    assert list(disk.iterdir()) == []
+
+
+def check_faulty(stored: RunRecord, fault: str, said: list[str]) -> None:
+    """All that the disk did counts; of the share, only what it did before."""
+    assert len(stored.trials) == stored.trials_planned == 8
+    assert {trial.state for trial in stored.trials if trial.contender == "disk"} == {"ok"}
+    share = sorted((trial for trial in stored.trials if trial.contender == "share"), key=lambda trial: trial.order)
+    first = next(trial for trial in share if trial.mix_clients == 8)
+    before = [trial for trial in share if trial.order < first.order]
+    after = [trial for trial in share if trial.order > first.order]
+    assert {trial.state for trial in before} <= {"ok"} and {trial.state for trial in [first, *after]} == {"failed"}
+    # Which call of which client meets it first is chance; what sshfs had accepted but not sent yet is lost.
+    dropped = ("vanished", "failed transfer", "other bytes than were written came back")
+    reasons = dropped if fault == "drops" else ("did not answer for 2 s",)
+    assert any(reason in first.reason for reason in reasons), first.reason
+    later = "is not mounted at" if fault == "drops" else "did not answer for 2 s"
+    assert after and all(later in trial.reason for trial in after), [trial.reason for trial in after]
+    assert any("could not be removed" in line and "share" in line for line in said)
+
+
+# NFS and SMB: by the clients of a kernel that has them.
+
+NETWORK = [
+    ("matrix", MATRIX),
+    ("flushed", [*ONE_CELL, "--direct", "--fsync"]),
+    ("cold", [*ONE_CELL, "--tests", "write,read,random_read", "--cache", "cold", "--drop-caches"]),
+    ("blocks", [*BLOCKS, "--outstanding", "8"]),
+    ("mix", MIX),
+]
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunRecord]:
+    """Runs on an NFS and an SMB mount, which were measured inside of the guest."""
+    base = tmp_path_factory.mktemp("guest")
+    script = [f"export PYTHONDONTWRITEBYTECODE=1; cd {Path(__file__).parents[2]}"]
+    for name, (suite, *options) in NETWORK:
+        words = [*BAKEOFF, "run", suite, f"nfs={base}/nfs", f"smb={base}/smb", *options, "-o", f"{base}/{name}.bakeoff"]
+        script.append(" ".join(words))
+    said = guest.run_in_guest(base, "\n".join(script) + "\n")
+    assert (said.left_on_nfs, said.left_on_smb) == ([], []), said.text
+    return {name: read_run(base / f"{name}.bakeoff") for name, _ in NETWORK}
+
+
+def test_the_matrix_runs_on_nfs_and_smb(network: dict[str, RunRecord]) -> None:
+    check_matrix(network["matrix"])
+    check_environment(network["matrix"], nfs="vers=4.2", smb="vers=3.1.1")
+    facts = network["matrix"].environment["content"]["contenders"]
+    assert {found["server"] for found in facts.values()} == {guest.HERE}
+
+
+def test_flushed_direct_work_on_nfs_and_smb_crosses_the_wire(network: dict[str, RunRecord]) -> None:
+    for trial in network["flushed"].trials:
+        for cell in cells(trial):
+            if not cell["test"].startswith(("f", "ref")):  # streams have no direct I/O
+                assert cell["cached"] is False and cell["carried_bytes"] >= 0.95 * cell["bytes"], cell
+
+
+def test_a_cold_read_of_nfs_and_smb_comes_from_the_server(network: dict[str, RunRecord]) -> None:
+    for trial in network["cold"].trials:
+        for cell in cells(trial)[1:]:
+            assert (cell["cache"]["level"], cell["cached"]) == (3, False), cell
+            assert cell["carried_bytes"] >= 1 << 20
+
+
+def test_blocks_run_on_nfs_and_smb_through_a_ring(network: dict[str, RunRecord]) -> None:
+    check_blocks(network["blocks"])
+
+
+def test_the_office_mix_runs_on_nfs_and_smb(network: dict[str, RunRecord]) -> None:
+    check_mix(network["mix"])

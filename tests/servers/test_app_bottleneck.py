@@ -1,0 +1,98 @@
+"""The report names a bottleneck that really moves: segments that fit into a server's page cache, and then do not."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.report.blocks import Chart, Text
+from bakeoff.report.compose import compose
+from bakeoff.store.read import read_run
+from bakeoff.store.records import RunRecord
+
+CGROUPS = Path("/sys/fs/cgroup")
+GROUP = "bakeoff-small-memory"
+MEMORY_BYTES = 32 << 20
+SEGMENT = "8MiB"
+FEW, MANY = 2, 16  # Segments of 16 MiB in all, and of 128 MiB.
+RUN = ["--mixes", f"{FEW},{MANY}", "--length", "2.6s", "--ramp-up", "1s", "--ramp-down", "0.1s", "--blocks", "1"]
+WORK = ["--weights", "processor=1,read=1,upload=0,download=0,write=0", "--rounds", "130000", "--read-records", "128"]
+
+
+@pytest.fixture
+def small_memory() -> Iterator[Path]:
+    """A control group with little memory; a process joins by its number in `cgroup.procs`. Needs root."""
+    old = (CGROUPS / "memory").is_dir()
+    if not old:
+        (CGROUPS / "cgroup.subtree_control").write_text("+memory")
+    group = (CGROUPS / "memory" if old else CGROUPS) / GROUP
+    group.mkdir(exist_ok=True)
+    (group / ("memory.limit_in_bytes" if old else "memory.max")).write_text(str(MEMORY_BYTES))
+    yield group
+    group.rmdir()
+
+
+@contextlib.contextmanager
+def app_server(data: Path, group: Path | None) -> Iterator[str]:
+    """`bakeoff serve app` with one service thread on one processor. Its memory so far stays outside the group: what
+    counts there is the page cache of its data segments.
+    """
+    options = ["--port", "0", "--threads", "1", "--segment", SEGMENT, "--data", str(data)]
+    command = ["taskset", "-c", "0", sys.executable, "-m", "bakeoff", "serve", "app", *options]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        address = server.stdout.readline().partition("app://")[2].split()[0]
+        if group is not None:
+            (group / "cgroup.procs").write_text(str(server.pid))
+        yield address
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def measure(small: str, large: str, run_file: Path) -> RunRecord:
+    command = [sys.executable, "-m", "bakeoff", "run", "app", f"small={small}", f"large={large}", *RUN, *WORK]
+    done = subprocess.run(
+        [*command, "--pin", "1", "-o", str(run_file)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return read_run(run_file)
+
+
+def test_the_report_says_where_the_processor_gives_way_to_the_disk(
+    small_memory: Path, prompt: None, tmp_path: Path
+) -> None:
+    """Two equal servers, one of them without memory for the segments of 16 clients."""
+    kind = subprocess.run(["stat", "-f", "-c", "%T", tmp_path], capture_output=True, text=True, check=True).stdout
+    assert "tmpfs" not in kind, f"{tmp_path} must be on a disk: set TMPDIR"
+    with app_server(tmp_path, small_memory) as small, app_server(tmp_path, None) as large:
+        run = measure(small, large, tmp_path / "run.bakeoff")
+    section = next(s for s in compose(run, compare_run(run)).sections if s.id == "bottleneck")
+    said = [block.text for block in section.blocks if isinstance(block, Text)]
+    sys.stdout.write("\n".join(said))
+    assert f"What limits small: processor from {FEW} clients on, then disk from {MANY} clients on." in said
+    assert f"What limits large: processor from {FEW} clients on." in said
+    (chart,) = (block for block in section.blocks if isinstance(block, Chart))
+    assert [row[7 * at] for row in chart.table.rows for at in (1, 2)] == ["processor", "processor", "disk", "processor"]
+    used = {(t.contender, t.mix_clients): t.workload["server"] for t in run.trials}
+    assert used["small", MANY]["disk_read_bytes"] > 50e6
+    assert used["large", MANY]["disk_read_bytes"] < 1e6
+    assert used["small", MANY]["cpu_share"] < 0.8 < used["large", MANY]["cpu_share"]
+
+
+def test_what_the_server_used_is_that_of_the_window(tmp_path: Path) -> None:
+    """Half of the trial is ramps: the time watched is inside the window, and all of it but two looks."""
+    with app_server(tmp_path, None) as address:
+        command = [sys.executable, "-m", "bakeoff", "run", "app", f"one={address}", "--mixes", "4", "--blocks", "1"]
+        times = ["--length", "3s", "--ramp-up", "1s", "--ramp-down", "0.5s", "-o", str(tmp_path / "run.bakeoff")]
+        subprocess.run([*command, *times], capture_output=True, text=True, timeout=60, check=True)
+    (trial,) = read_run(tmp_path / "run.bakeoff").trials
+    watched_s = trial.workload["server"]["watched_s"]
+    assert trial.window_s - 0.35 < watched_s <= trial.window_s
+    assert os.cpu_count() and 0 < trial.workload["server"]["cpu_share"] <= 1.01

@@ -1,0 +1,98 @@
+"""Real mail servers: every message that they accept is read once and unchanged, with 250 accounts of one CSV file."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.mail.accounts import Account, new_accounts, write_accounts
+from bakeoff.store.read import read_run
+from tests.servers.mail_servers import STARTERS, MailServer
+
+USERS = 250
+
+
+def bakeoff(*words: str, timeout_s: float = 300) -> subprocess.CompletedProcess[str]:
+    """The command, with its output."""
+    command = [sys.executable, "-m", "bakeoff", *words]
+    environment = os.environ | {"COLUMNS": "200"}
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False, env=environment)
+
+
+@pytest.fixture(scope="module")
+def accounts() -> list[Account]:
+    return new_accounts(USERS, "bakeoff.test")
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A folder that users of servers can reach."""
+    base = Path(tempfile.mkdtemp(prefix="bakeoff-mail-"))
+    base.chmod(0o755)
+    yield base
+    shutil.rmtree(base, ignore_errors=True)
+
+
+@pytest.fixture(scope="module", params=sorted(STARTERS))
+def server(
+    request: pytest.FixtureRequest, folder: Path, accounts: list[Account]
+) -> Iterator[tuple[str, MailServer, Path]]:
+    users = folder / "users.csv"
+    if not users.exists():
+        write_accounts(users, accounts)
+    started = STARTERS[request.param](folder / request.param, accounts)
+    yield request.param, started, users
+    started.stop()
+
+
+def test_every_account_is_ready(server: tuple[str, MailServer, Path]) -> None:
+    _, started, users = server
+    done = bakeoff("users", "check", str(users), *started.address.split(","), "--parallel", "16")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{USERS} of {USERS} accounts are ready" in done.stdout
+
+
+def run_department(name: str, address: str, users: Path, file: Path, *words: str) -> dict[str, Any]:
+    """10 clients with 25 mailboxes and 3 threads each, the short suite, for some seconds: what the workload says."""
+    command = ["run", "mail-pop", f"{name}={address}", "--size", "short", "--mixes", "10", "--blocks", "1"]
+    command += ["--users", str(users), "--length", "4s", "--ramp-up", "500ms", "--ramp-down", "500ms"]
+    done = bakeoff(*command, *words, "-o", str(file))
+    assert done.returncode == 0, done.stdout + done.stderr
+    (trial,) = read_run(file).trials
+    assert trial.state == "ok", (trial.reason, json.dumps(trial.workload["refusals"]))
+    assert trial.workload["ledger"]["balanced"]
+    return trial.workload | {"printed": done.stdout}
+
+
+def test_the_department_keeps_all_its_mail(server: tuple[str, MailServer, Path], tmp_path: Path) -> None:
+    """With all that is difficult in bodies, but for GreenMail, see below."""
+    name, started, users = server
+    bodies = "plain" if name == "greenmail" else "hard"
+    words = ["--bodies", bodies, "--recipients", "1=3,2=1"]
+    workload = run_department(name, started.address, users, tmp_path / "run.bakeoff", *words)
+    counts = workload["ledger"]["counts"]
+    assert counts["accepted"] == counts["delivered"] > 30, counts
+    assert {k: v for k, v in counts.items() if v and k not in ("accepted", "delivered", "not_sent")} == {}
+    assert workload["init"]["mailboxes"] == USERS
+    assert workload["share"]["sending"] == pytest.approx(0.30, abs=0.12)
+
+
+@pytest.mark.parametrize("server", ["greenmail"], indirect=True)
+def test_a_server_that_changes_bodies_is_found_out(server: tuple[str, MailServer, Path], tmp_path: Path) -> None:
+    """GreenMail drops blanks and empty lines at the end of a body, as poplib sees, too."""
+    name, started, users = server
+    file = tmp_path / "run.bakeoff"
+    workload = run_department(name, started.address, users, file, "--bodies", "hard", "--recipients", "1=3,2=1")
+    counts = workload["ledger"]["counts"]
+    assert 0 < counts["corrupt"] < counts["accepted"] == counts["delivered"] + counts["corrupt"]
+    assert f"{name} did not keep its mail" in workload["printed"]
+    html = tmp_path / "report.html"
+    assert bakeoff("report", str(file), "-o", str(html)).returncode == 0
+    assert "What became of the messages" in html.read_text()
