@@ -1,5 +1,5 @@
 /* The floor: the least an epoll client can do, without parsing, checking or recording.
- * usage: floor PORT PATH CONNECTIONS SECONDS keep|close      (loopback only)
+ * usage: floor PORT PATH CONNECTIONS SECONDS keep|close|reset      (loopback only; reset: close without a goodbye)
  * prints: requests seconds
  * It reads the length of the first reply and takes all others to be as long. */
 #define _GNU_SOURCE
@@ -19,8 +19,9 @@ struct conn { int fd, asked; long left; };
 static struct conn conns[MAX];
 static struct sockaddr_in where;
 static char request[512], buffer[HEAD];
-static int request_length, ep, closing;
+static int request_length, ep, closing, resetting;
 static long reply_length;
+static const struct linger at_once = { 1, 0 };
 
 static double now(void) {
     struct timespec t;
@@ -69,7 +70,8 @@ int main(int argc, char **argv) {
     where.sin_family = AF_INET;
     where.sin_port = htons(atoi(argv[1]));
     where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    closing = !strcmp(argv[5], "close");
+    resetting = !strcmp(argv[5], "reset");
+    closing = resetting || !strcmp(argv[5], "close");
     request_length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", argv[2],
                               closing ? "Connection: close\r\n" : "");
     ep = epoll_create1(0);
@@ -94,6 +96,7 @@ int main(int argc, char **argv) {
                 if (c->left <= 0 && !closing) { done++; ask(c); if (r < want) break; continue; }
                 if (closing && (r == 0 || (r < want && events[j].events & EPOLLRDHUP))) {
                     done += c->left <= 0;
+                    if (resetting) setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
                     close(c->fd);
                     open_one(i);
                     break;

@@ -43,6 +43,7 @@ class Case:
     connections: int
     keep_alive: bool
     tls: bool = False
+    reset: bool = False
 
     @property
     def url(self) -> str:
@@ -58,6 +59,7 @@ CASES = [
     Case("1 KB, keep-alive, nginx, 60 connections", NGINX_PORT, "/1k", 60, True),
     Case("1 KB, keep-alive, nginx, 1 connection", NGINX_PORT, "/1k", 1, True),
     Case("1 KB, closed per request, nginx, 60 connections", NGINX_PORT, "/1k", 60, False),
+    Case("1 KB, closed with a reset, nginx, 60 connections", NGINX_PORT, "/1k", 60, False, reset=True),
     Case("1 KB, closed per request, nginx, 1 connection", NGINX_PORT, "/1k", 1, False),
     Case("64 KB, keep-alive, nginx, 60 connections", NGINX_PORT, "/64k", 60, True),
     Case("550 KB, keep-alive, nginx, 60 connections", NGINX_PORT, "/550k", 60, True),
@@ -101,6 +103,7 @@ def bakeoff(case: Case, seconds: float) -> Figures:
             "addresses": [f"127.0.0.1:{case.port}"],
             "http": "1.1",
             "keep_alive": case.keep_alive,
+            "close_with_reset": case.reset,
             "tls": {"verify": False} if case.tls else None,
             "classes": [
                 {
@@ -128,7 +131,7 @@ def floor(case: Case, seconds: float) -> Figures | None:
     """A bare C client without recording, built by `prepare`."""
     if case.tls:
         return None
-    mode = "keep" if case.keep_alive else "close"
+    mode = "keep" if case.keep_alive else "reset" if case.reset else "close"
     command = [os.environ["BAKEOFF_FLOOR"], str(case.port), case.path, str(case.connections), str(seconds), mode]
 
     def read(text: str) -> tuple[float, float]:

@@ -46,6 +46,7 @@ struct Connection {
     tls: Option<Box<tls::Session>>,
     /// Told apart from its predecessors on the same lane by epoll events that come late.
     generation: u32,
+    /// Tells a timer of no length apart from its predecessors.
     timer: u32,
     discard_bytes: u64,
     /// Bytes of the session's outgoing data already written; `None` when nothing is to be written.
@@ -109,11 +110,11 @@ impl<'a, S: Session> EventLoop<'a, S> {
         let read_bytes = remotes.iter().filter_map(|remote| remote.receive_buffer_bytes).max().unwrap_or(READ_BYTES);
         Ok(Self {
             connections: (0..driver.len()).map(|_| Connection::new()).collect(),
+            timers: Timers::new(driver.len()),
             driver,
             live,
             remotes,
             epoll: Epoll::new(TICK_NS)?,
-            timers: Timers::default(),
             ready: Vec::new(),
             buffer: vec![0; read_bytes],
             timeline,
@@ -132,7 +133,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
     /// Runs until the trial's end, its bound, or a cancel. `starts` are the lanes' first moments.
     pub fn run(mut self, starts: Vec<(usize, Nanos)>, bounded: bool) -> (Recorder, Vec<(u32, S)>, LoopFigures) {
         for (lane, at_ns) in starts {
-            self.timers.push(at_ns, lane, Due::Begin);
+            self.timers.begin(at_ns, lane);
         }
         let mut meter = CpuMeter::new(self.timeline);
         let mut last_scan_ns = 0;
@@ -173,7 +174,8 @@ impl<'a, S: Session> EventLoop<'a, S> {
     /// One turn: wait, then sockets, timers, and operations without I/O.
     fn turn(&mut self, now_ns: Nanos) {
         let timeout_ns = if self.ready.is_empty() {
-            let next_ns = self.timers.next_ns().unwrap_or(Nanos::MAX).min(self.over_ns);
+            let limit_ns = self.over_ns.min(now_ns + TICK_NS);
+            let next_ns = self.timers.next_before(limit_ns).unwrap_or(limit_ns);
             Some(next_ns.saturating_sub(now_ns)).filter(|left_ns| *left_ns < TICK_NS)
         } else {
             Some(0)
@@ -198,7 +200,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
             }
             let mut round = std::mem::take(&mut self.ready);
             for &(lane, timer) in &round {
-                self.fire(batch_ns, lane, Due::Timer(timer));
+                if timer == self.connections[lane].timer {
+                    self.fire(batch_ns, lane, Due::Timer);
+                }
             }
             if self.ready.is_empty() {
                 round.clear();
@@ -211,10 +215,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         let mut actions = Actions::NONE;
         let next = match due {
             Due::Begin => self.driver.begin(lane, at_ns, &mut actions),
-            Due::Timer(timer) if timer == self.connections[lane].timer => {
-                self.driver.event(lane, Event::Timer, &mut actions)
-            }
-            Due::Timer(_) => return,
+            Due::Timer => self.driver.event(lane, Event::Timer, &mut actions),
         };
         self.act(lane, next, actions);
     }
@@ -242,10 +243,10 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 self.close(lane);
             }
             if next != Next::Pending {
-                self.connections[lane].timer = self.connections[lane].timer.wrapping_add(1);
+                self.clear_timer(lane);
             }
             match next {
-                Next::Wait(until_ns) => return self.timers.push(until_ns, lane, Due::Begin),
+                Next::Wait(until_ns) => return self.timers.begin(until_ns, lane),
                 Next::Stopped => return,
                 Next::Pending | Next::Begun => {}
             }
@@ -279,13 +280,18 @@ impl<'a, S: Session> EventLoop<'a, S> {
     }
 
     fn set_timer(&mut self, lane: usize, timer_ns: Nanos) {
-        let connection = &mut self.connections[lane];
-        connection.timer = connection.timer.wrapping_add(1);
+        self.clear_timer(lane);
         if timer_ns == 0 {
-            self.ready.push((lane, connection.timer));
+            self.ready.push((lane, self.connections[lane].timer));
         } else {
-            self.timers.push(self.driver.now_ns() + timer_ns, lane, Due::Timer(connection.timer));
+            self.timers.set(self.driver.now_ns() + timer_ns, lane);
         }
+    }
+
+    #[inline]
+    fn clear_timer(&mut self, lane: usize) {
+        self.connections[lane].timer = self.connections[lane].timer.wrapping_add(1);
+        self.timers.clear(lane);
     }
 
     fn close(&mut self, lane: usize) {
