@@ -32,13 +32,13 @@ def section(context: Context) -> Section | None:
     matrix = context.comparison.matrix
     if matrix is None:
         return None
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for clients in context.comparison.run.mixes:
         for name in context.names:
             rows += [(f"{clients}", name, *row) for row in _rows(context, name, clients)]
     if not rows:
         return None
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("Clients"),
         Column("Contender", numeric=False),
         Column("Pattern" if matrix.kind == BLOCKS else "Test", numeric=False),
