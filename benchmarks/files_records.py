@@ -1,8 +1,8 @@
 """Every test of iozone's automatic mode beside iozone: the same tests, sizes, folder and core, in turn."""
 
 import contextlib
-import os
 import math
+import os
 import random
 import re
 import shutil
