@@ -148,6 +148,7 @@ def test_a_single_cell_has_no_range_and_no_curve() -> None:
     page = render_html(report)
     assert "cifs reaches 73.4 % of nfs" in page and " to 73.4 %" not in page
     assert "cifs against nfs, 1 cell: lost." in report.headline
+    assert "geometric mean of 1 cell)" in report.headline[0]
 
 
 def test_the_mix_is_in_megabits_and_its_working_set_shown() -> None:

@@ -221,7 +221,8 @@ fn work<W: FileWorkload>(
     let mut driver = FileDriver::new(workload, spec, live, session as u32, start_ns, clock);
     common.begin(session);
     let prepared = common.folder.open().and_then(|folder| {
-        Ok((Files::new(folder, needs.handles), AlignedBuffers::new(needs.buffers, needs.buffer_bytes)?))
+        let buffers = AlignedBuffers::new(needs.buffers, needs.buffer_bytes)?.register(needs.registered_bytes);
+        Ok((Files::new(folder, needs.handles), buffers))
     });
     let (end, lived_ns, cpu_ns) = match prepared {
         Err(error) => (End::Aborted(super::folder::advice(common.folder.parent(), &error)), 0, 0),
