@@ -15,6 +15,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.plan.access import AccessSpec, find, pattern_spec
 from bakeoff.store.read import read_run
+from tests.files.appetite import appetite
 
 
 @pytest.fixture(params=["memory", "disk"])
@@ -29,8 +30,8 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     place.rmdir()
 
 
-def measure(folder: Path, specs: list[AccessSpec], clients: int = 1, **changes: Any) -> dict[str, Any]:
-    """The cells of a short trial by operation."""
+def blocks(folder: Path, specs: list[AccessSpec], clients: int, **changes: Any) -> dict[str, Any]:
+    """The specification of a short trial."""
     cells = [
         {"pattern": s.name, "block_bytes": s.size, "lines": [line.model_dump() for line in s.lines]} for s in specs
     ]
@@ -40,7 +41,12 @@ def measure(folder: Path, specs: list[AccessSpec], clients: int = 1, **changes: 
         "cache": "warm", "drop_caches": False, "cold_command": None, "reuse": None, "keep": False,
         "carrier": "disk", "link_bytes_per_s": None, "stall_s": 30.0, **changes,
     }  # fmt: skip
-    spec = TrialSpec.model_validate({"workload": workload, "clients": clients, "length_s": 100, "seed": 5})
+    return {"workload": workload, "clients": clients, "length_s": 100, "seed": 5}
+
+
+def measure(folder: Path, specs: list[AccessSpec], clients: int = 1, **changes: Any) -> dict[str, Any]:
+    """The cells of a short trial by operation."""
+    spec = TrialSpec.model_validate(blocks(folder, specs, clients, **changes))
     outcome = LocalAgent().start(spec).wait(60)
     assert outcome is not None
     result = outcome.result
@@ -72,6 +78,18 @@ def test_every_pattern_runs_at_every_depth(folder: Path, outstanding: int, clien
     if outstanding == 1:  # Little's law: clients are busy all the time, but for what is outside the clock
         cell = cells["random_read/4K"]
         assert cell["ios_per_s"] * cell["service"]["mean_ns"] / 1e9 == pytest.approx(clients, rel=0.25)
+
+
+@pytest.mark.parametrize(("block", "outstanding"), [(4 << 10, 1), (256 << 10, 1), (4 << 10, 32)])
+def test_sixty_clients_need_their_blocks_and_a_mebibyte_and_a_quarter_each_at_most(
+    folder: Path, block: int, outstanding: int
+) -> None:
+    """They need about a mebibyte beside their blocks, by 1 % more or less from run to run."""
+    specs = [pattern_spec(pattern, block, 50.0, 50.0) for pattern in PATTERNS]
+    told = appetite(blocks(folder, specs, 60, outstanding=outstanding, cell_s=0.3))
+    # On two processors some client may get no turn in that time.
+    assert (told["fatal"], told["errors"]) == (None, {}) and told["clients"] >= 55
+    assert told["grown"] <= 60 * (block * outstanding + 1.25 * (1 << 20)), f"{told['grown'] / 2**20:.1f} MiB"
 
 
 def test_named_specifications_run_with_all_their_sizes(folder: Path) -> None:

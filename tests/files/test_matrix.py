@@ -1,10 +1,8 @@
 """file-matrix on real file systems: several clients, and what is counted when they stop each other."""
 
-import json
 import os
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +14,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.plan.kinds.file_matrix import AUTOMATIC
+from tests.files.appetite import appetite
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -94,39 +93,18 @@ def test_without_stonewall_all_of_every_file_is_done_inside_the_clock(memory: Pa
         assert cell["whole"] and cell["idle_clients"] == 0 and cell["slowest_bytes"] == MIB
 
 
-MEMORY = """
-import json, sys
-from pathlib import Path
-from bakeoff.agents.local import LocalAgent
-from bakeoff.agents.spec import TrialSpec
-
-def high_water():
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
-
-agent = LocalAgent()
-before = high_water()
-spec = TrialSpec.model_validate(json.loads(sys.argv[1]))
-result = agent.start(spec).wait(100).result
-print(json.dumps({"fatal": result.fatal, "operations": result.operations, "grown": high_water() - before}))
-"""
-
-
 STREAMS = ["fwrite", "refwrite", "fread", "refread"]
 
 
 @pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.parametrize("record", [4 * KIB, 256 * KIB])
 def test_sixty_clients_need_a_record_and_a_mebibyte_each_at_most(memory: Path, record: int, streams: bool) -> None:
-    """Of a process of its own, so that what other tests have left in this one does not count. A C stream has a buffer
-    of one record beside that of its user: so IOzone defines its tests.
-    """
+    """A C stream has a buffer of one record beside that of its user: so IOzone defines its tests."""
     pairs = [[size, record] for size in (256 * KIB, 512 * KIB, 1 * MIB)]
     tests = [test for test in AUTOMATIC if streams or test not in STREAMS]
     workload = matrix(memory, pairs=pairs, tests=tests)
     spec = {"workload": workload, "clients": 60, "length_s": 100}
-    command = [sys.executable, "-c", MEMORY, json.dumps(spec)]
-    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout)
+    told = appetite(spec)
     assert told["fatal"] is None and told["operations"] == 60 * len(tests) * sum(size // record for size, _ in pairs)
     assert told["grown"] <= 60 * (record * (1 + streams) + MIB), f"{told['grown'] / MIB:.1f} MiB"
 

@@ -9,9 +9,12 @@ import pytest
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
+from tests.files.appetite import appetite
 
 LOADFILE = Path("/usr/share/dbench/client.txt")
 LINES = 458_344
+MIB = 1 << 20
+LARGEST = 64 << 10  # bytes of a transfer
 COUNTS = {
     "ReadX": 124_199, "NTCreateX": 79_230, "QUERY_PATH_INFORMATION": 71_814, "Close": 58_200,
     "WriteX": 39_502,
@@ -22,12 +25,16 @@ COUNTS = {
 }  # fmt: skip
 
 
-def measure(folder: Path, clients: int = 1, threads: int = 1, length_s: float = 1.5, **changes: Any) -> TrialResult:
-    workload = {
+def mix(folder: Path, **changes: Any) -> dict[str, Any]:
+    return {
         "kind": "file-mix", "folder": str(folder), "loadfile": None, "once": False, "resolve": True,
         "workspace_bytes": 20_000_000, "flush": True, "verify": True, "reuse": None, "keep": False,
         "stall_s": 60.0, **changes,
     }  # fmt: skip
+
+
+def measure(folder: Path, clients: int = 1, threads: int = 1, length_s: float = 1.5, **changes: Any) -> TrialResult:
+    workload = mix(folder, **changes)
     spec = TrialSpec.model_validate(
         {"workload": workload, "clients": clients, "threads": threads, "length_s": length_s, "seed": 7}
     )
@@ -55,6 +62,16 @@ def test_the_office_mix_runs_without_surprise(tmp_path: Path, clients: int, thre
         share = sum(names[name].operations for name in ("read", "write")) / result.operations
         assert share == pytest.approx(0.357, abs=0.03)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sixty_clients_need_a_histogram_for_each_of_their_operations_and_little_else(tmp_path: Path) -> None:
+    """More than a transfer and a mebibyte: the histograms of a client's operations are all in use at once."""
+    place = memory_folder(tmp_path)
+    spec = {"workload": mix(place, workspace_bytes=2_000_000), "clients": 60, "length_s": 2.0, "seed": 7}
+    told = appetite(spec)
+    assert (told["fatal"], told["errors"], told["clients"]) == (None, {}, 60)
+    assert told["grown"] <= 60 * (LARGEST + 5 * MIB), f"{told['grown'] / MIB:.1f} MiB"
+    place.rmdir()
 
 
 def test_the_touched_working_set_is_that_of_a_client_not_of_its_threads(tmp_path: Path) -> None:

@@ -247,6 +247,53 @@ def test_a_share_that_hangs_before_the_run_is_refused_in_time(tmp_path: Path, go
         assert "does not answer" in told and time.monotonic() - began < 25
 
 
+def read_until(process: subprocess.Popen[str], words: str) -> None:
+    """Standard error up to a line with `words`. The kernel lets nobody end a process that waits for a hung share: why
+    it does not end must show before.
+    """
+    assert process.stderr is not None
+    told = ""
+    while words not in told:
+        line = process.stderr.readline()
+        assert line, told
+        told += line
+
+
+def test_a_resumed_run_on_a_hung_share_says_why_it_does_not_end(tmp_path: Path) -> None:
+    with share(tmp_path) as mounted:
+        output = str(tmp_path / "r.bakeoff")
+        words = ("--mixes", "2", "--length", "2s", "--blocks", "2", "--reply-timeout", "2s", "--workspace", "1MB")
+        process = start("run", "file-mix", f"hung={mounted.point}", *words, "-o", output)
+        read_until(process, "[1/2]")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        assert process.returncode == 130
+        process = start("resume", output)
+        wait_for(lambda: any((tmp_path / "behind").glob(".bakeoff-mix-*/*")))
+        mounted.stop()
+        read_until(process, "owes an answer")
+        mounted.go_on()
+        process.communicate(timeout=30)
+        assert process.returncode == 0
+        assert [trial.state for trial in read_run(Path(output)).trials if trial.state != "interrupted"] == [
+            "ok",
+            "failed",
+        ]
+
+
+def test_iozone_interrupted_on_a_hung_share_says_why_it_does_not_end(tmp_path: Path) -> None:
+    with share(tmp_path) as mounted:
+        words = ("-s", "64m", "-r", "4k", "-i", "0", "-f", f"{mounted.point}/file")
+        process = start("iozone", *words)
+        wait_for(lambda: any((tmp_path / "behind").glob(".bakeoff-*/*")))
+        mounted.stop()
+        process.send_signal(signal.SIGINT)
+        read_until(process, "owes an answer")
+        mounted.go_on()
+        process.communicate(timeout=30)
+        assert process.returncode == 130
+
+
 def test_a_share_that_hangs_in_a_trial_fails_it_and_the_run_goes_on(tmp_path: Path, good: Path) -> None:
     with share(tmp_path) as mounted:
         words = ("--mixes", "2", "--length", "2s", "--blocks", "1", "--reply-timeout", "2s", "--workspace", "1MB")
@@ -254,13 +301,7 @@ def test_a_share_that_hangs_in_a_trial_fails_it_and_the_run_goes_on(tmp_path: Pa
         process = start("run", "file-mix", *contenders, *words, "--seed", "3", "-o", f"{tmp_path}/r.bakeoff")
         wait_for(lambda: any((tmp_path / "behind").glob(".bakeoff-mix-*/*")))
         mounted.stop()
-        # The kernel lets nobody end a process that waits for such a share; that the run is over must show before.
-        assert process.stderr is not None
-        told = ""
-        while "owes an answer" not in told:
-            line = process.stderr.readline()
-            assert line, told
-            told += line
+        read_until(process, "owes an answer")
         mounted.go_on()
         process.communicate(timeout=30)
         record = read_run(tmp_path / "r.bakeoff")

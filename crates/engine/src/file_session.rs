@@ -237,8 +237,10 @@ pub struct FileNeeds {
     pub handles: u16,
     /// Buffers of a session.
     pub buffers: u16,
-    /// Size of each, bytes.
+    /// Size of each, bytes. Memory is taken when it is first touched.
     pub buffer_bytes: usize,
+    /// So much of each a ring registers with the kernel, which keeps it in memory: the largest measured transfer.
+    pub registered_bytes: usize,
     /// Calls in flight per session; 1 uses blocking calls.
     pub depth: u32,
     /// How calls are carried out.

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from typing import Annotated, NoReturn
 
 import typer
@@ -25,8 +26,10 @@ from bakeoff.cli import (
     users,
 )
 from bakeoff.errors import BakeoffError
+from bakeoff.patience import hanging_calls
 
 EXIT_USER_ERROR = 2
+SLOW_CALL_S = 0.1
 EXIT_BROKEN_PIPE = 141  # as a shell reports a filter that SIGPIPE ended
 
 app = typer.Typer(
@@ -86,6 +89,8 @@ def main() -> NoReturn:
         if gone:
             sys.exit(EXIT_BROKEN_PIPE)
         raise
+    finally:
+        _tell_hanging_calls()
 
 
 def _run_command_line() -> NoReturn:
@@ -100,6 +105,18 @@ def _run_command_line() -> NoReturn:
     except typer.Abort:
         sys.exit(130)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _tell_hanging_calls() -> None:
+    """Why the command does not end yet, whichever verb it was, when a share has stopped to answer in the middle of a
+    call. A call seen once may only be slow.
+    """
+    if hanging_calls():
+        time.sleep(SLOW_CALL_S)
+        if hanging_calls():
+            text = "a share still owes an answer: the command ends when it comes, or its mount is aborted (umount -f)"
+            typer.echo(f"bakeoff: {text}", err=True)
+            sys.stderr.flush()
 
 
 def _reader_is_gone(stop: BaseException | None) -> bool:

@@ -24,7 +24,8 @@ def headline(
     else:
         # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
         found += [text for surface in matrix.pairs if surface.baseline == info.baseline for text in surface.summary]
-    found += [_peaks(contenders, info), _errors(contenders, info)]
+    one_surface = matrix is not None and len(info.mixes) == 1
+    found += [_means(contenders, info) if one_surface else _peaks(contenders, info), _errors(contenders, info)]
     return tuple(text for text in found if text)
 
 
@@ -98,6 +99,12 @@ def _peaks(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
         if c.peak_clients is not None
     ]
     return f"Peak: {'; '.join(parts)}." if parts else "No trial can be used."
+
+
+def _means(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
+    """Of cells at one number of clients there is no peak."""
+    parts = [f"{c.name} {wording.rate(c.peak)} {info.rate_unit}" for c in contenders if c.peak_clients is not None]
+    return f"Geometric mean of the cells: {'; '.join(parts)}." if parts else "No trial can be used."
 
 
 def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:

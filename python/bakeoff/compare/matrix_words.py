@@ -58,7 +58,7 @@ def faster(ratio: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.1 else f"{100 * share:.1f} %"
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
 
 
 def summary(pair: SurfacePair, kind: str) -> tuple[str, ...]:
@@ -68,12 +68,14 @@ def summary(pair: SurfacePair, kind: str) -> tuple[str, ...]:
         found.append(f"In the {REGION} {pair.contender} is {_overall(pair.small_office)}.")
     axes: tuple[tuple[Axis, str], ...] = (("record", "record size"), ("file", "file size"))
     if kind == BLOCKS:
-        found.append(f"Over all cells {percent_of(pair.overall, pair)}.")
+        if pair.overall.cells > 1:
+            found.append(f"Over all cells {percent_of(pair.overall, pair)}.")
         axes = (("record", "block size"),)
     for axis, word in axes:
         curve = pair.curve("", axis)
         if curve:
-            found.append(f"By {word}, over all tests: {pair.contender} is {_along(curve, kind)}.")
+            what = "patterns" if kind == BLOCKS else "tests"
+            found.append(f"By {word}, over all {what}: {pair.contender} is {_along(curve, kind)}.")
     cached = sum(bool(cell.cached) and cell.state not in ("void", "skipped") for cell in pair.cells)
     if cached:
         left = f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached else "no other is left"
@@ -102,6 +104,8 @@ def won(average: Average, pair: SurfacePair) -> str:
     parts = [(average.ahead, "won"), (average.behind, "lost"), (average.tied, "without a shown difference")]
     if average.open:
         parts.append((average.open, "with too few blocks"))
+    if average.cells == 1:
+        return f"1 cell: {next(word for number, word in parts if number)}"
     shares = [f"{number:,} {word} ({number / average.cells:.0%})".replace("%", " %") for number, word in parts]
     return f"{wording.plural(average.cells, 'cell')}: {wording.names(shares)}"
 
@@ -130,8 +134,10 @@ def _overall(average: Average) -> str:
 
 
 def percent_of(average: Average, pair: SurfacePair) -> str:
-    """ "B reaches 117 % of A on average (geometric), from 96 % to 153 %"."""
+    """ "B reaches 117 % of A on average (geometric), from 96 % to 153 %"; of a single cell there is no range."""
     mean, low, high = (f"{100 * value:.1f} %" for value in (average.ratio, average.lowest, average.highest))
+    if average.cells == 1:
+        return f"{pair.contender} reaches {mean} of {pair.baseline}"
     return f"{pair.contender} reaches {mean} of {pair.baseline} on average (geometric), from {low} to {high}"
 
 

@@ -114,7 +114,7 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     keys = common_cells(run, cube.usable.values())
     if not keys:
         return found
-    title = f"{CELLS} {len(keys):,} cells"
+    title = f"{CELLS} {len(keys):,} cell{'s' * (len(keys) > 1)}"
     unit, scale = ("MB/s", 1024 / 1e6) if run.kind == BLOCKS else ("KiB/s", 1.0)
     rate = Metric("rate", title, unit, True, "log", lambda trial: scale * mean_rate(trial, keys), unit)
     return (rate, *found[1:])

@@ -25,7 +25,7 @@ def compose(run: RunRecord, comparison: Comparison) -> Report:
     """All sections that have something to say about ``run``."""
     context = Context(run, comparison)
     with unchecked():
-        shown = [build for build in SECTIONS if not (_one_surface(comparison) and build in OVER_CLIENTS)]
+        shown = [build for build in SECTIONS if not (context.one_surface and build in OVER_CLIENTS)]
         sections = tuple(section for build in shown if (section := build(context)) is not None)
     verdict, tone = _verdict(comparison)
     info = comparison.run
@@ -39,11 +39,6 @@ def compose(run: RunRecord, comparison: Comparison) -> Report:
         facts=_facts(context),
         embedded={"comparison": _embedded(comparison), "plan": run.plan},
     )
-
-
-def _one_surface(comparison: Comparison) -> bool:
-    """Cells at one number of clients: there is no curve over clients, and no second is like the next."""
-    return comparison.matrix is not None and len(comparison.run.mixes) == 1
 
 
 def _title(names: tuple[str, ...]) -> str:

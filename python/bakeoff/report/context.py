@@ -24,6 +24,11 @@ class Context:
         """Names of the contenders; the position decides colour and marker everywhere."""
         return tuple(contender.name for contender in self.comparison.contenders)
 
+    @property
+    def one_surface(self) -> bool:
+        """Cells at one number of clients: there is no curve over clients, and no second is like the next."""
+        return self.comparison.matrix is not None and len(self.comparison.run.mixes) == 1
+
     @cached_property
     def usable(self) -> tuple[TrialRecord, ...]:
         """Trials whose numbers count, in the order they ran."""

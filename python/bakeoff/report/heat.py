@@ -18,6 +18,8 @@ CELL_INK, CELL_LIGHT = "#1d2127", "#ffffff"
 # Colours saturate at this ratio at the latest, and at the earliest at the other.
 WIDEST, NARROWEST = 4.0, 1.25
 MARGIN, ROW_HEIGHT = 74, 21
+# Space between neighbours, as a share of the distance between their edges.
+COLUMN_GAP, ROW_GAP = 0.03, 0.05
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,11 @@ def heat_map(
     """
     width = (2 * WIDTH + 20 if wide else WIDTH) - margin
     height = ROW_HEIGHT * len(rows)
-    size = (width / max(1, len(columns)), height / max(1, len(rows)))
+    size = (_band(width, len(columns), COLUMN_GAP), _band(height, len(rows), ROW_GAP))
     x = alt.X("c:O", sort=list(columns), axis=alt.Axis(title=titles[2], labelAngle=0, labelOverlap=False, domain=False))
     y = alt.Y("r:O", sort=list(rows), axis=alt.Axis(title=titles[3], domain=False, ticks=False, minExtent=margin - 24))
-    x = x.scale(domain=list(columns), paddingInner=0.03, paddingOuter=0)
-    y = y.scale(domain=list(rows), paddingInner=0.05, paddingOuter=0)
+    x = x.scale(domain=list(columns), paddingInner=COLUMN_GAP, paddingOuter=0)
+    y = y.scale(domain=list(rows), paddingInner=ROW_GAP, paddingOuter=0)
     colours = [PALETTE[pair[0] % len(PALETTE)], LEVEL_COLOUR, PALETTE[pair[1] % len(PALETTE)]]
     scale = alt.Scale(domain=[-limit, 0.0, limit], range=colours, clamp=True, type="linear", interpolate="lab")
     data: dict[str, list[Row]] = {"cells": [], "hatched": [], "marks": [], "void": []}
@@ -93,6 +95,11 @@ def heat_map(
         ]
     chart = alt.layer(*layers).properties(width=width, height=height, title=heading(titles[0], titles[1]))
     return themed(chart, {name: rows_ for name, rows_ in data.items() if rows_})
+
+
+def _band(length: float, number: int, gap: float) -> float:
+    """The size of one of `number` bands with gaps between them, and none outside."""
+    return length * (1.0 - gap) / max(1.0 - gap, number - gap)
 
 
 def _shape(x: Any, y: Any, data: str, path: str, colour: str, line: float, opacity: float, only: str = "") -> Any:

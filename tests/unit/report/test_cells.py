@@ -6,6 +6,7 @@ import re
 import time
 from dataclasses import replace
 from io import StringIO
+from typing import Any
 
 import altair as alt
 import jsonschema
@@ -13,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Chart, Report, Table
+from bakeoff.report.blocks import Cards, Chart, Report, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.html import draw, render_html
 from bakeoff.report.terminal import print_comparison
@@ -23,6 +24,7 @@ from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run,
 
 SMALL = [(64 * KIB, 4 * KIB), (64 * KIB, 64 * KIB), (MIB, 4 * KIB), (MIB, 64 * KIB)]
 CELL_SECTIONS = {"heat-map", "sizes", "rates-of-cells"}
+DETAILS = {"times-of-cells", "caches"}
 
 
 def report_of(record: RunRecord) -> Report:
@@ -86,6 +88,67 @@ def test_block_sizes_have_rates_and_operations() -> None:
     assert titles[:2] == ["MB/s of nfs", "I/O per second of nfs"]
     table = section.blocks[0]
     assert isinstance(table, Table) and len(table.rows) == 18 and table.rows[0][0] == "512 B"
+
+
+def told_in_cells(contender: str, block: int, cell: dict[str, Any]) -> None:
+    """What the engine adds to a cell: its cache and its percentiles. One block of one contender was not proved."""
+    missed = contender == "cifs" and block == 2 and cell["file_bytes"] == MIB
+    cell["cache"] = {"asked": "cold", "name": "warm" if missed else "drop_caches", "proved": not missed}
+    cell["cached"], cell["cached_reason"] = contender == "cifs", "3 % of 1.00 MiB came from the wire"
+    cell["service"] = {"p50_ns": 1000 * cell["record_bytes"], "p95_ns": 2e6, "p99_ns": 3e6}
+    cell["cpu_us_per_io"] = 2.5
+
+
+def table_of(report: Report, section: str, title: str) -> Table:
+    found = next(s for s in report.sections if s.id == section)
+    return next(b for b in found.blocks if isinstance(b, Table) and b.title == title)
+
+
+def test_caches_are_shown_for_each_test_with_the_level_reached_in_all_blocks() -> None:
+    report = report_of(matrix_run(lambda *_: 1.1, tests=("read", "write"), sizes=SMALL, change=told_in_cells))
+    rows = {row[:2]: row[2:] for row in table_of(report, "caches", "Caches of each test").rows}
+    assert len(rows) == 4
+    assert rows["nfs", "read"] == ("all caches of this machine dropped", "4", "4", "0", "–")
+    before, cells, empty, cached, why = rows["cifs", "write"]
+    assert before == "all caches of this machine dropped (2); as the test before left them (2)"
+    assert (cells, empty, cached) == ("4", "2", "4")
+    assert why == "1 MiB file, 64 KiB records: 3 % of 1.00 MiB came from the wire"
+
+
+def test_times_of_single_operations_are_shown_by_size() -> None:
+    report = report_of(matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, change=told_in_cells))
+    table = table_of(report, "times-of-cells", "p50 in ms, cifs")
+    assert [column.title for column in table.columns] == ["Test", "4K", "64K"]
+    assert table.rows == (("read", "4.10", "65.5"),)
+    blocks = report_of(matrix_run(lambda *_: 1.1, 6, ("read",), SMALL, change=told_in_cells, kind="file-blocks"))
+    assert table_of(blocks, "times-of-cells", "CPU per I/O in µs, nfs").rows == (("read", "2.50", "2.50"),)
+
+
+def test_cards_of_cells_tell_ratio_and_cells_won_not_a_peak() -> None:
+    report = report_of(matrix_run(lambda *_: 1.25, tests=("read",), sizes=SMALL, spread=0.001, change=told_in_cells))
+    assert not ids(report) & {"fairness"} and ids(report) >= DETAILS
+    nfs, cifs = next(b for b in report.sections[0].blocks if isinstance(b, Cards)).cards
+    assert {label for label, _ in nfs.lines}.isdisjoint({"Saturation", "Shape", "p99 at the peak"})
+    assert dict(nfs.lines)["Cells won"] == "0 of 4 (0 %) against cifs"
+    assert dict(cifs.lines)["Cells won"] == "4 of 4 (100 %) against nfs"
+    shown = [
+        float(dict(lines)[label].split("×")[0])
+        for lines, label in ((cifs.lines, "Ratio to nfs"), (nfs.lines, "Ratio to cifs"))
+    ]
+    assert shown == pytest.approx([1.25, 0.8], abs=0.002)
+    assert dict(cifs.lines)["Cached cells"] == "4 of 4" and "Cached cells" not in dict(nfs.lines)
+    assert not any(text.startswith("Peak") for text in report.headline)
+
+
+def test_a_single_cell_has_no_range_and_no_curve() -> None:
+    report = report_of(
+        matrix_run(lambda *_: 0.734, 6, ("random read",), [(MIB, 64 * KIB)], spread=0.001, kind="file-blocks")
+    )
+    assert "sizes" not in ids(report)
+    page = render_html(report)
+    assert "cifs reaches 73.4 % of nfs" in page and " to 73.4 %" not in page
+    assert "cifs against nfs, 1 cell: lost." in report.headline
+    assert "geometric mean of 1 cell)" in report.headline[0]
 
 
 def test_the_mix_is_in_megabits_and_its_working_set_shown() -> None:

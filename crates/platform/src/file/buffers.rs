@@ -13,6 +13,7 @@ pub(crate) struct AlignedBuffers {
     start: NonNull<u8>,
     stride: usize,
     count: usize,
+    registered: usize,
 }
 
 // SAFETY: the mapping belongs to this value alone.
@@ -32,12 +33,18 @@ impl AlignedBuffers {
             return Err(io::Error::last_os_error());
         }
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { start, stride, count })
+        Ok(Self { start, stride, count, registered: stride })
     }
 
-    /// How many buffers, and how large each is, bytes.
-    pub fn shape(&self) -> (usize, usize) {
-        (self.count, self.stride)
+    /// Only so many bytes of each are for a ring to register.
+    pub fn register(mut self, bytes: usize) -> Self {
+        self.registered = bytes.next_multiple_of(PAGE).min(self.stride);
+        self
+    }
+
+    /// How many buffers, and how many bytes of each are to be registered.
+    pub fn to_register(&self) -> (usize, usize) {
+        (self.count, self.registered)
     }
 
     /// Where a buffer begins, for system calls; `length` is checked against its size.

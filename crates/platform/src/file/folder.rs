@@ -235,6 +235,7 @@ pub(crate) mod tests {
             handles: 4,
             buffers: 1,
             buffer_bytes: 4096,
+            registered_bytes: 4096,
             depth: 1,
             executor: Executor::Blocking,
             cold_command: None,

@@ -23,6 +23,8 @@ use std::time::Duration;
 
 const HEAD_START_NS: Nanos = 3_000_000;
 const HEAD_START_PER_SESSION_NS: Nanos = 100_000;
+/// Who has cancelled a trial does not wait longer than this for a call to come back; calls of working shares do.
+const CANCELLED_STALL_NS: Nanos = 10_000_000_000;
 const STACK_BYTES: usize = 512 * 1024;
 const WATCH_EVERY: Duration = Duration::from_millis(50);
 
@@ -49,7 +51,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
         within(patience, move || WorkFolder::make(&made).map(|folder| (Counters::of(folder.parent()), folder)));
     let unmade = |reason: String| Ok(finish(workload, Vec::new(), &[], &figures(live, 0, Some(reason))));
     let (counters, folder) = match opened {
-        None => return unmade(hung(&needs)),
+        None => return unmade(hung(&needs, needs.stall_ns)),
         Some(Err(reason)) => return unmade(reason),
         Some(Ok(found)) => found,
     };
@@ -120,8 +122,8 @@ fn figures(live: &Live, elapsed_ns: Nanos, fatal: Option<String>) -> GeneratorFi
     }
 }
 
-fn hung(needs: &FileNeeds) -> String {
-    let waited_s = needs.stall_ns as f64 / 1e9;
+fn hung(needs: &FileNeeds, patience_ns: Nanos) -> String {
+    let waited_s = patience_ns as f64 / 1e9;
     format!("{} did not answer for {waited_s} s: is the share still there?", needs.folder)
 }
 
@@ -219,7 +221,8 @@ fn work<W: FileWorkload>(
     let mut driver = FileDriver::new(workload, spec, live, session as u32, start_ns, clock);
     common.begin(session);
     let prepared = common.folder.open().and_then(|folder| {
-        Ok((Files::new(folder, needs.handles), AlignedBuffers::new(needs.buffers, needs.buffer_bytes)?))
+        let buffers = AlignedBuffers::new(needs.buffers, needs.buffer_bytes)?.register(needs.registered_bytes);
+        Ok((Files::new(folder, needs.handles), buffers))
     });
     let (end, lived_ns, cpu_ns) = match prepared {
         Err(error) => (End::Aborted(super::folder::advice(common.folder.parent(), &error)), 0, 0),
@@ -281,8 +284,10 @@ fn gather<S>(parts: &Receiver<Handed<S>>, common: &Common, sessions: usize, need
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
         }
+        let mut patience_ns = needs.stall_ns;
         if common.live.is_cancelled() {
             common.rendezvous.break_up();
+            patience_ns = patience_ns.min(CANCELLED_STALL_NS);
         }
         let now_ns = MonotonicClock.now_ns();
         for (session, last) in seen.iter_mut().enumerate() {
@@ -292,8 +297,8 @@ fn gather<S>(parts: &Receiver<Handed<S>>, common: &Common, sessions: usize, need
             let beat = common.beats[session].0.load(Ordering::Relaxed);
             if beat != last.0 || beat.is_multiple_of(2) || last.1 == 0 {
                 *last = (beat, now_ns);
-            } else if now_ns - last.1 > needs.stall_ns {
-                gathered.fault.get_or_insert_with(|| hung(needs));
+            } else if now_ns - last.1 > patience_ns {
+                gathered.fault.get_or_insert_with(|| hung(needs, patience_ns));
                 gathered.hung = true;
                 ended[session] = true;
                 stop(common);

@@ -60,8 +60,8 @@ fn advice(error: &io::Error) -> String {
 }
 
 /// The bytes of each buffer that are worth registering.
-fn registered_bytes(stride: usize, count: usize) -> usize {
-    let share = (REGISTERED_MAX / count.max(1)).min(stride);
+fn registered_bytes(wanted: usize, count: usize) -> usize {
+    let share = (REGISTERED_MAX / count.max(1)).min(wanted);
     if share < REGISTERED_MIN { 0 } else { share & !(REGISTERED_MIN - 1) }
 }
 
@@ -70,8 +70,8 @@ impl Ring {
         let ring = make_ring(depth as u32)?;
         let handles = vec![-1; lane.files.handles().max(1)];
         let fixed_files = ring.submitter().register_files(&handles).is_ok();
-        let (count, stride) = lane.buffers.shape();
-        let mut fixed_bytes = registered_bytes(stride, count);
+        let (count, wanted) = lane.buffers.to_register();
+        let mut fixed_bytes = registered_bytes(wanted, count);
         if fixed_bytes > 0 {
             let parts: Vec<libc::iovec> = (0..count)
                 .map(|index| libc::iovec {

@@ -81,6 +81,11 @@ class FileBlocksSettings(FileSettings):
         description="With cache = cold, shell command before each cell, such as one for the server.",
     )
 
+    @property
+    def ends_with_its_work(self) -> bool:
+        """See CommonSettings."""
+        return True
+
     @model_validator(mode="after")
     def _blocks_consistent(self) -> Self:
         for pattern in self.patterns:

@@ -9,6 +9,8 @@ from bakeoff.report.context import Context
 from bakeoff.report.sections import (
     audits,
     bottleneck,
+    caches,
+    cell_times,
     curves,
     errors,
     fairness,
@@ -38,6 +40,8 @@ SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
     heat_map.section,
     matrix_curves.section,
     matrix_tables.section,
+    cell_times.section,
+    caches.section,
     file_mix.section,
     curves.section,
     response.section,

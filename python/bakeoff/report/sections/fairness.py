@@ -12,7 +12,11 @@ from bakeoff.store.records import TrialRecord
 
 
 def section(context: Context) -> Section | None:
-    """The least and the most served client of any trial, relative to the mean client of that trial."""
+    """The least and the most served client of any trial, relative to the mean client of that trial; nothing for a
+    client alone.
+    """
+    if context.comparison.run.mixes == (1,):
+        return None
     rows: list[Row] = []
     cells = []
     for mix in context.comparison.run.mixes:

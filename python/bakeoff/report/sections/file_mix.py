@@ -106,7 +106,10 @@ def _working_set(context: Context) -> Table:
             touched = [found for trial in context.at(name, clients) if (found := _touched(trial))]
             cells += _set(touched, clients)
         rows.append(tuple(cells))
-    note = "Distinct pages of files read or written in a trial, mean over blocks. It must not depend on the clients."
+    note = (
+        "Distinct pages of files read or written in a trial, mean over blocks. It must not depend on the clients; in "
+        "trials too short to go through the whole workspace, slower clients touch less of it."
+    )
     return Table("Working set touched", tuple(columns), tuple(rows), note)
 
 

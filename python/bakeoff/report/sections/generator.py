@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from bakeoff.compare import wording
 from bakeoff.compare.gates import GENERATOR_LIMITED, GENERATOR_STARVED
@@ -13,6 +14,10 @@ from bakeoff.report.context import Context
 from bakeoff.stats import mean_interval
 from bakeoff.store.records import TrialRecord
 
+CELLS_NOTE = (
+    "CPU: of the busiest load thread, with the file system's own work in the calls: a busy thread limits nothing. "
+    "Waited: the largest share of a window that a load thread was ready and waited for a processor."
+)
 HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited")
 
 
@@ -69,6 +74,8 @@ def section(context: Context) -> Section:
         "CPU: of the busiest load thread. Waited: the largest share of a window that a load thread was ready and "
         "waited for a processor. Limited: trials in which the generator, not the server, was the bottleneck.",
     )
+    if context.one_surface:
+        return Section("generator", "The load generator", (text, *_starved(context), replace(table, note=CELLS_NOTE)))
     description = "Processor use of the load generator in percent at each number of simulated clients."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
     return Section("generator", "The load generator", (text, *_starved(context), chart))

@@ -7,6 +7,7 @@ import math
 from bakeoff.compare import wording
 from bakeoff.compare.matrix_model import Average, CellRatio, SurfacePair
 from bakeoff.compare.matrix_words import BLOCKS, percent_of, size, title
+from bakeoff.compare.surface import CellKey
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.heat import HeatCell, heat_map, ratio_range
@@ -20,7 +21,7 @@ def section(context: Context) -> Section | None:
     pairs = [pair for pair in matrix.pairs if pair.baseline == context.comparison.run.baseline]
     blocks: list[Block] = []
     for number, pair in enumerate(pairs):
-        blocks.append(Text(_legend(pair, matrix.blocks)))
+        blocks.append(Text(_legend(pair, matrix.blocks, matrix.kind)))
         blocks.append(Bullets(pair.sentences))
         blocks.append(_averages(pair, matrix.kind))
         limit = ratio_range([cell.ratio for cell in pair.cells])
@@ -37,14 +38,15 @@ def against(pair: SurfacePair) -> str:
     return f"{pair.contender} ÷ {pair.baseline}{clients}"
 
 
-def _legend(pair: SurfacePair, blocks: int) -> str:
+def _legend(pair: SurfacePair, blocks: int, kind: str) -> str:
     interval = (
         "Hatched: the 95 % interval of the cell includes 1.00."
         if blocks > 1
         else "One block: there are no intervals, and no cell is more than a number."
     )
+    number, level = (f"{against(pair)} in percent", "100") if kind == BLOCKS else (against(pair), "1")
     return (
-        f"Each number is {against(pair)}, geometric mean over blocks: above 1 {pair.contender} is faster. A cell has "
+        f"Each number is {number}, geometric mean over blocks: above {level} {pair.contender} is faster. A cell has "
         f"the colour of the one ahead, on a logarithmic scale with 1.00 in the middle. {interval} Corner: only a cache "
         "explains the rate of one of them. Frame: outlier. ×: not measured, or void. Won and lost are after "
         "Benjamini–Hochberg over all cells (q = 0.05)."
@@ -131,6 +133,13 @@ def name_of(cell: CellRatio) -> str:
     """ "read, 64 MiB file, 4 KiB records"."""
     file = f", {size(cell.file_kib)} file" if cell.file_kib is not None else ""
     return f"{title(cell.test)}{file}, {size(cell.record_kib)} records"
+
+
+def sizes_of(key: CellKey) -> str:
+    """ "64 MiB file, 4 KiB records"."""
+    _, file, record = key
+    known = ((file, "file"), (record, "records"))
+    return ", ".join(f"{size(count / 1024.0)} {what}" for count, what in known if count is not None)
 
 
 class _Drawing:

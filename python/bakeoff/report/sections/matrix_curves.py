@@ -35,7 +35,8 @@ def section(context: Context) -> Section | None:
                 name = "block" if matrix.kind == BLOCKS else axis
                 colour = PALETTE[context.names.index(pair.contender) % len(PALETTE)]
                 blocks.append(_chart(pair, curves, name, colour, f"chart-sizes-{number}-{axis}"))
-        blocks.append(_crossings(pair, matrix.kind))
+        if pair.curves:
+            blocks.append(_crossings(pair, matrix.kind))
     return Section("sizes", "Ratio against size", tuple(blocks)) if blocks else None
 
 

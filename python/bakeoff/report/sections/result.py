@@ -6,6 +6,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison
 from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.sections.cell_card import cell_card
 
 
 def section(context: Context) -> Section:
@@ -20,6 +21,8 @@ def section(context: Context) -> Section:
 
 
 def _card(context: Context, c: ContenderSummary, series: int) -> Card:
+    if context.one_surface:
+        return cell_card(context, c, series)
     wins = [p for p in context.comparison.pairs if p.primary.verdict.winner == c.name]
     total = sum(c.errors.values())
     failed = f", {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""
@@ -54,9 +57,9 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
         rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), pair.primary.verdict.text + note))
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
+    over = "" if len(info.mixes) == 1 else ", geometric mean over the mixes, weighted by the logarithm of the clients"
     note = (
-        f"Primary endpoint: {_endpoint(pairs[0].primary.title, info.rate_unit)}, geometric mean over the mixes, "
-        "weighted by the logarithm of the clients; above 1 is better. "
+        f"Primary endpoint: {_endpoint(pairs[0].primary.title, info.rate_unit)}{over}; above 1 is better. "
         f"δ = {wording.percent(info.delta)}{holm}."
     )
     return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note)

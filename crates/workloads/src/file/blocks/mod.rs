@@ -71,6 +71,7 @@ impl FileWorkload for BlocksWorkload {
             handles: 1,
             buffers: spec.outstanding as u16,
             buffer_bytes: spec.transfer_max().max(FILL_BYTES) as usize,
+            registered_bytes: spec.transfer_max() as usize,
             depth: spec.outstanding,
             executor: if spec.outstanding == 1 { Executor::Blocking } else { Executor::Ring },
             cold_command: spec.cold_command.clone(),

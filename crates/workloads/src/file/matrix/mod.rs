@@ -97,6 +97,7 @@ impl FileWorkload for MatrixWorkload {
             handles: 1,
             buffers: 1,
             buffer_bytes: spec.record_max() as usize,
+            registered_bytes: 0,
             depth: 1,
             executor: Executor::Blocking,
             cold_command: spec.cold_command.clone(),

@@ -125,6 +125,7 @@ impl FileWorkload for MixWorkload {
             handles,
             buffers: 1,
             buffer_bytes: buffer_bytes.max(4096),
+            registered_bytes: 0,
             depth: 1,
             executor: Executor::Blocking,
             cold_command: None,

@@ -116,7 +116,8 @@ impl BlocksSession {
         place.transfer = Transfer { reads: false, offset: self.length, size, reply: 0 };
         place.turn = Turn::Request;
         self.script_role = Some(Role::Piece);
-        let call = FileCall::WriteAt { file: FILE, buffer: slot as u16, length: size, offset: self.length };
+        // One piece at a time, and nothing else in flight: one buffer of this size is enough for any depth.
+        let call = FileCall::WriteAt { file: FILE, buffer: 0, length: size, offset: self.length };
         FileStep::Call { call, prepare: true, check: false }
     }
 

@@ -1,0 +1,92 @@
+"""How cold the caches were before each test, whether that was seen, and which cells a cache served."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import Any
+
+from bakeoff.compare import wording
+from bakeoff.compare.matrix_words import BLOCKS, title
+from bakeoff.compare.surface import CellKey, cells_of, key_of
+from bakeoff.report.blocks import Column, Section, Table, Text
+from bakeoff.report.context import Context
+from bakeoff.report.sections.heat_map import sizes_of
+
+# From warm to cold: the names in results, and for people.
+LEVELS = {
+    "warm": "as the test before left them",
+    "fresh": "file made by this test",
+    "dropped": "file dropped from memory",
+    "drop_caches": "all caches of this machine dropped",
+    "command": "after the cold command",
+}
+LEGEND = (
+    "What lies in a cache before a test decides what is measured. Seen empty: the kernel (cachestat) showed no page of "
+    "the file in memory when the clock started, in every block. Cached: what the disk or the wire carried, or the "
+    "speed of the link, cannot explain the rate, in half of the blocks at least."
+)
+
+
+def section(context: Context) -> Section | None:
+    """A row for each test of each contender."""
+    matrix = context.comparison.matrix
+    if matrix is None:
+        return None
+    rows: list[tuple[str, ...]] = []
+    for clients in context.comparison.run.mixes:
+        for name in context.names:
+            rows += [(f"{clients}", name, *row) for row in _rows(context, name, clients)]
+    if not rows:
+        return None
+    columns: tuple[Column, ...] = (
+        Column("Clients"),
+        Column("Contender", numeric=False),
+        Column("Pattern" if matrix.kind == BLOCKS else "Test", numeric=False),
+        Column("Caches before", numeric=False),
+        Column("Cells"),
+        Column("seen empty"),
+        Column("cached"),
+        Column("Why, at the largest cached cell", numeric=False),
+    )
+    if len(context.comparison.run.mixes) == 1:
+        columns, rows = columns[1:], [row[1:] for row in rows]
+    asked = _asked(context)
+    return Section("caches", "Caches", (Text(f"{asked} {LEGEND}"), Table("Caches of each test", columns, tuple(rows))))
+
+
+def _asked(context: Context) -> str:
+    cold = any((cell.get("cache") or {}).get("asked") == "cold" for t in context.usable for cell in cells_of(t))
+    return "Cold caches were asked for." if cold else "Warm caches were asked for."
+
+
+def _rows(context: Context, name: str, clients: int) -> list[tuple[str, ...]]:
+    seen: dict[str, dict[CellKey, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for trial in context.at(name, clients):
+        for cell in cells_of(trial):
+            if cell.get("cache"):
+                key = key_of(cell)
+                seen[key[0]][key].append(cell)
+    return [_row(test, cells) for test, cells in seen.items()]
+
+
+def _row(test: str, cells: dict[CellKey, list[dict[str, Any]]]) -> tuple[str, ...]:
+    before = Counter(_reached(found) for found in cells.values())
+    levels = [f"{LEVELS.get(level, level)}{f' ({n:,})' if len(before) > 1 else ''}" for level, n in before.items()]
+    empty = sum(all(cell["cache"].get("proved") for cell in found) for found in cells.values())
+    cached = {
+        key: marked[-1]
+        for key, found in cells.items()
+        if 2 * len(marked := [c for c in found if c.get("cached")]) >= len(found)
+    }
+    why = wording.MISSING
+    if cached:
+        largest = max(cached, key=lambda key: (key[1] or 0, key[2] or 0))
+        why = f"{sizes_of(largest)}: {cached[largest].get('cached_reason') or 'no reason was recorded'}"
+    return title(test), "; ".join(levels), f"{len(cells):,}", f"{empty:,}", f"{len(cached):,}", why
+
+
+def _reached(cells: list[dict[str, Any]]) -> str:
+    """The level that was reached in all blocks: the warmest of them."""
+    order = list(LEVELS)
+    names = [str(cell["cache"].get("name", "")) for cell in cells]
+    return min(names, key=lambda name: order.index(name) if name in order else len(order))

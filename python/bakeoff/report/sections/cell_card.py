@@ -1,0 +1,72 @@
+"""The key figures of a contender whose trials are made of cells at one number of clients."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.compare.matrix_model import Average, SurfacePair
+from bakeoff.compare.model import ContenderSummary
+from bakeoff.report.blocks import Card
+from bakeoff.report.context import Context
+
+
+def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
+    """The mean of its cells, and for each opponent the ratio and the cells won. A peak or a saturation has no meaning
+    without a curve over clients, nor one percentile over records of all sizes.
+    """
+    comparison = context.comparison
+    assert comparison.matrix is not None
+    measured = c.peak_clients is not None
+    interval = f" (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
+    caption = f"geometric mean of the cells{interval if c.peak_low == c.peak_low else ''}"
+    lines: list[tuple[str, str]] = []
+    for pair in comparison.matrix.pairs:
+        if c.name in (pair.baseline, pair.contender) and comparison.run.baseline in (pair.baseline, pair.contender):
+            lines += _against(pair, c.name)
+    cached = _cached(context, c.name)
+    if cached:
+        lines.append(("Cached cells", cached))
+    total = sum(c.errors.values())
+    failed = f", {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""
+    lines += [
+        ("Failed", f"{total:,} ({wording.percent(c.error_share)}){failed}" if total else f"none{failed}"),
+        ("Address", c.address),
+    ]
+    return Card(
+        title=c.name,
+        figure=f"{wording.figures(c.peak)} {comparison.run.rate_unit}",
+        caption=caption if measured else "no usable trial",
+        lines=tuple(lines),
+        series=series,
+        tone="good" if any(p.primary.verdict.winner == c.name for p in comparison.pairs) else "plain",
+    )
+
+
+def _against(pair: SurfacePair, name: str) -> list[tuple[str, str]]:
+    other = pair.baseline if name == pair.contender else pair.contender
+    found = [(f"Ratio to {other}", _ratio(pair.overall, name == pair.baseline))]
+    if pair.overall.open < pair.overall.cells:
+        won = pair.overall.behind if name == pair.baseline else pair.overall.ahead
+        share = wording.percent(won / pair.overall.cells)
+        found.append(("Cells won", f"{won:,} of {pair.overall.cells:,} ({share}) against {other}"))
+    if pair.small_office and pair.small_office.cells < pair.overall.cells:
+        found.append(("Small office", f"{_ratio(pair.small_office, name == pair.baseline)}"))
+    return found
+
+
+def _ratio(average: Average, inverse: bool) -> str:
+    ends = (average.ratio, average.low, average.high)
+    if inverse:
+        ends = (1.0 / average.ratio, 1.0 / average.high, 1.0 / average.low)
+    interval = f" ({wording.interval(*ends[1:])})" if ends[1] == ends[1] else ""
+    return f"{wording.ratio(*ends)}{interval}"
+
+
+def _cached(context: Context, name: str) -> str:
+    """Of the cells that this contender has in common with another one; empty when none is cached."""
+    assert context.comparison.matrix is not None
+    pair = next((p for p in context.comparison.matrix.pairs if name in (p.baseline, p.contender)), None)
+    if pair is None:
+        return ""
+    found = [cell for cell in pair.cells if cell.state not in ("void", "skipped")]
+    cached = sum(name in cell.cached for cell in found)
+    return f"{cached:,} of {len(found):,}" if cached else ""

@@ -1,0 +1,69 @@
+"""Times of single operations in the cells, and the CPU they cost."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from bakeoff.compare import wording
+from bakeoff.compare.matrix_words import BLOCKS, title
+from bakeoff.compare.surface import cells_of, key_of
+from bakeoff.report.blocks import Block, Column, Section, Table, Text
+from bakeoff.report.context import Context
+from bakeoff.report.sections.heat_map import label
+
+Pick = Callable[[dict[str, Any]], float | None]
+
+
+def section(context: Context) -> Section | None:
+    """Percentiles by test and size for each contender; for block sizes CPU per I/O, too."""
+    matrix = context.comparison.matrix
+    if matrix is None:
+        return None
+    size = "block" if matrix.kind == BLOCKS else "record"
+    wanted: list[tuple[str, Pick]] = [(f"{name} in ms", _percentile(f"{name}_ns")) for name in ("p50", "p95", "p99")]
+    if matrix.kind == BLOCKS:
+        wanted.append(("CPU per I/O in µs", lambda cell: cell.get("cpu_us_per_io")))
+    blocks: list[Block] = []
+    for clients in context.comparison.run.mixes:
+        at = f", {clients} clients" if clients > 1 else ""
+        for name in context.names:
+            for what, pick in wanted:
+                rows, sizes = _rows(context, name, clients, pick)
+                if rows:
+                    columns = (Column("Test", numeric=False), *(Column(label(kib)) for kib in sizes))
+                    blocks.append(Table(f"{what}, {name}{at}", columns, rows, folded=True))
+    if not blocks:
+        return None
+    over = "blocks" if matrix.kind == BLOCKS else "file sizes and blocks"
+    intro = f"From the histogram of each cell: single operations by {size} size, geometric mean over {over}."
+    return Section("times-of-cells", "Times of single operations", (Text(intro), *blocks))
+
+
+def _percentile(name: str) -> Pick:
+    def pick(cell: dict[str, Any]) -> float | None:
+        value = (cell.get("service") or {}).get(name)
+        return value / 1e6 if isinstance(value, (int, float)) else None
+
+    return pick
+
+
+def _rows(
+    context: Context, name: str, clients: int, pick: Pick
+) -> tuple[tuple[tuple[str, ...], ...], list[float | None]]:
+    logs: dict[tuple[str, float | None], list[float]] = defaultdict(list)
+    for trial in context.at(name, clients):
+        for cell in cells_of(trial):
+            value = pick(cell)
+            if value is not None and value > 0.0 and not cell.get("skipped"):
+                test, _, record = key_of(cell)
+                logs[test, None if record is None else record / 1024.0].append(math.log(value))
+    sizes = sorted({size for _, size in logs}, key=lambda kib: -1.0 if kib is None else kib)
+    rows = []
+    for test in dict.fromkeys(test for test, _ in logs):
+        found = [logs.get((test, size)) for size in sizes]
+        shown = (wording.figures(math.exp(math.fsum(some) / len(some)), 3) if some else "" for some in found)
+        rows.append((title(test), *shown))
+    return tuple(rows), sizes
