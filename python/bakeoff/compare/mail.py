@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any
 
 from bakeoff.compare import wording
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -18,18 +18,15 @@ LOSSES = {
     "ghost": "refused and delivered all the same",
     "resurrected": "back after its deletion was confirmed",
 }
-# Ways of not serving a session that a limit of sessions brings about.
-REFUSALS = (
-    "refused",
-    "reset",
-    "busy_421",
-    "denied",
-    "connect_timeout",
-    "banner_timeout",
-    "connect_1s",
-    "connect_3s",
-    "connect_7s",
+# Where a server may bound its sessions: how the trial's figures call the place, words for it, the step of being let in.
+DOORS = (
+    ("smtp", "SMTP sessions", "smtp-connect"),
+    ("pop3", "POP3 sessions", "pop3-connect"),
+    ("pop3_logged_in", "POP3 sessions after login", "pop3-pass"),
 )
+# Replies that say no to a session as such.
+SAID_NO = ("busy_421", "denied")
+QUEUE_OVERFLOW = ("connect_1s", "connect_3s", "connect_7s", "connect_timeout")
 KNOWN_LIMITS = {
     10: "Dovecot's mail_max_userip_connections, Maddy's concurrency",
     20: "Exim's smtp_accept_max, Postfix's default_destination_concurrency_limit",
@@ -70,22 +67,57 @@ def limits(run: RunRecord) -> tuple[str, ...]:
 
 
 def _limits(run: RunRecord, trial: TrialRecord) -> Iterator[str]:
-    peaks: dict[str, Any] = trial.workload.get("peak_sessions") or {}
-    measured = (trial.workload.get("refusals") or {}).get("measured", {})
-    refused = sum(measured.get("counts", {}).get(name, 0) for name in REFUSALS)
     offered = trial.mix_clients * int(run.plan.get("settings", {}).get("threads", 1))
-    for side, peak in peaks.items():
-        if refused and 1 < peak < offered:
+    told: set[int] = set()
+    for door, words, step in DOORS:
+        peak = _limiting(trial, door, step, offered)
+        if peak is not None and peak not in told:
+            told.add(peak)
             known = KNOWN_LIMITS.get(peak)
             of = f" ({known})" if known else ""
             yield (
-                f"never more than {peak} {side.upper()} sessions were served at once while others were refused: "
+                f"never more than {peak} {words} were served at once while others waited or were refused: "
                 f"that equals the limit of {peak}{of}"
             )
+    yield from _overflow(run, trial)
     rate = (trial.workload.get("flow") or {}).get("accepted_per_s", 0.0)
     for limit, known in KNOWN_RATES.items():
         if abs(rate - limit) <= 0.02 * limit:
             yield f"{rate:.1f} messages per second equals the limit of {limit} ({known})"
+
+
+def _limiting(trial: TrialRecord, door: str, step: str, offered: int) -> int | None:
+    """The most sessions that a door let through when this number was the server's choice, not the load's.
+
+    Either the server says no to further sessions, or sessions wait in front of the door on average while the number
+    behind it stays at its peak. Without a limit the number would vary as independent sessions make it vary: the mean
+    would then lie more than a standard deviation below the peak.
+    """
+    sessions = (trial.workload.get("sessions") or {}).get(door) or {}
+    peak, mean, waiting = (sessions.get(key, 0) for key in ("peak", "mean", "waiting"))
+    if not 1 < peak < offered:
+        return None
+    let_in = next((op for op in trial.per_operation if op.name == step), None)
+    turned_away = sum(let_in.errors.values()) if let_in and step.endswith("connect") else 0
+    counts = (trial.workload.get("refusals") or {}).get("measured", {}).get("counts", {})
+    if turned_away and any(counts.get(name) for name in SAID_NO):
+        return int(peak)
+    deviation = math.sqrt(max(0.0, mean * (1 - mean / offered)))
+    held = mean + deviation > peak
+    return int(peak) if held and (waiting >= 1 or turned_away) else None
+
+
+def _overflow(run: RunRecord, trial: TrialRecord) -> Iterator[str]:
+    """The kernel dropped connections because the server did not accept them fast enough."""
+    counts = (trial.workload.get("refusals") or {}).get("measured", {}).get("counts", {})
+    dropped = sum(counts.get(name, 0) for name in QUEUE_OVERFLOW)
+    if not dropped:
+        return
+    contenders = (run.environment.get("content") or {}).get("contenders") or {}
+    facts = contenders.get(trial.contender) or {}
+    queues = [f"{key} {value}" for key, value in facts.items() if key.endswith("listen backlog")]
+    of = f" (its {', '.join(queues)})" if queues else ""
+    yield f"connections waited for whole seconds or in vain: the accept queue of the server was full{of}"
 
 
 def overall_response_s(trial: TrialRecord) -> float:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from statistics import fmean
 
 from bakeoff.compare import wording
-from bakeoff.compare.mail import LOSSES, SATURATED_S, ledger_counts, limits, overall_response_s
+from bakeoff.compare.mail import LOSSES, SATURATED_S, ledger_counts, overall_response_s
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, known, over_seconds
 from bakeoff.report.context import Context
@@ -37,12 +37,6 @@ def section(context: Context) -> Section | None:
         return None
     blocks: list[Block] = [_scores(context), *_saturation(context), *_flow(context), *_ledger(context)]
     blocks += _refusals(context)
-    found = limits(context.run)
-    if found:
-        blocks.append(
-            Text("Numbers that equal a limit of the server say how it was set up, not how fast it is.", "warning")
-        )
-        blocks.append(Bullets(found))
     return Section("mail", "Mail", tuple(blocks))
 
 
