@@ -1,6 +1,9 @@
 """file-matrix on real file systems: several clients, and what is counted when they stop each other."""
 
+import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ import pytest
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
+from bakeoff.plan.kinds.file_matrix import AUTOMATIC
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -24,14 +28,18 @@ def memory(tmp_path: Path) -> Iterator[Path]:
     place.rmdir()
 
 
-def measure(folder: Path, clients: int = 1, **changes: Any) -> TrialResult:
-    workload = {
+def matrix(folder: Path, **changes: Any) -> dict[str, Any]:
+    return {
         "kind": "file-matrix", "folder": str(folder), "pairs": [[64 * KIB, 4 * KIB]], "tests": ["write", "read"],
         "keep": False, "fsync": False, "close": False, "direct": False, "dsync": False, "sync": False, "mmap": False,
         "verify": True, "cache": "warm", "drop_caches": False, "cold_command": None, "stonewall": False,
         "mixed_read_percent": None, "stride": 17, "carrier": "memory", "link_bytes_per_s": None, "stall_s": 30.0,
         **changes,
     }  # fmt: skip
+
+
+def measure(folder: Path, clients: int = 1, **changes: Any) -> TrialResult:
+    workload = matrix(folder, **changes)
     spec = TrialSpec.model_validate({"workload": workload, "clients": clients, "length_s": 100, "seed": 5})
     outcome = LocalAgent().start(spec).wait(90)
     assert outcome is not None
@@ -81,3 +89,88 @@ def test_without_stonewall_all_of_every_file_is_done_inside_the_clock(memory: Pa
     for cell in cells(measure(memory, 4, pairs=[[1 * MIB, 16 * KIB]])):
         assert cell["bytes"] == 4 * MIB and cell["operations"] == 256 == cell["service"]["count"]
         assert cell["whole"] and cell["idle_clients"] == 0 and cell["slowest_bytes"] == MIB
+
+
+MEMORY = """
+import json, sys
+from pathlib import Path
+from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.spec import TrialSpec
+
+def high_water():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
+
+agent = LocalAgent()
+before = high_water()
+spec = TrialSpec.model_validate(json.loads(sys.argv[1]))
+result = agent.start(spec).wait(100).result
+print(json.dumps({"fatal": result.fatal, "operations": result.operations, "grown": high_water() - before}))
+"""
+
+
+@pytest.mark.parametrize("record", [4 * KIB, 256 * KIB])
+def test_sixty_clients_need_a_record_and_a_mebibyte_each_at_most(memory: Path, record: int) -> None:
+    """Of a process of its own, so that what other tests have left in this one does not count."""
+    pairs = [[size, record] for size in (256 * KIB, 512 * KIB, 1 * MIB)]
+    workload = matrix(memory, pairs=pairs, tests=AUTOMATIC)
+    spec = {"workload": workload, "clients": 60, "length_s": 100}
+    command = [sys.executable, "-c", MEMORY, json.dumps(spec)]
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout)
+    assert told["fatal"] is None and told["operations"] == 60 * 13 * sum(size // record for size, _ in pairs)
+    assert told["grown"] <= 60 * (record + MIB), f"{told['grown'] / MIB:.1f} MiB"
+
+
+class Disk:
+    """An ext4 file system in a file, mounted by a loop device."""
+
+    def __init__(self, place: Path) -> None:
+        self.point, self._image = place / "ext4", place / "ext4.image"
+        self.point.mkdir()
+        with self._image.open("wb") as image:
+            image.truncate(96 * MIB)
+        subprocess.run(["mkfs.ext4", "-q", str(self._image)], check=True)
+        self.mount = f"mount -o loop {self._image} {self.point}"
+        subprocess.run(self.mount, shell=True, check=True)
+
+    def close(self) -> None:
+        subprocess.run(["umount", str(self.point)], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    found = Disk(tmp_path)
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize(
+    ("changes", "level", "name"),
+    [
+        ({}, 2, "dropped"),
+        ({"drop_caches": True}, 3, "drop_caches"),
+        ({"cold_command": "umount {point} && {mount}"}, 4, "command"),
+    ],
+)
+def test_every_rung_of_the_cold_ladder_is_reached_and_proved(
+    disk: Disk, changes: dict[str, Any], level: int, name: str
+) -> None:
+    if "cold_command" in changes:
+        changes = {"cold_command": changes["cold_command"].format(point=disk.point, mount=disk.mount)}
+    tests, pairs = ["write", "read", "random_read"], [[4 * MIB, 64 * KIB]]
+    for clients in (1, 2):
+        result = measure(disk.point, clients, pairs=pairs, tests=tests, carrier="disk", cache="cold", **changes)
+        write, *reads = cells(result)
+        assert (write["cache"]["level"], write["cache"]["name"], write["cache"]["asked"]) == (1, "fresh", "cold")
+        for cell in reads:
+            assert (cell["cache"]["level"], cell["cache"]["name"]) == (level, name)
+            assert cell["cache"]["resident_pages"] == 0 and cell["cache"]["proved"]
+            assert cell["cached"] is False and cell["carried_bytes"] >= cell["bytes"], cell["cached_reason"]
+    warm = cells(measure(disk.point, pairs=pairs, tests=tests, carrier="disk"))[1]
+    assert (warm["cache"]["level"], warm["cache"]["proved"], warm["cached"]) == (0, False, True)
+    assert warm["cache"]["resident_share"] == pytest.approx(1.0)
+
+
+def test_a_cold_command_that_fails_is_told(memory: Path) -> None:
+    told = measure(memory, tests=["read"], cache="cold", cold_command="false").fatal
+    assert told is not None and "makes caches cold failed" in told

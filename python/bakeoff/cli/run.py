@@ -11,6 +11,7 @@ from rich.console import Console
 from bakeoff.agents.local import LocalAgent
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.result import print_result, stop_cleanly
+from bakeoff.patience import hanging_calls
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, start_run
@@ -46,6 +47,7 @@ def run(
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     print_result(path)
+    tell_hanging_calls()
 
 
 def default_path(plan: Plan) -> Path:
@@ -57,3 +59,10 @@ def make_observer() -> Observer:
     """The live display on a terminal, plain lines elsewhere, both on standard error."""
     console = Console(stderr=True)
     return LiveObserver(console) if console.is_terminal else PlainObserver(sys.stderr)
+
+
+def tell_hanging_calls() -> None:
+    """Why the command does not end yet, when a share has stopped to answer in the middle of a call."""
+    if hanging_calls():
+        text = "a share still owes an answer: the command ends when it comes, or when its mount is aborted (umount -f)"
+        typer.echo(f"bakeoff: {text}", err=True)

@@ -25,6 +25,13 @@ pub(crate) struct Common {
     pub beats: Vec<Beat>,
 }
 
+impl Common {
+    /// A session makes its first call.
+    pub fn begin(&self, session: usize) {
+        self.beats[session].0.store(1, Ordering::Relaxed);
+    }
+}
+
 /// Counts a session's calls: odd while one runs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -53,8 +60,17 @@ pub(crate) enum End {
 const SLICE: Duration = Duration::from_millis(20);
 
 impl Lane {
+    /// The lane of a session whose first call, that on the folder, [`Common::begin`] has announced.
     pub fn new(common: Arc<Common>, files: Files, buffers: AlignedBuffers, session: usize) -> Self {
-        Self { common, files, buffers, session, beats: 0 }
+        let mut lane = Self { common, files, buffers, session, beats: 1 };
+        lane.beat();
+        lane
+    }
+
+    /// Lets go of files and folder. That is a call on the share as well, and may hang.
+    pub fn end(mut self) {
+        self.beat();
+        drop(self);
     }
 
     /// A call begins or ends.

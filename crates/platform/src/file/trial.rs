@@ -70,7 +70,13 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
     drop(sender);
     let gathered = gather(&parts, &common, sessions, &needs);
     let elapsed_ns = MonotonicClock.now_ns().saturating_sub(start_ns);
-    let fault = gathered.fault.or_else(|| remove(&common, patience));
+    let mut fault = gathered.fault;
+    if !gathered.hung {
+        // In this order: what is taken away cannot be looked for any more.
+        let gone = vanished(&common, patience);
+        let left = remove(&common, patience);
+        fault = fault.or(gone).or(left);
+    }
     if let Some(broken) = gathered.broken {
         return Err(TrialError::Broken(broken));
     }
@@ -130,6 +136,19 @@ fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send
     result.recv_timeout(patience).ok()
 }
 
+/// Why what was measured was not in the contender's folder: it was taken away from above the trial, which went on
+/// in a folder that has no name any more.
+fn vanished(common: &Arc<Common>, patience: Duration) -> Option<String> {
+    let shared = Arc::clone(common);
+    let found = within(patience, move || shared.folder.open().map(drop));
+    let parent = common.folder.parent().display();
+    match found {
+        Some(Ok(())) => None,
+        Some(Err(_)) => Some(format!("{parent} has vanished while the trial ran: mount the share again")),
+        None => Some(format!("{parent} did not answer at the end of the trial: is the share still there?")),
+    }
+}
+
 /// Removes the trial's folder; why not, when it was not otherwise at fault.
 fn remove(common: &Arc<Common>, patience: Duration) -> Option<String> {
     let shared = Arc::clone(common);
@@ -182,6 +201,7 @@ fn work<W: FileWorkload>(
     let clock = MonotonicClock;
     let live = Arc::clone(&common.live);
     let mut driver = FileDriver::new(workload, spec, live, session as u32, start_ns, clock);
+    common.begin(session);
     let prepared = common.folder.open().and_then(|folder| {
         Ok((Files::new(folder, needs.handles), AlignedBuffers::new(needs.buffers, needs.buffer_bytes)?))
     });
@@ -197,7 +217,9 @@ fn work<W: FileWorkload>(
                 Executor::Blocking => lane::run(&mut driver, &mut lane, &clock),
                 Executor::Ring => uring::run(&mut driver, &mut lane, &clock),
             };
-            (end, clock.now_ns() - begun_ns, thread_cpu_ns() - cpu_ns)
+            let lived = (clock.now_ns() - begun_ns, thread_cpu_ns() - cpu_ns);
+            lane.end();
+            (end, lived.0, lived.1)
         }
     };
     let timeline = spec.timeline(start_ns);
@@ -215,12 +237,14 @@ fn work<W: FileWorkload>(
 struct Gathered<S> {
     parts: Vec<(usize, Part<S>)>,
     fault: Option<String>,
+    /// The folder does not answer: nothing can be removed from it.
+    hung: bool,
     broken: Option<String>,
 }
 
 /// Waits for all sessions, but not for one whose call hangs longer than the workload allows.
 fn gather<S>(parts: &Receiver<Handed<S>>, common: &Common, sessions: usize, needs: &FileNeeds) -> Gathered<S> {
-    let mut gathered = Gathered { parts: Vec::with_capacity(sessions), fault: None, broken: None };
+    let mut gathered = Gathered { parts: Vec::with_capacity(sessions), fault: None, hung: false, broken: None };
     let mut ended = vec![false; sessions];
     let mut seen: Vec<(u64, Nanos)> = vec![(0, 0); sessions];
     while ended.iter().any(|ended| !ended) {
@@ -254,6 +278,7 @@ fn gather<S>(parts: &Receiver<Handed<S>>, common: &Common, sessions: usize, need
                 *last = (beat, now_ns);
             } else if now_ns - last.1 > needs.stall_ns {
                 gathered.fault.get_or_insert_with(|| hung(needs));
+                gathered.hung = true;
                 ended[session] = true;
                 stop(common);
             }

@@ -10,11 +10,14 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.errors import PlanError
 from bakeoff.mounts import link_bytes_per_s, mount_of
+from bakeoff.patience import answers
 from bakeoff.plan.fields import Duration, Strict, is_resolved
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite, SuiteClass
 from bakeoff.units import parse_link_speed, parse_size
+
+PATIENCE_S = 10.0
 
 
 def _sizes(value: Any, info: ValidationInfo) -> Any:
@@ -89,13 +92,15 @@ def homes() -> set[str]:
 
 
 def check_folder_address(address: str) -> None:
-    """Raise PlanError unless `address` is the full path of a folder that may be worked in."""
+    """Raise PlanError unless `address` is the full path of a folder that may be worked in, and that answers."""
     if "://" in address:
         raise PlanError(f"address {address!r}: file suites work in folders: mount the share, give its path")
     if not address.startswith("/"):
         raise PlanError(f"address {address!r}: write the full path of a folder, such as /mnt/share")
     if "\0" in address:
         raise PlanError("an address holds a zero byte: write the full path of a folder")
+    if not answers(address, PATIENCE_S):
+        raise PlanError(f"{address} does not answer for {PATIENCE_S:g} s: is the share's server up?")
     real = os.path.realpath(address)
     if real == "/":
         raise PlanError(f"address {address!r} is the root of this machine: make a subfolder and name that")

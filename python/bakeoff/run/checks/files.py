@@ -5,7 +5,6 @@ import errno
 import os
 import secrets
 import shutil
-import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,6 +14,8 @@ from typing import Any, TypeVar
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
 from bakeoff.mounts import Mount, mount_at
+from bakeoff.patience import HangsError, answers
+from bakeoff.patience import in_time as within
 from bakeoff.plan.kinds import KINDS
 from bakeoff.plan.kinds.file_common import FolderKind, check_folder_address
 from bakeoff.plan.model import Contender, Plan
@@ -47,7 +48,7 @@ class FolderCheck:
 
     def answers(self, contender: Contender) -> None:
         """See Check."""
-        in_time(lambda: _try_out(contender), contender)
+        in_time(lambda: _try_out(contender), contender, self._patience_s)
 
     def examine(self, contender: Contender) -> None:
         """See Check."""
@@ -55,7 +56,7 @@ class FolderCheck:
         self.answers(contender)
         name, folder = contender.name, Path(contender.address)
         place, state, space = in_time(
-            lambda: (os.path.realpath(folder), folder.stat(), shutil.disk_usage(folder)), contender
+            lambda: (os.path.realpath(folder), folder.stat(), shutil.disk_usage(folder)), contender, self._patience_s
         )
         self._places[name], mount = place, mount_at(place)
         self._devices[name] = (state.st_dev, state.st_ino)
@@ -152,25 +153,14 @@ def _remove(folder: Path) -> None:
 
 def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PATIENCE_S) -> T:
     """What `work` returns. Raises TargetError when it hangs, as a share does whose server is gone."""
-    box: list[T] = []
-    fault: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            box.append(work())
-        except BaseException as error:
-            fault.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(patience_s)
-    if fault:
-        raise fault[0]
-    if not box:
-        raise TargetError(
-            f"{contender.name}: {contender.address} does not answer for {patience_s:g} s: is the share's server up?"
-        )
-    return box[0]
+    try:
+        if answers(contender.address, patience_s):
+            return within(work, patience_s)
+    except HangsError:
+        pass  # told below
+    raise TargetError(
+        f"{contender.name}: {contender.address} does not answer for {patience_s:g} s: is the share's server up?"
+    )
 
 
 def _try_out(contender: Contender) -> None:

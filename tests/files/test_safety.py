@@ -1,0 +1,336 @@
+"""Runs on shares that lie, fill up, vanish, hang or are not to be touched: each is told in one sentence."""
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.store.read import read_run
+from bakeoff.store.records import RunRecord, TrialRecord
+from tests.files.shares import share, tmpfs
+from tests.files.test_matrix import KIB, MIB, cells, measure
+
+SHIM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The last byte of every 100th read of a file below BAD_FOLDER comes back with one bit flipped. */
+static ssize_t spoil(int file, void *to, ssize_t read) {
+    static int count;
+    char link[64], path[PATH_MAX];
+    const char *bad = getenv("BAD_FOLDER");
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (bad == NULL || length <= 0 || read <= 0) return read;
+    path[length] = 0;
+    if (strncmp(path, bad, strlen(bad)) == 0 && ++count % 100 == 0) ((unsigned char *)to)[read - 1] ^= 1;
+    return read;
+}
+
+ssize_t pread(int file, void *to, size_t length, off_t offset) {
+    static ssize_t (*real)(int, void *, size_t, off_t);
+    if (!real) real = dlsym(RTLD_NEXT, "pread");
+    return spoil(file, to, real(file, to, length, offset));
+}
+
+ssize_t pread64(int file, void *to, size_t length, off_t offset) { return pread(file, to, length, offset); }
+
+ssize_t read(int file, void *to, size_t length) {
+    static ssize_t (*real)(int, void *, size_t);
+    if (!real) real = dlsym(RTLD_NEXT, "read");
+    return spoil(file, to, real(file, to, length));
+}
+"""
+
+MATRIX = ("--file-sizes", "1MiB", "--record-sizes", "4KiB", "--tests", "write,read,random_read", "--blocks", "1")
+
+
+def start(*words: str, **more: Any) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "bakeoff", *words]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def run(suite: str, tmp_path: Path, *words: str, **more: Any) -> tuple[int, str, RunRecord | None]:
+    """Exit code, standard error and the run file of `bakeoff run`."""
+    output = tmp_path / "r.bakeoff"
+    done = start("run", suite, *words, "-o", str(output), **more)
+    _, told = done.communicate(timeout=120)
+    return done.returncode, told, read_run(output) if output.exists() else None
+
+
+def refused(tmp_path: Path, *words: str, suite: str = "file-matrix") -> str:
+    """The one message of a run that does not begin."""
+    code, told, record = run(suite, tmp_path, *words)
+    assert (code, record) == (2, None), told
+    assert told.count("\n") == 1 and told.startswith("bakeoff: ") and "Traceback" not in told
+    return told
+
+
+def trials(record: RunRecord | None, contender: str) -> list[TrialRecord]:
+    assert record is not None
+    return [trial for trial in record.trials if trial.contender == contender]
+
+
+def wait_for(what: Callable[[], bool], patience_s: float = 30.0) -> None:
+    until = time.monotonic() + patience_s
+    while not what():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Iterator[Path]:
+    """A sound folder, which every run must leave empty."""
+    place = tmp_path / "good"
+    place.mkdir()
+    yield place
+    assert list(place.iterdir()) == []
+
+
+def test_direct_io_is_not_flagged_and_a_cached_second_read_is(good: Path) -> None:
+    pairs, tests = [[8 * MIB, 64 * KIB]], ["write", "read", "reread", "random_read"]
+    cached = cells(measure(good, pairs=pairs, tests=tests, carrier="disk"))
+    direct = cells(measure(good, pairs=pairs, tests=tests, carrier="disk", direct=True))
+    assert [cell["cached"] for cell in cached[1:]] == [True] * 3
+    assert [cell["cached"] for cell in direct[1:]] == [False] * 3
+    assert "0 % of" in cached[2]["cached_reason"]
+    assert all(cell["carried_bytes"] >= cell["bytes"] for cell in direct[1:])
+
+
+def test_faster_than_the_stated_link_is_flagged(tmp_path: Path, good: Path) -> None:
+    code, told, record = run("file-matrix", tmp_path, f"a={good}", *MATRIX, "--link-speed", "1Mbit/s")
+    assert code == 0, told
+    for cell in trials(record, "a")[0].workload["cells"]:
+        assert cell["cached"] is True and "more than the link carries" in cell["cached_reason"]
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shim")
+    (folder / "shim.c").write_text(SHIM)
+    library = folder / "shim.so"
+    command = ["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(folder / "shim.c"), "-ldl"]
+    subprocess.run(command, check=True)
+    return library
+
+
+@pytest.mark.parametrize(
+    ("suite", "words"),
+    [
+        ("file-matrix", MATRIX),
+        ("file-blocks", ("--block-sizes", "4KiB", "--region", "4MiB", "--cell-time", "50ms", "--blocks", "1")),
+        ("file-mix", ("--mixes", "1", "--length", "1s", "--blocks", "1")),
+    ],
+)
+def test_silent_corruption_is_caught_in_every_suite(
+    suite: str, words: tuple[str, ...], tmp_path: Path, good: Path, shim: Path
+) -> None:
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    faulty = {**os.environ, "LD_PRELOAD": str(shim), "BAD_FOLDER": f"{bad}/.bakeoff-"}
+    code, told, record = run(suite, tmp_path, f"good={good}", f"bad={bad}", *words, env=faulty)
+    assert code == 0, told
+    assert [trial.state for trial in trials(record, "good")] == ["ok"]
+    (trial,) = trials(record, "bad")
+    assert trial.state == "failed" and re.search("not what was written|other bytes than", trial.reason), trial.reason
+    assert list(bad.iterdir()) == [], "a failed trial removes its files as well"
+    (tmp_path / "r.bakeoff").unlink()
+    code, told, record = run(suite, tmp_path, f"bad={bad}", *words, "--no-verify", env=faulty)
+    assert (code, [trial.state for trial in trials(record, "bad")]) == (0, ["ok"]), told
+    assert list(bad.iterdir()) == []
+
+
+def test_free_space_is_checked_before_anything_is_written(tmp_path: Path, good: Path) -> None:
+    with tmpfs(tmp_path / "small", "size=2m") as small:
+        told = refused(tmp_path, f"small={small}", f"good={good}", "--file-sizes", "8MiB", "--blocks", "1")
+        assert "MB free" in told and "small:" in told
+        assert list(small.iterdir()) == []
+
+
+def test_a_share_that_fills_up_fails_the_trial_and_the_run_goes_on(tmp_path: Path, good: Path) -> None:
+    with tmpfs(tmp_path / "small", "size=24m") as small:
+        words = ("--file-sizes", "16MiB", "--record-sizes", "64KiB", "--blocks", "1", "--tests", "write,read")
+        process = start("run", "file-matrix", f"small={small}", f"good={good}", *words, "-o", f"{tmp_path}/r.bakeoff")
+        # Somebody else takes what was free when it was checked.
+        wait_for(lambda: any(tmp_path.glob("r.bakeoff*")))
+        (small / "other").write_bytes(bytes(20 * MIB))
+        _, told = process.communicate(timeout=60)
+        record = read_run(tmp_path / "r.bakeoff")
+        (trial,) = trials(record, "small")
+        assert process.returncode == 0, told
+        assert trial.state == "failed" and ("full" in trial.reason or "MB free" in trial.reason), trial.reason
+        assert [trial.state for trial in trials(record, "good")] == ["ok"]
+        assert [path.name for path in small.iterdir()] == ["other"]
+
+
+def test_a_full_file_system_in_the_middle_of_a_test_is_told(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "small", "size=4m,nr_inodes=50") as small:
+        (small / "other").write_bytes(bytes(3 * MIB))
+        result = measure(small, pairs=[[512 * KIB, 64 * KIB]], tests=["write"])
+        assert result.fatal is None
+        (small / "holes").mkdir()
+        (small / "holes" / "inodes").touch()
+        for index in range(60):
+            try:
+                (small / "holes" / str(index)).touch()
+            except OSError:
+                break
+        told = measure(small, pairs=[[512 * KIB, 64 * KIB]], tests=["write"]).fatal
+        assert told is not None and "full" in told
+
+
+def test_a_read_only_mount_is_refused(tmp_path: Path, good: Path) -> None:
+    with tmpfs(tmp_path / "fixed", "ro") as fixed:
+        told = refused(tmp_path, f"fixed={fixed}", f"good={good}", *MATRIX)
+        assert "cannot be written to" in told and "mount it for writing" in told
+
+
+def test_missing_folders_roots_and_homes_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert "does not exist" in refused(tmp_path, f"a={tmp_path}/none", *MATRIX)
+    assert "is not a folder" in refused(tmp_path, f"a={file}", *MATRIX)
+    assert "root of this machine" in refused(tmp_path, "a=/", *MATRIX)
+    assert "home folder" in refused(tmp_path, f"a={Path.home()}", *MATRIX)
+
+
+def test_a_mount_that_goes_away_under_eight_clients_fails_them_and_the_run_goes_on(tmp_path: Path, good: Path) -> None:
+    with tmpfs(tmp_path / "gone", "size=400m") as gone:
+        words = ("--mixes", "1,8", "--length", "2s", "--blocks", "2", "--workspace", "2MB")
+        process = start("run", "file-mix", f"gone={gone}", f"good={good}", *words, "-o", f"{tmp_path}/r.bakeoff")
+        # The eighth client's folder is there while the second mix of this contender runs.
+        wait_for(lambda: any(gone.glob(".bakeoff-mix-*/*7*")))
+        time.sleep(0.5)
+        subprocess.run(["umount", "-l", str(gone)], check=True)
+        _, told = process.communicate(timeout=100)
+        record = read_run(tmp_path / "r.bakeoff")
+        assert process.returncode == 0, told
+        states = {(trial.block, trial.mix_clients): trial for trial in trials(record, "gone")}
+        failed = [trial for trial in states.values() if trial.state == "failed"]
+        assert failed[0].mix_clients == 8 and all(re.search("vanished|not mounted", trial.reason) for trial in failed)
+        assert [trial.state for trial in trials(record, "good")] == ["ok"] * 4
+        assert record.finished_at is not None
+        assert list(gone.iterdir()) == [], "nothing was written below the mount point"
+
+
+def test_a_server_that_dies_fails_the_trial_at_once(tmp_path: Path, good: Path) -> None:
+    with share(tmp_path) as mounted:
+        words = ("--mixes", "2", "--length", "20s", "--blocks", "1", "--workspace", "1MB")
+        process = start("run", "file-mix", f"dead={mounted.point}", *words, "-o", f"{tmp_path}/r.bakeoff")
+        wait_for(lambda: any((tmp_path / "behind").glob(".bakeoff-mix-*/*")))
+        began = time.monotonic()
+        mounted.die()
+        _, told = process.communicate(timeout=60)
+        (trial,) = read_run(tmp_path / "r.bakeoff").trials
+        assert process.returncode == 0 and time.monotonic() - began < 10, told
+        assert trial.state == "failed" and ("vanished" in trial.reason or "input/output" in trial.reason), trial.reason
+
+
+def test_a_share_that_hangs_before_the_run_is_refused_in_time(tmp_path: Path, good: Path) -> None:
+    with share(tmp_path) as mounted:
+        mounted.stop()
+        began = time.monotonic()
+        told = refused(tmp_path, f"hung={mounted.point}", f"good={good}", *MATRIX)
+        assert "does not answer" in told and time.monotonic() - began < 25
+
+
+def test_a_share_that_hangs_in_a_trial_fails_it_and_the_run_goes_on(tmp_path: Path, good: Path) -> None:
+    with share(tmp_path) as mounted:
+        words = ("--mixes", "2", "--length", "2s", "--blocks", "1", "--reply-timeout", "2s", "--workspace", "1MB")
+        contenders = (f"hung={mounted.point}", f"good={good}")
+        process = start("run", "file-mix", *contenders, *words, "--seed", "3", "-o", f"{tmp_path}/r.bakeoff")
+        wait_for(lambda: any((tmp_path / "behind").glob(".bakeoff-mix-*/*")))
+        mounted.stop()
+        # The kernel lets nobody end a process that waits for such a share; that the run is over must show before.
+        assert process.stderr is not None
+        told = ""
+        while "owes an answer" not in told:
+            line = process.stderr.readline()
+            assert line, told
+            told += line
+        mounted.go_on()
+        process.communicate(timeout=30)
+        record = read_run(tmp_path / "r.bakeoff")
+        (trial,) = trials(record, "hung")
+        assert process.returncode == 0 and record.finished_at is not None
+        assert trial.state == "failed" and "answer for 2 s" in trial.reason
+        assert [trial.state for trial in trials(record, "good")] == ["ok"]
+
+
+def limit_file_size() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4 * MIB, 4 * MIB))
+
+
+def test_the_file_size_limit_is_told(tmp_path: Path, good: Path) -> None:
+    words = (f"a={good}", "--file-sizes", "8MiB", "--record-sizes", "64KiB", "--tests", "write", "--blocks", "1")
+    code, told, record = run("file-matrix", tmp_path, *words, preexec_fn=limit_file_size)
+    (trial,) = trials(record, "a")
+    assert (code, trial.state) == (0, "failed"), told
+    assert "file-size limit" in trial.reason and "ulimit -f" in trial.reason
+
+
+@pytest.mark.parametrize("suite", ["file-matrix", "file-blocks", "file-mix"])
+def test_ctrl_c_removes_what_was_made_and_keeps_what_was_measured(suite: str, tmp_path: Path, good: Path) -> None:
+    words = {
+        "file-matrix": ("--file-sizes", "64MiB", "--record-sizes", "4KiB"),
+        "file-blocks": ("--block-sizes", "4KiB", "--region", "16MiB", "--cell-time", "300ms"),
+        "file-mix": ("--mixes", "4", "--length", "2s"),
+    }[suite]
+    output = tmp_path / "r.bakeoff"
+    process = start("run", suite, f"a={good}", *words, "--blocks", "50", "-o", str(output))
+    assert process.stderr is not None
+    told = ""
+    while "[2/50]" not in told:
+        told += process.stderr.readline()
+    wait_for(lambda: list(good.iterdir()) != [])
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    _, rest = process.communicate(timeout=30)
+    assert process.returncode == 130 and time.monotonic() - began < 5, rest
+    kept = [trial for trial in read_run(output).trials if trial.state == "ok"]
+    assert len(kept) >= 2 and "trials are kept" in rest
+
+
+def test_keep_leaves_the_files_and_the_next_run_says_so(tmp_path: Path) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    code, told, _ = run("file-matrix", tmp_path, f"a={folder}", *MATRIX, "--keep")
+    (left,) = folder.iterdir()
+    assert code == 0 and left.name.startswith(".bakeoff-") and [path.stat().st_size for path in left.iterdir()] == [MIB]
+    (tmp_path / "r.bakeoff").unlink()
+    code, told, _ = run("file-matrix", tmp_path, f"a={folder}", *MATRIX)
+    assert code == 0 and f"left behind by an earlier run, remove it: {left.name}" in told
+    assert [path.name for path in folder.iterdir()] == [left.name], "what a run has not made it does not remove"
+
+
+def test_a_link_in_place_of_the_work_folder_is_not_followed(tmp_path: Path) -> None:
+    folder, victim = tmp_path / "work", tmp_path / "victim"
+    folder.mkdir()
+    victim.mkdir()
+    (victim / "precious").write_text("keep me")
+    words = ("--mixes", "1", "--length", "500ms", "--blocks", "1", "--workspace", "1MB")
+    run("file-mix", tmp_path, f"a={folder}", *words, "--keep")
+    (left,) = folder.iterdir()
+    subprocess.run(["rm", "-rf", str(left)], check=True)
+    left.symlink_to(victim)
+    (tmp_path / "r.bakeoff").unlink()
+    for keep in (["--keep"], []):
+        code, _, record = run("file-mix", tmp_path, f"a={folder}", *words, *keep)
+        (trial,) = trials(record, "a")
+        assert (code, trial.state) == (0, "failed") or not keep
+        assert [path.name for path in victim.iterdir()] == ["precious"]
+        assert (victim / "precious").read_text() == "keep me"
+        (tmp_path / "r.bakeoff").unlink()
