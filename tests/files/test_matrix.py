@@ -2,8 +2,10 @@
 
 import json
 import os
+import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,19 +72,20 @@ def test_short_files_with_stonewall_have_sane_times_and_every_idle_client_is_nam
 
 
 def test_two_clients_on_two_processors_start_together(memory: Path) -> None:
-    """A client that still sleeps when the other has read 64 KiB has nothing to its name. Both may have to share one
-    processor when the machine is busy, so that one good try of several is enough; without the common start there is
-    none.
+    """A client that still sleeps when the other has read 64 KiB has nothing to its name. A busy machine makes both
+    share a processor, so that one good series of trials within a minute is enough.
     """
     tests = ["read", "reread", "random_read", "backward_read", "stride_read"]
     pairs = [[64 * KIB, record * KIB] for record in (4, 8, 16)] + [[128 * KIB, 4 * KIB], [256 * KIB, 4 * KIB]]
-    idle = []
-    for _ in range(20):
+
+    def idle_share() -> float:
         found = cells(measure(memory, 2, pairs=pairs, tests=tests, stonewall=True))
-        idle.append(sum(cell["idle_clients"] > 0 for cell in found) / len(found))
-        if idle[-1] <= 0.25:
-            break
-    assert min(idle) <= 0.25, f"shares of cells with an idle client: {idle}"
+        return sum(cell["idle_clients"] > 0 for cell in found) / len(found)
+
+    until = time.monotonic() + 60
+    while statistics.median(shares := [idle_share() for _ in range(9)]) > 0.25:
+        assert time.monotonic() < until, f"shares of cells with an idle client: {shares}"
+        time.sleep(1)
 
 
 def test_without_stonewall_all_of_every_file_is_done_inside_the_clock(memory: Path) -> None:
@@ -109,16 +112,23 @@ print(json.dumps({"fatal": result.fatal, "operations": result.operations, "grown
 """
 
 
+STREAMS = ["fwrite", "refwrite", "fread", "refread"]
+
+
+@pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.parametrize("record", [4 * KIB, 256 * KIB])
-def test_sixty_clients_need_a_record_and_a_mebibyte_each_at_most(memory: Path, record: int) -> None:
-    """Of a process of its own, so that what other tests have left in this one does not count."""
+def test_sixty_clients_need_a_record_and_a_mebibyte_each_at_most(memory: Path, record: int, streams: bool) -> None:
+    """Of a process of its own, so that what other tests have left in this one does not count. A C stream has a buffer
+    of one record beside that of its user: so IOzone defines its tests.
+    """
     pairs = [[size, record] for size in (256 * KIB, 512 * KIB, 1 * MIB)]
-    workload = matrix(memory, pairs=pairs, tests=AUTOMATIC)
+    tests = [test for test in AUTOMATIC if streams or test not in STREAMS]
+    workload = matrix(memory, pairs=pairs, tests=tests)
     spec = {"workload": workload, "clients": 60, "length_s": 100}
     command = [sys.executable, "-c", MEMORY, json.dumps(spec)]
     told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout)
-    assert told["fatal"] is None and told["operations"] == 60 * 13 * sum(size // record for size, _ in pairs)
-    assert told["grown"] <= 60 * (record + MIB), f"{told['grown'] / MIB:.1f} MiB"
+    assert told["fatal"] is None and told["operations"] == 60 * len(tests) * sum(size // record for size, _ in pairs)
+    assert told["grown"] <= 60 * (record * (1 + streams) + MIB), f"{told['grown'] / MIB:.1f} MiB"
 
 
 class Disk:

@@ -13,6 +13,18 @@ pub fn pin_to(processor: u32) -> bool {
     }
 }
 
+/// The processors that this thread may run on, in order; none when the kernel does not say.
+pub fn processors() -> Vec<u32> {
+    // SAFETY: an all-zero cpu_set_t is the empty set, and the call gets its size.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) != 0 {
+            return Vec::new();
+        }
+        (0..libc::CPU_SETSIZE as u32).filter(|&processor| libc::CPU_ISSET(processor as usize, &set)).collect()
+    }
+}
+
 /// Raises the soft limit of open files to the hard one; returns the limit now in force.
 pub fn raise_file_limit() -> u64 {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };

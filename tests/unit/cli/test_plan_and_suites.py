@@ -57,8 +57,8 @@ def test_suites_are_listed_with_every_setting() -> None:
     assert "(assumed)" in text
 
 
-def test_a_length_that_is_a_limit_is_called_one() -> None:
-    text = output("plan", "file-matrix", "--blocks", "1")
+def test_a_length_that_is_a_limit_is_called_one(tmp_path: Path) -> None:
+    text = output("plan", "file-matrix", f"a={tmp_path}/a", f"b={tmp_path}/b", "--blocks", "1")
     assert "each ends when its work is done, or at the latest after 10m" in text
     assert "duration: at most 20m" in text
     assert "duration: about" not in text

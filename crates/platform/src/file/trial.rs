@@ -185,6 +185,22 @@ fn spawn<W: FileWorkload>(
     Ok(())
 }
 
+/// The processor of a session: as the user says, or one of its own for each of several that find room.
+///
+/// The kernel wakes a thread beside the one that woke it. On 2 idle processors two clients of 64 KiB files ran on one,
+/// one after the other, in 23 of 30 trials; placed like this in none.
+fn place(session: usize, spec: &TrialSpec) -> Option<u32> {
+    if let Some(asked) = spec.pin.as_ref().filter(|processors| !processors.is_empty()) {
+        return Some(asked[session % asked.len()]);
+    }
+    let sessions = spec.sessions() as usize;
+    if sessions == 1 {
+        return None;
+    }
+    let found = process::processors();
+    if sessions <= found.len() { found.get(session).copied() } else { None }
+}
+
 /// The body of a session's thread.
 fn work<W: FileWorkload>(
     session: usize,
@@ -195,8 +211,8 @@ fn work<W: FileWorkload>(
     start_ns: Nanos,
 ) -> Result<Part<W::Session>, String> {
     process::block_signals();
-    if let Some(processors) = spec.pin.as_ref().filter(|processors| !processors.is_empty()) {
-        process::pin_to(processors[session % processors.len()]);
+    if let Some(processor) = place(session, spec) {
+        process::pin_to(processor);
     }
     let clock = MonotonicClock;
     let live = Arc::clone(&common.live);
