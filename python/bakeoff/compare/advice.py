@@ -8,7 +8,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.exploratory import P99_OPERATIONS
 from bakeoff.compare.hung import hung
-from bakeoff.compare.mail import limits
+from bakeoff.compare.mail_limits import limits
 from bakeoff.compare.metrics import peak_operations, work_word
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
 from bakeoff.compare.spread import widest

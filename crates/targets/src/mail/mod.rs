@@ -73,7 +73,7 @@ struct Shared {
     tls: Option<TlsAcceptor>,
     faults: Faults,
     counts: Mutex<Counts>,
-    /// Sessions that are served: SMTP, POP3.
+    /// Sessions that are served: POP3, SMTP.
     open: [AtomicUsize; 2],
     started_ns: u64,
     address: String,

@@ -290,7 +290,7 @@ impl Workload for MailWorkload {
             figures.insert("flow".to_owned(), flow_json(&timeline, sent(), seen()));
             if self.plan.keeps_books() {
                 let ledger = Ledger::join(accepted, sent(), seen());
-                figures.insert("ledger".to_owned(), ledger.json());
+                figures.insert("ledger".to_owned(), ledger.json(|at| &self.plan.mailboxes[at as usize].address));
                 figures.insert("visible".to_owned(), ledger.visible_json());
             }
         }
