@@ -95,7 +95,15 @@ def test_a_locked_mailbox_is_in_use_and_not_denied() -> None:
     place = places(server.address())
     trial = {"clients": 1, "threads": 4, "length_s": 1.5}
     result = run(
-        spec(place["smtp"], place["pop3"], initialise=False, shared_mailboxes=True, mailboxes_per_client=1, trial=trial)
+        spec(
+            place["smtp"],
+            place["pop3"],
+            initialise=False,
+            shared_mailboxes=True,
+            mailboxes_per_client=1,
+            drain_limit_s=1,
+            trial=trial,
+        )
     )
     counts = refusals(result)
     assert counts.keys() == {"in_use"}
