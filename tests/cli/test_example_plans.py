@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.corpus.write import write_corpus
+from bakeoff.mail.accounts import new_accounts, write_accounts
 from bakeoff.store.read import read_run
 from tests.conftest import Target
 
@@ -19,6 +20,7 @@ SHORT = {
     "file-matrix": [*MIXES, "--file-sizes", "64KiB", "--record-sizes", "4KiB"],
     "file-blocks": [*MIXES, "--block-sizes", "4KiB", "--cell-time", "50ms", "--region", "1MiB"],
     "file-mix": [*TIMED, "--delay", "0s"],
+    "mail-pop": [*TIMED, "--mailboxes", "4", "--sizes", "4KiB"],
 }
 
 
@@ -32,9 +34,13 @@ def test_the_plan_runs(plan: Path, target: Callable[..., Target], tmp_path: Path
         root = tmp_path / "corpus"
         root.mkdir()
         write_corpus(suite[1], root, 1)
-    spec = {"kind": "app"} if suite[1] == "app" else {"root": str(root) if root else None}
-    for number in re.findall(r"127\.0\.0\.1:\d+", text):
-        text = text.replace(number, target(**spec).address, 1)
+    if suite[1] == "mail-pop":
+        write_accounts(tmp_path / "users.csv", new_accounts(8, "example.test"))
+    kinds = {"app": {"kind": "app"}, "mail-pop": {"kind": "mail"}}
+    spec = kinds.get(suite[1], {"root": str(root) if root else None})
+    places = r'(?<=address = ")smtp=[^"]+' if suite[1] == "mail-pop" else r"127\.0\.0\.1:\d+"
+    for found in dict.fromkeys(re.findall(places, text)):
+        text = text.replace(found, target(**spec).address)
     for number, folder in enumerate(re.findall(r'"(/mnt/.+?)"', text)):
         made = tmp_path / f"folder-{number}"
         made.mkdir()

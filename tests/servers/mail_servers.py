@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -360,4 +360,8 @@ def _wait_until_let_in(port: int, account: Account) -> None:
     pytest.fail(f"{account.address} is not let in at port {port}")
 
 
-STARTERS = {"postfix": start_postfix, "exim": start_exim, "greenmail": start_greenmail}
+STARTERS: dict[str, Callable[..., MailServer]] = {
+    "postfix": start_postfix,
+    "exim": start_exim,
+    "greenmail": start_greenmail,
+}

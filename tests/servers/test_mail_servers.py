@@ -96,3 +96,28 @@ def test_a_server_that_changes_bodies_is_found_out(server: tuple[str, MailServer
     html = tmp_path / "report.html"
     assert bakeoff("report", str(file), "-o", str(html)).returncode == 0
     assert "What became of the messages" in html.read_text()
+
+
+@pytest.mark.parametrize(("name", "setting"), [("postfix", "smtpd_processes"), ("exim", "accept_max")])
+def test_a_cap_of_twenty_sessions_is_named(
+    name: str, setting: str, folder: Path, accounts: list[Account], tmp_path: Path
+) -> None:
+    """30 threads send. Postfix lets the others wait for a process, Exim says 421."""
+    users, file = tmp_path / "users.csv", tmp_path / "run.bakeoff"
+    write_accounts(users, accounts)
+    started = STARTERS[name](folder / f"capped-{name}", accounts, **{setting: 20})
+    command = ["run", "mail-pop", f"{name}={started.address}", "--size", "short", "--mixes", "10", "--blocks", "1"]
+    command += ["--users", str(users), "--length", "3s", "--ramp-up", "500ms", "--ramp-down", "500ms"]
+    # Sessions are what counts here: nobody waits for the deliveries.
+    command += ["--drain-limit", "1s"]
+    try:
+        done = bakeoff(*command, "--sending-share", "100%", "--sizes", "20KiB", "-o", str(file))
+    finally:
+        started.stop()
+    assert done.returncode == 0, done.stderr
+    (trial,) = read_run(file).trials
+    door = trial.workload["sessions"]["smtp"]
+    assert door["peak"] == 20, (door, trial.workload["refusals"])
+    assert ("busy_421" in trial.workload["refusals"]["measured"]["counts"]) is (name == "exim")
+    assert f"{name}: never more than 20 SMTP sessions" in done.stdout
+    assert "equals the limit of 20" in done.stdout

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.mailtools import RUN, accounts, places, run, serve, spec
+from tests.mailtools import RUN, places, run, serve, spec
 
 
 def classes(result: dict[str, Any]) -> dict[str, int]:
@@ -17,13 +17,8 @@ def classes(result: dict[str, Any]) -> dict[str, int]:
 
 
 def told(entries: list[str]) -> set[str]:
-    """The target's `run.c.t.n to address` as the ledger's `c.t.n in mailbox`."""
-    mailboxes = {account["address"]: number for number, account in enumerate(accounts(20))}
-    found = set()
-    for entry in entries:
-        identity, address = entry.split(" to ")
-        found.add(f"{identity.removeprefix(RUN + '.')} in {mailboxes[address]}")
-    return found
+    """The target's `run.c.t.n to address` as the ledger's `c.t.n in address`."""
+    return {entry.removeprefix(f"{RUN}.").replace(" to ", " in ") for entry in entries}
 
 
 def test_lost_doubled_damaged_and_late_messages_are_told_one_by_one() -> None:
@@ -182,7 +177,19 @@ def test_lmtp_and_a_server_without_unique_ids() -> None:
 def test_a_limit_of_sessions_shows_as_the_peak() -> None:
     place = places((server := serve(max_sessions=3, delay_s=0.002)).address())
     result = run(spec(place["smtp"], place["pop3"], initialise=False, trial={"clients": 4, "threads": 2}))
-    assert server is not None
-    peak = result["workload"]["peak_sessions"]
-    assert peak["smtp"] + peak["pop3"] >= 3 and max(peak.values()) <= 3
+    sessions = result["workload"]["sessions"]
+    assert sessions["pop3"]["peak"] == 3 and sessions["smtp"]["peak"] <= 3
+    assert sessions["pop3"]["mean"] <= 3.0 and sessions["pop3_logged_in"]["peak"] <= 3
+    assert json.loads(server.counts())["turned_away"] > 0
     assert result["workload"]["refusals"]["measured"]["texts"]
+
+
+def test_sessions_inside_and_in_front_of_the_door_add_up_to_the_threads() -> None:
+    """Readers without pause: each thread is always connecting, logging in, or inside."""
+    place = places((server := serve(delay_s=0.005)).address())
+    trial = {"clients": 4, "threads": 2, "length_s": 2.0}
+    result = run(spec(None, place["pop3"], sending_share=0.0, trial=trial))
+    assert server is not None
+    door = result["workload"]["sessions"]["pop3"]
+    assert door["peak"] == 8
+    assert door["mean"] + door["waiting"] == pytest.approx(8, rel=0.05)

@@ -49,7 +49,7 @@ def report(
     comparison = compare_run(run, baseline, smallest)
     page = render_html(compose(run, comparison))
     write_whole(target, page, force)
-    typer.echo(comparison.headline[0])
+    typer.echo("\n".join(comparison.result()))
     typer.echo(f"Report: {target}")
 
 

@@ -8,6 +8,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.exploratory import P99_OPERATIONS
 from bakeoff.compare.hung import hung
+from bakeoff.compare.mail_limits import limits
 from bakeoff.compare.metrics import peak_operations, work_word
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
 from bakeoff.compare.spread import widest
@@ -32,7 +33,7 @@ def advise(
     audits: tuple[Audit, ...],
 ) -> tuple[Advisory, ...]:
     """Warnings about the run, the most weighty first."""
-    found = [*_incomplete(run), *_left_out(cube), *_blocks(pairs)]
+    found = [*_incomplete(run), *_left_out(cube), *_limits(run), *_blocks(pairs)]
     for contender in contenders:
         found += [*_hung(cube, contender), *_contender(contender), *_starved(contender)]
     found += [*_spread(cube, work_word(run.kind)), *_ceiling(run, contenders), *_short_trials(cube), *_audits(audits)]
@@ -59,6 +60,11 @@ def _left_out(cube: Cube) -> list[Advisory]:
             )
         )
     return found
+
+
+def _limits(run: RunRecord) -> list[Advisory]:
+    advice = "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as one."
+    return [Advisory(f"{text}.", advice) for text in limits(run)]
 
 
 def _blocks(pairs: tuple[PairComparison, ...]) -> list[Advisory]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bakeoff.compare import wording
 from bakeoff.compare.matrix_model import Matrix
 from bakeoff.compare.metrics import CELLS, Metric
-from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison, RunInfo
+from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison, RunInfo, Sentence
 
 
 def headline(
@@ -15,10 +15,15 @@ def headline(
     metrics: tuple[Metric, ...],
     matrix: Matrix | None = None,
     starved: tuple[str, ...] = (),
-) -> tuple[str, ...]:
-    """The result first, then starved clients, response time, peaks and errors. Each sentence stands by itself."""
+    losses: tuple[str, ...] = (),
+) -> tuple[Sentence, ...]:
+    """What was lost first, then the result, starved clients, response time, peaks and errors. Each sentence stands by
+    itself.
+    """
     against_baseline = [pair for pair in pairs if pair.baseline == info.baseline]
-    found = [*(_primary(pair, info) for pair in against_baseline), *starved]
+    first = [Sentence("loss", text) for text in losses]
+    first += [Sentence(pair.primary.verdict.kind, _primary(pair, info)) for pair in against_baseline]
+    found = list(starved)
     if matrix is None:
         found += [text for pair in against_baseline for text in _p99(pair, metrics)]
     else:
@@ -26,7 +31,7 @@ def headline(
         found += [text for surface in matrix.pairs if surface.baseline == info.baseline for text in surface.summary]
     one_surface = matrix is not None and len(info.mixes) == 1
     found += [_means(contenders, info) if one_surface else _peaks(contenders, info), _errors(contenders, info)]
-    return tuple(text for text in found if text)
+    return (*first, *(Sentence("", text) for text in found if text))
 
 
 def _primary(pair: PairComparison, info: RunInfo) -> str:

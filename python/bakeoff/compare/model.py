@@ -254,14 +254,23 @@ class RunInfo:
 
 
 @dataclass(frozen=True)
+class Sentence:
+    """A sentence of the headline; ``kind`` is that of the verdict it states, ``loss``, or empty for what follows."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Comparison:
     """All that a report says about who is faster; ``headline`` is the result in sentences, first one
-    first. ``matrix`` is there for suites whose trials are made of cells.
+    first, ``headline_kinds`` the kind of each. ``matrix`` is there for suites whose trials are made of cells.
     """
 
     schema: str
     run: RunInfo
     headline: tuple[str, ...]
+    headline_kinds: tuple[str, ...]
     pairs: tuple[PairComparison, ...]
     contenders: tuple[ContenderSummary, ...]
     curves: tuple[Curve, ...]
@@ -280,6 +289,11 @@ class Comparison:
     def to_json(self, indent: int | None = None) -> str:
         """The same as JSON text."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def result(self) -> tuple[str, ...]:
+        """The sentences to read when only a few are read: what was lost, and the first of the others."""
+        losses = self.headline_kinds.count("loss")
+        return self.headline[: losses + 1]
 
     def curve(self, metric: str, contender: str) -> Curve:
         """The curve of ``metric`` for ``contender``. Raises KeyError when there is none."""

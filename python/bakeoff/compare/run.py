@@ -47,10 +47,12 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     audits = audit_all(cube, little)
     info = _info(run, cube, first, smallest, measured[0].unit)
     matrix = compare_matrix(cube, LEVEL, run.kind) if has_cells(run.trials) else None
+    sentences = headline(info, pairs, contenders, measured, matrix, starved(run), losses(run))
     return Comparison(
         schema=SCHEMA,
         run=info,
-        headline=losses(run) + headline(info, pairs, contenders, measured, matrix, starved(run)),
+        headline=tuple(sentence.text for sentence in sentences),
+        headline_kinds=tuple(sentence.kind for sentence in sentences),
         pairs=pairs,
         contenders=contenders,
         curves=curves,

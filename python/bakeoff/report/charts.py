@@ -131,6 +131,11 @@ def clients_axis(mixes: Sequence[int]) -> alt.X:
     return alt.X("clients:Q", axis=axis, scale=alt.Scale(domain=[0, max(mixes) * 1.03], nice=False))
 
 
+def plain_or_thousands(top: float) -> str:
+    """The format of an axis up to ``top``: 0.4 must not become 400m on an axis of milliseconds."""
+    return "~s" if top >= 10_000 else ",~f"
+
+
 def lines_with_intervals(
     rows: list[Row], names: Sequence[str], mixes: Sequence[int], title: str, subtitle: str, wide: bool = False
 ) -> dict[str, Any]:
@@ -139,7 +144,7 @@ def lines_with_intervals(
     base = alt.Chart(rows_of("rows"), title=heading(title, subtitle)).encode(x=clients_axis(mixes))
     top = max((row["high"] or row["value"] or 0.0 for row in rows), default=0.0)
     scale = alt.Scale(zero=True, nice=True) if top > 0.0 else alt.Scale(domain=[0, 1])
-    y = alt.Y("value:Q", axis=alt.Axis(title=None, format="~s" if top >= 10_000 else ",~f"), scale=scale)
+    y = alt.Y("value:Q", axis=alt.Axis(title=None, format=plain_or_thousands(top)), scale=scale)
     layers = [
         base.mark_rule(strokeWidth=1.4, opacity=0.75).encode(y=alt.Y("low:Q"), y2="high:Q", color=colour),
         base.mark_line(strokeWidth=2).encode(y=y, color=colour, strokeDash=dash),
@@ -249,7 +254,8 @@ def over_seconds(
         axis=alt.Axis(title="Seconds since the start of the trial"),
         scale=alt.Scale(domain=[0, end], nice=False),
     )
-    y = alt.Y("value:Q", axis=alt.Axis(title=None, format="~s"), scale=alt.Scale(zero=True))
+    top = max((row["value"] for row in rows), default=0.0)
+    y = alt.Y("value:Q", axis=alt.Axis(title=None, format=plain_or_thousands(top)), scale=alt.Scale(zero=True))
     end_of_ramp, start_of_ramp = window
     ramps = [(0.0, end_of_ramp), (start_of_ramp, float(end))]
     shade = alt.Chart(rows_of("ramps")).mark_rect(color=ZONE)

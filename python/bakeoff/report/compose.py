@@ -46,6 +46,8 @@ def _title(names: tuple[str, ...]) -> str:
 
 
 def _verdict(comparison: Comparison) -> tuple[str, Tone]:
+    if "loss" in comparison.headline_kinds:
+        return "Mail was not kept", "bad"
     kinds = {pair.primary.verdict.kind for pair in comparison.pairs if pair.baseline == comparison.run.baseline}
     if not kinds:
         return "One contender", "plain"

@@ -14,6 +14,7 @@ from bakeoff.report.fit import Sheet, fitted
 from bakeoff.report.terminal_matrix import print_matrix
 
 STYLES = {
+    "loss": "bold red",
     "better": "bold green",
     "equivalent": "bold green",
     "inconclusive": "bold yellow",
@@ -65,9 +66,8 @@ def _line(console: Console, text: str, style: str = "") -> None:
 
 
 def _headline(comparison: Comparison, console: Console) -> None:
-    kinds = [p.primary.verdict.kind for p in comparison.pairs if p.baseline == comparison.run.baseline]
-    for index, sentence in enumerate(comparison.headline):
-        _line(console, sentence, STYLES[kinds[index]] if index < len(kinds) else "")
+    for sentence, kind in zip(comparison.headline, comparison.headline_kinds, strict=True):
+        _line(console, sentence, STYLES.get(kind, ""))
 
 
 def _rates(comparison: Comparison, console: Console) -> RenderableType:

@@ -73,7 +73,8 @@ struct Shared {
     tls: Option<TlsAcceptor>,
     faults: Faults,
     counts: Mutex<Counts>,
-    open: AtomicUsize,
+    /// Sessions that are served: POP3, SMTP.
+    open: [AtomicUsize; 2],
     started_ns: u64,
     address: String,
 }
@@ -226,7 +227,7 @@ pub fn start(spec: MailSpec) -> Result<impl Running + use<>, ServeError> {
         tls: spec.tls.as_ref().map(|spec| tls::acceptor(spec, &[])).transpose()?,
         faults,
         counts: Mutex::default(),
-        open: AtomicUsize::new(0),
+        open: Default::default(),
         started_ns: now_ns(),
         address,
         spec,
@@ -280,15 +281,18 @@ fn admit(shared: &Arc<Shared>, stream: TcpStream, sends: bool, timer: Arc<Timer>
         reset_on_close(stream.as_fd());
         return shared.count(|counts| counts.refused += 1);
     }
-    let busy = shared.spec.max_sessions.is_some_and(|most| shared.open.load(Relaxed) >= most);
-    shared.open.fetch_add(1, Relaxed);
+    let most = shared.spec.max_sessions.unwrap_or(usize::MAX);
+    let more = |open: usize| (open < most).then_some(open + 1);
+    let busy = shared.open[usize::from(sends)].fetch_update(Relaxed, Relaxed, more).is_err();
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
         let mut wire = Wire::new(stream, timer, &shared.spec);
         // An error is the client's going away.
         let _ = serve(&shared, &mut wire, sends, busy).await;
         wire.close().await;
-        shared.open.fetch_sub(1, Relaxed);
+        if !busy {
+            shared.open[usize::from(sends)].fetch_sub(1, Relaxed);
+        }
     });
 }
 

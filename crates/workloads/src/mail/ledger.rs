@@ -60,7 +60,8 @@ const SAMPLES: usize = 20;
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     counts: HashMap<&'static str, u64>,
-    ids: HashMap<&'static str, Vec<String>>,
+    /// The first messages of each class with their mailboxes.
+    ids: HashMap<&'static str, Vec<(Id, u32)>>,
     samples: Vec<Value>,
     lower: LatencyHistogram,
     upper: LatencyHistogram,
@@ -125,7 +126,7 @@ impl Ledger {
         *self.counts.entry(class).or_default() += 1;
         let ids = self.ids.entry(class).or_default();
         if ids.len() < LISTED {
-            ids.push(format!("{} in {mailbox}", id.text()));
+            ids.push((id, mailbox));
         }
     }
 
@@ -168,9 +169,7 @@ impl Ledger {
             entry.corrupt = true;
             if self.samples.len() < SAMPLES {
                 let kept = copy.kept.as_deref().unwrap_or_default();
-                self.samples.push(json!({
-                    "id": id.text(), "mailbox": copy.mailbox, "begins": String::from_utf8_lossy(kept),
-                }));
+                self.samples.push(json!({"id": id.text(), "begins": String::from_utf8_lossy(kept)}));
             }
         }
     }
@@ -215,12 +214,16 @@ impl Ledger {
         ((self.accepted, arrived + self.of("lost")), (self.ids_seen, arrived + strays))
     }
 
-    pub fn json(&self) -> Value {
+    /// `address` tells the address of a mailbox by its number.
+    pub fn json<'a>(&self, address: impl Fn(u32) -> &'a str) -> Value {
         let (sent, seen) = self.balance();
         let counts: Map<_, _> = CLASSES.iter().map(|class| ((*class).to_owned(), json!(self.of(class)))).collect();
+        let place = |(id, mailbox): &(Id, u32)| format!("{} in {}", id.text(), address(*mailbox));
+        let ids: HashMap<_, Vec<_>> =
+            self.ids.iter().map(|(class, places)| (*class, places.iter().map(place).collect())).collect();
         json!({
             "counts": counts,
-            "ids": self.ids,
+            "ids": ids,
             "corrupt_samples": self.samples,
             "balanced": sent.0 == sent.1 && seen.0 == seen.1,
             "books": {"accepted": sent.0, "accounted": sent.1, "ids_seen": seen.0, "classified": seen.1},
@@ -371,7 +374,7 @@ mod tests {
             seen(8, 2, 19, 7), // delivered, and to a stranger too
         ];
         let ledger = Ledger::join(5, sent.iter(), seen.iter());
-        let json = ledger.json();
+        let json = ledger.json(|_| "u@test");
         let counts = &json["counts"];
         for (class, count) in [
             ("accepted", 5),
@@ -392,7 +395,7 @@ mod tests {
             assert_eq!(counts[class], count, "{class}");
         }
         assert_eq!(json["balanced"], true, "{json}");
-        assert_eq!(json["ids"]["lost"], json!(["0.0.1 in 1"]));
+        assert_eq!(json["ids"]["lost"], json!(["0.0.1 in u@test"]));
         assert_eq!(ledger.lower.inner().max(), 50);
         assert_eq!(ledger.upper.inner().max(), 200);
     }
@@ -400,7 +403,7 @@ mod tests {
     #[test]
     fn books_that_do_not_balance_are_told() {
         let ledger = Ledger::join(2, [sent(0, Sent::Accepted)].iter(), std::iter::empty());
-        assert_eq!(ledger.json()["balanced"], false);
+        assert_eq!(ledger.json(|_| "")["balanced"], false);
     }
 
     #[test]

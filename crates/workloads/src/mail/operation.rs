@@ -10,6 +10,7 @@ macro_rules! operations {
         impl Operation {
             /// Names in results, by number.
             pub const NAMES: &'static [&'static str] = &[$($name,)+];
+            const ALL: &'static [Self] = &[$(Self::$variant,)+];
         }
     };
 }
@@ -39,7 +40,46 @@ operations! {
     PopQuit = "pop3-quit",
 }
 
+/// Where a server may bound how many sessions it serves, and the steps that wait for it: to be greeted by SMTP and by
+/// POP3, and to be logged in by POP3. `before` are the steps until a session is inside.
+pub(crate) struct Door {
+    pub name: &'static str,
+    pub waits: &'static [Operation],
+    pub before: &'static [Operation],
+    pub sends: bool,
+}
+
+pub(crate) const SMTP_DOOR: usize = 0;
+pub(crate) const POP3_DOOR: usize = 1;
+pub(crate) const LOGIN_DOOR: usize = 2;
+
+pub(crate) const DOORS: [Door; 3] = [
+    Door { name: "smtp", waits: &[Operation::SmtpConnect], before: &[Operation::SmtpConnect], sends: true },
+    Door { name: "pop3", waits: &[Operation::PopConnect], before: &[Operation::PopConnect], sends: false },
+    Door {
+        name: "pop3_logged_in",
+        waits: &[Operation::PopPass, Operation::PopLogin],
+        before: &[
+            Operation::PopConnect,
+            Operation::PopCapabilities,
+            Operation::PopStartTls,
+            Operation::PopUser,
+            Operation::PopPass,
+            Operation::PopLogin,
+        ],
+        sends: false,
+    },
+];
+
 impl Operation {
+    /// How many there are.
+    pub const COUNT: usize = Self::NAMES.len();
+
+    /// All of them, by number.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied()
+    }
+
     /// Steps whose parts are kept apart: connect against banner, first against last byte, TLS.
     pub const SPLIT: &'static [Self] =
         &[Self::SmtpConnect, Self::SmtpStartTls, Self::PopConnect, Self::PopStartTls, Self::PopRetrieve];

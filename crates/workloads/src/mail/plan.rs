@@ -4,11 +4,11 @@ use super::books::Books;
 use super::deck::Deck;
 use super::ledger::{Ledger, flow_json};
 use super::message::Pool;
-use super::operation::Operation;
+use super::operation::{DOORS, Door, Operation};
 use super::refusals::Refusals;
 use super::session::MailSession;
 use super::spec::{MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};
-use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TlsSettings, TrialSpec, Workload};
+use bakeoff_engine::{Endpoint, Identity, Nanos, Rng, SpecError, Stages, TlsSettings, TrialSpec, Workload};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -32,9 +32,9 @@ pub(crate) struct Plan {
     pub sender: Option<String>,
     pub tries: u32,
     pub books: Books,
-    /// Sessions that are being served now and at most: SMTP, POP3.
-    open: [AtomicU32; 2],
-    peak: [AtomicU32; 2],
+    /// Sessions that are inside each of the doors now, and at most.
+    open: [AtomicU32; DOORS.len()],
+    peak: [AtomicU32; DOORS.len()],
 }
 
 impl Plan {
@@ -51,18 +51,39 @@ impl Plan {
         self.smtp.is_some() && self.pop3.as_ref().is_some_and(|pop3| pop3.delete)
     }
 
-    /// A session begins (`sends`: SMTP) to be served.
-    pub fn served(&self, sends: bool) {
-        let at = usize::from(!sends);
-        let now = self.open[at].fetch_add(1, Ordering::Relaxed) + 1;
-        if now > self.peak[at].load(Ordering::Relaxed) {
-            self.peak[at].fetch_max(now, Ordering::Relaxed);
+    /// A session has come through a door.
+    pub fn came_in(&self, door: usize) {
+        let now = self.open[door].fetch_add(1, Ordering::Relaxed) + 1;
+        if now > self.peak[door].load(Ordering::Relaxed) {
+            self.peak[door].fetch_max(now, Ordering::Relaxed);
         }
     }
 
     /// It is over.
-    pub fn ended(&self, sends: bool) {
-        self.open[usize::from(!sends)].fetch_sub(1, Ordering::Relaxed);
+    pub fn went_out(&self, door: usize) {
+        self.open[door].fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Sessions inside each door at most and on average, and how many waited in front of it on average.
+    fn doors_json(&self, sessions: &[&MailSession], length_ns: Nanos) -> Value {
+        let mut times_ns: [Nanos; Operation::COUNT] = [0; Operation::COUNT];
+        for session in sessions {
+            times_ns.iter_mut().zip(session.times_ns).for_each(|(sum, more)| *sum += more);
+        }
+        let spent = |of: &dyn Fn(Operation) -> bool| -> f64 {
+            let steps = Operation::all().filter(|step| of(*step));
+            steps.map(|step| times_ns[step as usize] as f64).sum::<f64>() / length_ns.max(1) as f64
+        };
+        let one = |(at, door): (usize, &Door)| {
+            let inside = |step: Operation| step.sends() == door.sends && !door.before.contains(&step);
+            let value = json!({
+                "peak": self.peak[at].load(Ordering::Relaxed),
+                "mean": spent(&inside),
+                "waiting": spent(&|step| door.waits.contains(&step)),
+            });
+            (door.name.to_owned(), value)
+        };
+        Value::Object(DOORS.iter().enumerate().map(one).collect())
     }
 
     /// The mailboxes that a thread of a client reads.
@@ -261,15 +282,15 @@ impl Workload for MailWorkload {
         figures.insert("init".to_owned(), json!({"mailboxes": self.plan.mailboxes.len(), "removed": removed}));
         figures.insert("refusals".to_owned(), json!({"init": preparing.json(), "measured": measured.json()}));
         figures.insert("polls".to_owned(), json!({"all": polls, "empty": empty_polls}));
-        let peak = |at: usize| self.plan.peak[at].load(Ordering::Relaxed);
-        figures.insert("peak_sessions".to_owned(), json!({"smtp": peak(0), "pop3": peak(1)}));
         if let Some(timeline) = sessions.first().map(|session| session.timeline) {
+            let length_ns = timeline.end_ns - timeline.start_ns;
+            figures.insert("sessions".to_owned(), self.plan.doors_json(&sessions, length_ns));
             let sent = || sessions.iter().flat_map(|session| &session.sender.book);
             let seen = || sessions.iter().flat_map(|session| &session.reader.book);
             figures.insert("flow".to_owned(), flow_json(&timeline, sent(), seen()));
             if self.plan.keeps_books() {
                 let ledger = Ledger::join(accepted, sent(), seen());
-                figures.insert("ledger".to_owned(), ledger.json());
+                figures.insert("ledger".to_owned(), ledger.json(|at| &self.plan.mailboxes[at as usize].address));
                 figures.insert("visible".to_owned(), ledger.visible_json());
             }
         }

@@ -2,7 +2,7 @@
 
 use super::ledger::{Sent, SentCopy};
 use super::message::{Envelope, Id, render};
-use super::operation::Operation;
+use super::operation::{Operation, SMTP_DOOR};
 use super::refusals::Refusal;
 use super::reply::{Capabilities, Reply};
 use super::sender::Recipient;
@@ -212,7 +212,7 @@ impl MailSession {
         }
         let progress = match step {
             Step::Connect if code == 220 => {
-                self.greeted();
+                self.came_in(SMTP_DOOR);
                 self.done(Work::Send(Step::Hello), code)
             }
             Step::Connect => {

@@ -1,6 +1,6 @@
 //! One thread of a simulated mail client: it divides its time between sending and reading.
 
-use super::operation::Operation;
+use super::operation::{DOORS, Operation};
 use super::plan::Plan;
 use super::reader::{Drain, Reader};
 use super::refusals::{Refusal, Refusals};
@@ -38,14 +38,16 @@ pub struct MailSession {
     pub(crate) bytes_in: u64,
     pub(crate) sender: Sender,
     pub(crate) reader: Reader,
-    /// The banner came: this connection counts as served.
-    pub(crate) served: bool,
+    /// The doors that this connection has come through, while measuring.
+    inside: [bool; DOORS.len()],
     pub(crate) tries: u32,
     pub(crate) fatal: Option<String>,
     pub(crate) preparing: Refusals,
     pub(crate) measured: Refusals,
     pub(crate) send_ns: Nanos,
     pub(crate) read_ns: Nanos,
+    /// Time spent in each step while measuring.
+    pub(crate) times_ns: [Nanos; Operation::COUNT],
 }
 
 impl MailSession {
@@ -64,13 +66,14 @@ impl MailSession {
             bytes_in: 0,
             sender,
             reader,
-            served: false,
+            inside: [false; DOORS.len()],
             tries: 0,
             fatal: None,
             preparing: Refusals::default(),
             measured: Refusals::default(),
             send_ns: 0,
             read_ns: 0,
+            times_ns: [0; Operation::COUNT],
         }
     }
 
@@ -136,19 +139,19 @@ impl MailSession {
 
     /// The connection is gone.
     pub(crate) fn disconnected(&mut self) {
-        if self.served {
-            self.served = false;
-            let sends = self.operation.sends();
-            self.plan.ended(sends);
+        for (door, inside) in self.inside.iter_mut().enumerate() {
+            if std::mem::take(inside) {
+                self.plan.went_out(door);
+            }
         }
         self.work = Work::Idle;
     }
 
-    /// The server has greeted.
-    pub(crate) fn greeted(&mut self) {
+    /// The server has greeted or logged in: the session is through that door.
+    pub(crate) fn came_in(&mut self, door: usize) {
         if self.stage == Stage::Measure {
-            self.served = true;
-            self.plan.served(self.operation.sends());
+            self.inside[door] = true;
+            self.plan.came_in(door);
         }
     }
 
@@ -257,6 +260,7 @@ impl Session for MailSession {
         if self.stage == Stage::Measure {
             let total = if self.operation.sends() { &mut self.send_ns } else { &mut self.read_ns };
             *total += time_ns;
+            self.times_ns[self.operation as usize] += time_ns;
         }
         if self.operation.connects()
             && let Some(connect_ns) = stamps.connect_ns

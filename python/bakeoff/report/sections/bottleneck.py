@@ -64,10 +64,9 @@ def section(context: Context) -> Section | None:
         "share of the mean, as the server's replies account for it; milliseconds in the table",
     )
     description = "Shares of network, queue and service time at each mix, one panel for each contender."
-    table = _table(context, known)
-    chart = Chart("chart-bottleneck", "Where the bottleneck moves", description, spec, table, wide=True)
+    chart = Chart("chart-bottleneck", "Where the bottleneck moves", description, spec, _shares(rows), wide=True)
     blocks: list[Block] = [Text(text) for name in context.names if (text := _sentence(name, mixes, known))]
-    blocks += [chart, *_kinds(context)]
+    blocks += [chart, _table(context, known), *_kinds(context)]
     blocks.append(
         Text(
             "Queue: from the last byte of a request to the start of its service. Service: on a service thread. "
@@ -76,6 +75,12 @@ def section(context: Context) -> Section | None:
         )
     )
     return Section("bottleneck", "Where the bottleneck moves", tuple(blocks))
+
+
+def _shares(rows: list[Row]) -> Table:
+    columns = (Column("Contender", numeric=False), Column("Clients"), Column("Step", numeric=False), Column("share"))
+    cells = tuple((row["contender"], row["clients"], row["step"], f"{row['share']:.1%}") for row in rows)
+    return Table("Shares of the mean time of a transaction", columns, cells)
 
 
 def _mix(trials: tuple[TrialRecord, ...]) -> _Mix | None:

@@ -6,10 +6,11 @@ from collections import defaultdict
 from statistics import fmean
 
 from bakeoff.compare import wording
-from bakeoff.compare.mail import LOSSES, SATURATED_S, ledger_counts, limits, overall_response_s
+from bakeoff.compare.mail import LOSSES, SATURATED_S, ledger_counts, overall_response_s
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, known, over_seconds
 from bakeoff.report.context import Context
+from bakeoff.report.sections.mail_steps import steps_of_mail
 from bakeoff.store.records import TrialRecord
 
 CLASSES = (
@@ -36,13 +37,7 @@ def section(context: Context) -> Section | None:
     if context.run.kind != "mail":
         return None
     blocks: list[Block] = [_scores(context), *_saturation(context), *_flow(context), *_ledger(context)]
-    blocks += _refusals(context)
-    found = limits(context.run)
-    if found:
-        blocks.append(
-            Text("Numbers that equal a limit of the server say how it was set up, not how fast it is.", "warning")
-        )
-        blocks.append(Bullets(found))
+    blocks += [*_refusals(context), *steps_of_mail(context)]
     return Section("mail", "Mail", tuple(blocks))
 
 

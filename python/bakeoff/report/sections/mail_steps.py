@@ -1,0 +1,65 @@
+"""Each step of SMTP and POP3 with its percentiles, part of the mail section."""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Block, Column, Table
+from bakeoff.report.context import Context
+from bakeoff.store.records import Summary, TrialRecord
+
+PARTS = {"connect": "until connected", "tls": "TLS handshake", "first_byte": "to first byte", "transfer": "the rest"}
+
+
+def steps_of_mail(context: Context) -> list[Block]:
+    """One table, at the mix where the fastest contender peaks."""
+    mix = context.peak_mix()
+    if mix is None:
+        return []
+    columns = [Column("Step", numeric=False)]
+    titles = ("times", "mean ms", "p50 ms", "p95 ms", "p99 ms")
+    columns += [Column(title, group=name) for name in context.names for title in titles]
+    by_name = [_summaries(context.at(name, mix)) for name in context.names]
+    order = dict.fromkeys(step for found in by_name for step in found)
+    rows = [(_title(step), *(cell for found in by_name for cell in _cells(found.get(step, [])))) for step in order]
+    title = f"Steps at {wording.plural(mix, 'client')}"
+    note = "Successful steps in the windows of all blocks. Percentiles: geometric mean over the blocks."
+    return [Table(title, tuple(columns), tuple(rows), note, folded=True)]
+
+
+def _summaries(trials: tuple[TrialRecord, ...]) -> dict[str, list[Summary]]:
+    """Summaries of each step that was done, each followed by those of its parts."""
+    found: dict[str, list[Summary]] = {}
+    for operation in (operation for trial in trials for operation in trial.per_operation):
+        if operation.service.count:
+            found.setdefault(operation.name, []).append(operation.service)
+    for step in (step for trial in trials for step in trial.steps):
+        if "/" in step.name and step.summary.max_ns:
+            found.setdefault(step.name, []).append(step.summary)
+    order = list(found)
+    return dict(sorted(found.items(), key=lambda item: (_place(item[0], order), order.index(item[0]))))
+
+
+def _place(name: str, order: list[str]) -> int:
+    step = name.partition("/")[0]
+    return order.index(step) if step in order else len(order)
+
+
+def _title(name: str) -> str:
+    step, _, part = name.partition("/")
+    return f"{step}: {PARTS.get(part, part)}" if part else step
+
+
+def _cells(summaries: list[Summary]) -> list[str]:
+    count = sum(summary.count for summary in summaries)
+    if not count:
+        return [wording.MISSING] * 5
+    mean_ns = sum((summary.mean_ns or 0.0) * summary.count for summary in summaries) / count
+    percentiles = [[getattr(s, key) for s in summaries] for key in ("p50_ns", "p95_ns", "p99_ns")]
+    return [f"{count:,}", *(wording.figures(value / 1e6) for value in (mean_ns, *map(_geometric, percentiles)))]
+
+
+def _geometric(values: list[int | None]) -> float:
+    logs = [math.log(value) for value in values if value]
+    return math.exp(sum(logs) / len(logs)) if logs else 0.0

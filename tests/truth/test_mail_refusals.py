@@ -1,0 +1,135 @@
+"""Known answers for sessions that are not served: each way of refusing is brought about and must be named as such."""
+
+import contextlib
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.mailtools import places, run, serve, spec
+
+ONE = {"clients": 1, "threads": 1, "length_s": 2.0, "ramp_up_s": 0.0, "ramp_down_s": 0.0}
+
+
+@pytest.fixture
+def door() -> Iterator[socket.socket]:
+    """A listener that accepts nothing by itself; its accept queue takes one connection."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        yield listener
+
+
+def refusals(result: dict[str, Any], when: str = "measured") -> dict[str, int]:
+    counts: dict[str, int] = result["workload"]["refusals"][when]["counts"]
+    return counts
+
+
+def reader(listener: socket.socket, **trial: Any) -> dict[str, Any]:
+    """A trial of one client that only reads, from this listener, without initialisation."""
+    host, port = listener.getsockname()
+    return spec(None, f"{host}:{port}", initialise=False, sending_share=0.0, trial={**ONE, **trial})
+
+
+def test_a_full_accept_queue_is_told_by_connects_of_a_second(door: socket.socket) -> None:
+    """The kernel drops the first SYN in silence; the one it sends again after a second finds room."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            filler = stack.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex(door.getsockname())
+
+        def open_late() -> None:
+            time.sleep(0.6)
+            door.settimeout(2.5)
+            with contextlib.suppress(OSError):
+                while True:
+                    accepted, _ = door.accept()
+                    accepted.sendall(b"-ERR not here\r\n")
+                    accepted.close()
+
+        helper = threading.Thread(target=open_late)
+        helper.start()
+        result = run(reader(door, length_s=1.5))
+        door.close()
+        helper.join()
+    counts = refusals(result)
+    assert counts["connect_1s"] == 1, counts
+    assert counts["denied"] >= 1
+
+
+def test_a_queue_that_stays_full_is_a_time_out_of_the_connect(door: socket.socket) -> None:
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            filler = stack.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex(door.getsockname())
+        result = run(reader(door, connect_timeout_s=0.4))
+    assert refusals(result).keys() == {"connect_timeout"}
+    assert refusals(result)["connect_timeout"] >= 2
+    assert result["operations"] == 0
+
+
+def test_a_server_that_never_greets_is_a_time_out_of_the_banner(door: socket.socket) -> None:
+    door.listen(100)
+    result = run(reader(door, reply_timeout_s=0.4))
+    assert refusals(result).keys() == {"banner_timeout"}
+    assert refusals(result)["banner_timeout"] >= 2
+
+
+def test_a_reset_instead_of_a_banner() -> None:
+    server = serve(refuse={"count": 1, "of": 3})
+    place = places(server.address())
+    result = run(spec(place["smtp"], place["pop3"], initialise=False, trial=ONE))
+    counts = refusals(result)
+    # The reset may be there before the connect has been told.
+    assert counts.get("reset", 0) + counts.get("refused", 0) == json.loads(server.counts())["refused"] > 10
+
+
+def test_a_locked_mailbox_is_in_use_and_not_denied() -> None:
+    server = serve(delay_s=0.002)
+    place = places(server.address())
+    trial = {"clients": 1, "threads": 4, "length_s": 1.5}
+    result = run(
+        spec(
+            place["smtp"],
+            place["pop3"],
+            initialise=False,
+            shared_mailboxes=True,
+            mailboxes_per_client=1,
+            drain_limit_s=1,
+            trial=trial,
+        )
+    )
+    counts = refusals(result)
+    assert counts.keys() == {"in_use"}
+    assert counts["in_use"] == pytest.approx(json.loads(server.counts())["in_use"], abs=4) and counts["in_use"] > 10
+    assert any("[IN-USE]" in text for text in result["workload"]["refusals"]["measured"]["texts"])
+
+
+@pytest.mark.parametrize("side", ["smtp", "pop3"])
+def test_a_server_without_tls_and_one_that_is_not_trusted(side: str) -> None:
+    for settings in ({}, {"tls": {}}):
+        server = serve(**settings)
+        place = places(server.address())
+        secure = {f"{side}_settings": {"security": "starttls", "tls": {"verify": True}}}
+        trial = {**ONE, "length_s": 1.0}
+        where = spec(place["smtp"], place["pop3"], initialise=False, drain_limit_s=0.5, trial=trial, **secure)
+        result = run(where)
+        counts = refusals(result)
+        assert counts.keys() == {"tls"} and counts["tls"] > 0, (side, settings, counts)
+        assert result["errors"]["tls"] > 0
+        server.stop()
+
+
+def test_tls_that_fails_while_the_mailboxes_are_emptied_is_fatal_and_named() -> None:
+    place = places((server := serve()).address())
+    secure = {"security": "starttls", "tls": {"verify": True}}
+    result = run(spec(place["smtp"], place["pop3"], tries=3, pop3_settings=secure, trial=ONE))
+    assert server is not None
+    assert result["fatal"].startswith("client 0: could not open a POP3 session in 3 tries (tls")
+    assert refusals(result, "init") == {"tls": 3}

@@ -1,0 +1,43 @@
+"""What the end of a run says with its exit code."""
+
+from pathlib import Path
+
+import pytest
+import typer
+
+from bakeoff.agents.result import TrialResult
+from bakeoff.agents.spec import TrialSpec
+from bakeoff.cli.result import EXIT_DEFECT, print_result
+from bakeoff.run.driver import start_run
+from bakeoff.store.read import read_run
+from tests.unit.run.fake import FakeAgent, Notebook, plan_for, result, two_contenders
+
+
+def run_with_ledger(path: Path, balanced: bool) -> None:
+    """A run of which the last trial alone has a ledger."""
+
+    def answer(spec: TrialSpec) -> TrialResult:
+        ledger = {"ledger": {"balanced": balanced, "counts": {}}}
+        return result(spec.clients, workload=ledger if len(agent.specs) == 8 else None)
+
+    agent = FakeAgent(answer)
+    with two_contenders() as (one, two):
+        start_run(plan_for(one.address, two.address), path, agent, Notebook())
+
+
+def test_books_that_do_not_balance_void_the_trial_and_the_command_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.bakeoff"
+    run_with_ledger(path, balanced=False)
+    assert [trial.state for trial in read_run(path).trials] == ["ok"] * 7 + ["voided"]
+    with pytest.raises(typer.Exit) as stop:
+        print_result(path)
+    assert stop.value.exit_code == EXIT_DEFECT == 1
+    assert "does not balance" in capsys.readouterr().err
+
+
+def test_books_that_balance_do_not(tmp_path: Path) -> None:
+    path = tmp_path / "x.bakeoff"
+    run_with_ledger(path, balanced=True)
+    print_result(path)

@@ -1,0 +1,143 @@
+"""What a comparison says of ledgers and limits, for trials made for the purpose."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from bakeoff.compare import compare_run
+from bakeoff.compare.mail import losses
+from bakeoff.compare.mail_limits import limits
+from bakeoff.report.compose import compose
+from bakeoff.report.terminal import print_summary
+from bakeoff.store.records import OperationRecord, RunRecord
+from tests.unit.compare.synthetic import run, summary
+
+
+def mail_run(clients: int = 30, errors: dict[str, int] | None = None, **workload: Any) -> RunRecord:
+    """One trial of nginx with this workload; `errors` are those of the step smtp-connect."""
+    record = run(mixes=(clients,), blocks=1)
+    trials = []
+    for trial in record.trials:
+        step = OperationRecord("smtp-connect", 100, errors or {}, 0, 0, summary(100, 1.0))
+        ours = workload if trial.contender == "nginx" else {}
+        trials.append(replace(trial, workload=ours, per_operation=(*trial.per_operation, step)))
+    return replace(record, kind="mail", suite="mail-pop", trials=tuple(trials))
+
+
+def doors(peak: float, mean: float, waiting: float, door: str = "smtp") -> dict[str, dict[str, float]]:
+    return {door: {"peak": peak, "mean": mean, "waiting": waiting}}
+
+
+def test_losses_are_the_first_lines_and_only_those_of_the_contender_that_lost() -> None:
+    counts = {"accepted": 5000, "delivered": 4938, "lost": 50, "duplicate": 12, "temporary": 7}
+    record = mail_run(ledger={"counts": counts, "balanced": True})
+    comparison = compare_run(record)
+    assert comparison.headline[0] == (
+        "nginx did not keep its mail: of 5,000 accepted, 50 lost, 12 delivered more than once."
+    )
+    assert not any(line.startswith("apache did not") for line in comparison.headline)
+    assert comparison.headline_kinds[:2] == ("loss", comparison.pairs[0].primary.verdict.kind)
+    assert comparison.result() == comparison.headline[:2]
+    report = compose(record, comparison)
+    assert (report.verdict, report.tone) == ("Mail was not kept", "bad")
+
+
+def test_lines_of_losses_do_not_shift_the_colours_of_the_verdicts() -> None:
+    record = run()
+    lost = {"ledger": {"counts": {"accepted": 9, "lost": 1}, "balanced": True}}
+    record = replace(record, trials=tuple(replace(trial, workload=lost) for trial in record.trials))
+    console = Console(file=io.StringIO(), width=400, force_terminal=True, color_system="standard", highlight=False)
+    print_summary(compare_run(record), console)
+    assert isinstance(console.file, io.StringIO)
+    first, second, third, fourth = console.file.getvalue().splitlines()[:4]
+    assert first.startswith("\x1b[1;31mnginx did not") and second.startswith("\x1b[1;31mapache did not")
+    assert third.startswith("\x1b[1;32mnginx serves")
+    assert not fourth.startswith("\x1b[")
+
+
+def test_the_audit_of_the_ledger_takes_the_place_of_bytes_per_step() -> None:
+    books = {"accepted": 10, "accounted": 10, "ids_seen": 9, "classified": 9}
+    for wrong, deviating in ((0, 0), (1, 1)):
+        record = mail_run(ledger={"counts": {}, "books": {**books, "classified": 9 - wrong}})
+        audits = {audit.name: audit for audit in compare_run(record).audits}
+        assert "Same content" not in audits
+        assert (audits["Ledger"].checked, len(audits["Ledger"].deviating)) == (1, deviating)
+
+
+def test_a_ledger_without_losses_says_nothing() -> None:
+    counts = {"accepted": 10, "delivered": 10, "unknown": 3, "unknown_seen": 1, "temporary": 4, "bounced": 1}
+    assert losses(mail_run(ledger={"counts": counts, "balanced": True})) == ()
+
+
+@pytest.mark.parametrize(
+    ("door", "peak", "end"),
+    [
+        ("smtp", 20, "20 (Exim's smtp_accept_max)"),
+        ("smtp", 10, "10 (Maddy's concurrency)"),
+        ("pop3", 20, "20"),
+        ("pop3_logged_in", 10, "10 (Dovecot's mail_max_userip_connections)"),
+    ],
+)
+def test_a_plateau_with_sessions_waiting_in_front_of_it_is_a_limit(door: str, peak: int, end: str) -> None:
+    record = mail_run(sessions=doors(peak, peak - 0.6, 9.8, door))
+    (text,) = limits(record)
+    assert text.startswith(f"nginx: never more than {peak} ") and text.endswith(f": that equals the limit of {end}")
+    assert f"{text}." in [warning.text for warning in compare_run(record).warnings]
+
+
+def test_each_side_has_its_limit_and_one_of_connections_is_told_once() -> None:
+    sessions = doors(20, 19.4, 3.0) | doors(20, 19.4, 3.0, "pop3") | doors(20, 19.4, 3.0, "pop3_logged_in")
+    smtp, pop3 = limits(mail_run(sessions=sessions))
+    assert "20 SMTP sessions were" in smtp and "20 POP3 sessions were" in pop3
+
+
+@pytest.mark.parametrize(
+    "sessions",
+    [
+        doors(26, 21.0, 3.0),  # 30 threads that share their time: the peak is two deviations above the mean
+        doors(20, 19.4, 0.2),  # nobody waits
+        doors(30, 30.0, 5.0),  # all threads are in
+        doors(1, 1.0, 5.0),
+        {},
+    ],
+)
+def test_a_number_that_the_load_explains_is_no_limit(sessions: dict[str, Any]) -> None:
+    assert limits(mail_run(sessions=sessions)) == ()
+
+
+def test_a_server_that_says_no_tells_its_limit_even_when_its_sessions_are_short() -> None:
+    said = {"measured": {"counts": {"busy_421": 40}}}
+    record = mail_run(errors={"refused": 40}, sessions=doors(25, 14.0, 0.4), refusals=said)
+    (text,) = limits(record)
+    assert text.endswith("that equals the limit of 25")
+    # The same refusals, but not at this door; and refusals at this door of another kind.
+    assert limits(mail_run(sessions=doors(25, 14.0, 0.4), refusals=said)) == ()
+    other = {"measured": {"counts": {"denied": 40}}}
+    assert limits(mail_run(errors={"refused": 40}, sessions=doors(25, 14.0, 0.4), refusals=other)) == ()
+
+
+def test_dropped_connects_are_told_with_the_length_of_the_queue() -> None:
+    record = mail_run(refusals={"measured": {"counts": {"connect_1s": 4}}})
+    facts = {"nginx": {"smtp listen backlog": 5, "pop3 banner": "+OK"}}
+    record = replace(record, environment={**record.environment, "content": {"contenders": facts}})
+    (text,) = limits(record)
+    assert text.endswith("when the server's accept queue is full (its smtp listen backlog 5)")
+
+
+def test_a_rate_that_equals_a_known_throttle_at_every_load() -> None:
+    def throttled(*rates: float) -> RunRecord:
+        one = mail_run(flow={"accepted_per_s": rates[0]})
+        more = [replace(t, mix_clients=8, workload={"flow": {"accepted_per_s": rates[1]}}) for t in one.trials]
+        return replace(one, trials=(*one.trials, *(t for t in more if t.contender == "nginx")))
+
+    (text,) = limits(throttled(19.8, 20.1))
+    assert text == (
+        "nginx: 20 messages per second at several loads equal the limit (Maddy's limits of 20 messages per second)"
+    )
+    assert limits(throttled(19.8, 25.0)) == ()
+    assert limits(mail_run(flow={"accepted_per_s": 20.0})) == ()
