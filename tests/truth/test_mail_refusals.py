@@ -94,6 +94,7 @@ def test_a_locked_mailbox_is_in_use_and_not_denied() -> None:
     server = serve(delay_s=0.002)
     place = places(server.address())
     trial = {"clients": 1, "threads": 4, "length_s": 1.5}
+    begun = time.monotonic()
     result = run(
         spec(
             place["smtp"],
@@ -101,10 +102,13 @@ def test_a_locked_mailbox_is_in_use_and_not_denied() -> None:
             initialise=False,
             shared_mailboxes=True,
             mailboxes_per_client=1,
-            drain_limit_s=1,
+            drain_limit_s=30,
             trial=trial,
         )
     )
+    assert time.monotonic() - begun < 15, "the threads of a client wait for mail that one of them has read"
+    ledger = result["workload"]["ledger"]["counts"]
+    assert (ledger["lost"], ledger["duplicate"], ledger["delivered"]) == (0, 0, ledger["accepted"])
     counts = refusals(result)
     assert counts.keys() == {"in_use"}
     assert counts["in_use"] == pytest.approx(json.loads(server.counts())["in_use"], abs=4) and counts["in_use"] > 10

@@ -153,9 +153,15 @@ impl Reader {
 }
 
 impl MailSession {
+    /// Whether another thread of the client empties the mailboxes that they share: each would wait for messages that
+    /// another one has taken.
+    fn leaves_it_to_the_first(&self) -> bool {
+        self.plan.shared && self.identity.thread > 0
+    }
+
     /// Chooses the next mailbox that is not known to be empty.
     pub(crate) fn next_to_clean(&mut self) -> bool {
-        if self.plan.shared && self.identity.thread > 0 {
+        if self.leaves_it_to_the_first() {
             return false;
         }
         let reader = &mut self.reader;
@@ -171,6 +177,9 @@ impl MailSession {
 
     /// Chooses a mailbox that still has to show something, or was not looked at since all had come.
     pub(crate) fn next_to_drain(&mut self) -> Drain {
+        if self.leaves_it_to_the_first() {
+            return Drain::Done;
+        }
         let reader = &mut self.reader;
         if reader.mailboxes.iter().all(|mailbox| mailbox.settled) {
             return Drain::Done;
