@@ -1,6 +1,7 @@
 """Known answers for mail: what the target is told to do to messages is what the ledger says, message for message."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -193,3 +194,23 @@ def test_sessions_inside_and_in_front_of_the_door_add_up_to_the_threads() -> Non
     door = result["workload"]["sessions"]["pop3"]
     assert door["peak"] == 8
     assert door["mean"] + door["waiting"] == pytest.approx(8, rel=0.05)
+
+
+def test_connections_that_end_by_a_reset_lose_nothing_and_leave_nothing_behind() -> None:
+    left = {}
+    for resets in (True, False):
+        server = serve()
+        where = places(server.address())
+        how = {"close_with_reset": resets}
+        result = run(spec(where["smtp"], where["pop3"], smtp_settings=how, pop3_settings=how, trial={"length_s": 1.0}))
+        counts = classes(result)
+        assert counts["accepted"] == counts["delivered"] == json.loads(server.counts())["accepted"] > 20
+        assert result["errors"] == {} and result["fatal"] is None
+        left[resets] = waiting(int(where["smtp"].rpartition(":")[2])) + waiting(int(where["pop3"].rpartition(":")[2]))
+    assert left[True] == 0 < left[False]
+
+
+def waiting(port: int) -> int:
+    """How many connections to or from a port are in TIME_WAIT (state 6 of /proc/net/tcp)."""
+    rows = [line.split()[1:4] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(state == "06" and f"{port:04X}" in (own[-4:], other[-4:]) for own, other, state in rows)

@@ -179,6 +179,7 @@ class SmtpSide(_Spec):
     server_name: str
     security: Literal["none", "starttls", "tls"]
     tls: TlsSpec | None
+    close_with_reset: bool
     protocol: Literal["smtp", "lmtp"]
     auth: bool
     pipelining: bool
@@ -192,6 +193,7 @@ class Pop3Side(_Spec):
     server_name: str
     security: Literal["none", "starttls", "tls"]
     tls: TlsSpec | None
+    close_with_reset: bool
     login: Literal["auto", "user", "plain"]
 
 

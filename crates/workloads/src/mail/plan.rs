@@ -116,14 +116,14 @@ impl MailWorkload {
         let needed = trial.clients as usize * spec.mailboxes_per_client as usize;
         let mut mailboxes = spec.mailboxes;
         mailboxes.truncate(needed);
-        let smtp_endpoint = spec
-            .smtp
-            .as_ref()
-            .map(|smtp| endpoint(&smtp.addresses, &smtp.server_name, smtp.tls.as_ref(), smtp.security));
-        let pop3_endpoint = spec
-            .pop3
-            .as_ref()
-            .map(|pop3| endpoint(&pop3.addresses, &pop3.server_name, pop3.tls.as_ref(), pop3.security));
+        let smtp_endpoint = spec.smtp.as_ref().map(|smtp| Endpoint {
+            close_with_reset: smtp.close_with_reset,
+            ..endpoint(&smtp.addresses, &smtp.server_name, smtp.tls.as_ref(), smtp.security)
+        });
+        let pop3_endpoint = spec.pop3.as_ref().map(|pop3| Endpoint {
+            close_with_reset: pop3.close_with_reset,
+            ..endpoint(&pop3.addresses, &pop3.server_name, pop3.tls.as_ref(), pop3.security)
+        });
         let lmtp = spec.smtp.as_ref().is_some_and(|smtp| smtp.protocol == Protocol::Lmtp);
         let plan = Plan {
             sizes: Deck::new(&spec.sizes, trial.seed).map_err(|text| format!("sizes: {text}"))?,

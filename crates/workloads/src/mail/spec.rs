@@ -66,6 +66,9 @@ pub struct SmtpSpec {
     /// When the connection becomes encrypted.
     #[serde(default)]
     pub security: Security,
+    /// End connections by a TCP reset.
+    #[serde(default)]
+    pub close_with_reset: bool,
     /// SMTP or LMTP.
     #[serde(default)]
     pub protocol: Protocol,
@@ -98,6 +101,9 @@ pub struct Pop3Spec {
     /// When the connection becomes encrypted.
     #[serde(default)]
     pub security: Security,
+    /// End connections by a TCP reset.
+    #[serde(default)]
+    pub close_with_reset: bool,
     /// How users are logged in.
     #[serde(default)]
     pub login: Login,

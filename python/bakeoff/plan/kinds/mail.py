@@ -58,6 +58,9 @@ class MailSettings(CommonSettings):
     sender: str | None = Field(None, min_length=3, description="Envelope sender; the client's first mailbox otherwise.")
     messages_per_connection: Whole = Field(1, ge=1, description="Messages sent over one connection.")
     pipelining: bool = Field(False, description="Send MAIL, RCPT and DATA together where the server offers PIPELINING.")
+    close_with_reset: bool = Field(
+        False, description="End connections by a TCP reset, which leaves no TIME_WAIT behind (reported)."
+    )
     starttls: bool = Field(False, description="Turn connections to TLS by STARTTLS and STLS.")
     smtp_login: bool = Field(False, description="Log in (AUTH PLAIN) before sending.")
     pop3_login: Literal["auto", "user", "plain"] = Field(
@@ -184,6 +187,7 @@ def _side(mail: MailSettings, place: Place, address: str) -> dict[str, Any]:
         "server_name": place.host,
         "security": security,
         "tls": None if security == "none" else tls,
+        "close_with_reset": mail.close_with_reset,
     }
 
 
