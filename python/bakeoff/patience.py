@@ -16,9 +16,18 @@ class HangsError(Exception):
 
 
 def answers(folder: str, patience_s: float) -> bool:
-    """Whether the file system of `folder` answers at all, well or badly. Asked by another process: one of ours that
-    hangs inside the kernel would keep all of us from ending.
+    """Whether the file system of `folder` answers at all, well or badly.
+
+    Asked by another process: one of our threads that hangs inside the kernel would keep all of us from ending. Once
+    some do, a thread has to ask: a new process closes the files that it inherits, and hangs as we do over those of the
+    share, with us waiting for it.
     """
+    if hanging_calls():
+        try:
+            in_time(lambda: _ask(folder), patience_s)
+        except HangsError:
+            return False
+        return True
     with contextlib.suppress(OSError):  # no such program: the call itself will tell
         asked = subprocess.Popen(["stat", "-f", "--", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
@@ -26,6 +35,12 @@ def answers(folder: str, patience_s: float) -> bool:
         except subprocess.TimeoutExpired:
             asked.kill()
             return False
+    return True
+
+
+def _ask(folder: str) -> bool:
+    with contextlib.suppress(OSError):
+        os.statvfs(folder)
     return True
 
 

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,12 @@ def reader(listener: socket.socket, **trial: Any) -> dict[str, Any]:
     return spec(None, f"{host}:{port}", initialise=False, sending_share=0.0, trial={**ONE, **trial})
 
 
+def knocking(door: socket.socket) -> int:
+    """Connections to a listener that have had no answer yet (SYN_SENT, state 2 of /proc/net/tcp)."""
+    rows = [line.split()[2:4] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return rows.count([f"0100007F:{door.getsockname()[1]:04X}", "02"])
+
+
 def test_a_full_accept_queue_is_told_by_connects_of_a_second(door: socket.socket) -> None:
     """The kernel drops the first SYN in silence; the one it sends again after a second finds room."""
     with contextlib.ExitStack() as stack:
@@ -42,9 +49,14 @@ def test_a_full_accept_queue_is_told_by_connects_of_a_second(door: socket.socket
             filler = stack.enter_context(socket.socket())
             filler.setblocking(False)
             filler.connect_ex(door.getsockname())
+        time.sleep(0.1)
+        fillers = knocking(door)
 
         def open_late() -> None:
-            time.sleep(0.6)
+            until = time.monotonic() + 10
+            while knocking(door) <= fillers and time.monotonic() < until:
+                time.sleep(0.01)
+            time.sleep(0.3)
             door.settimeout(2.5)
             with contextlib.suppress(OSError):
                 while True:

@@ -185,7 +185,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
     /// Begins the operation of a lane that was to begin at `planned_ns`.
     pub fn begin(&mut self, lane: usize, planned_ns: Nanos, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
-        self.recorder.late_start.record(now_ns.saturating_sub(planned_ns));
+        self.recorder.late_start(now_ns.saturating_sub(planned_ns));
         self.begin_now(lane, now_ns, actions)
     }
 

@@ -130,6 +130,10 @@ impl Steps {
     }
 }
 
+/// Late starts that a lazy recorder keeps one by one: a client of a file suite often has one only, not worth the memory
+/// of a histogram.
+const FEW: usize = 16;
+
 /// Counts of one thread; merged with the others' after the trial.
 #[derive(Debug)]
 pub struct Recorder {
@@ -144,8 +148,9 @@ pub struct Recorder {
     pub(crate) statuses: [u64; 6],
     pub(crate) outside_operations: u64,
     pub(crate) outside_errors: u64,
-    /// How late planned starts were.
+    /// How late planned starts were; of a thread that starts only now and then, only those after the first few.
     pub(crate) late_start: LatencyHistogram,
+    pub(crate) first_late_starts_ns: Vec<Nanos>,
     /// How long a finished operation waited for the generator to look at it.
     pub(crate) lag: LatencyHistogram,
     pub(crate) connections_opened: u64,
@@ -170,6 +175,7 @@ impl Recorder {
             outside_operations: 0,
             outside_errors: 0,
             late_start: LatencyHistogram::new(),
+            first_late_starts_ns: Vec::new(),
             lag: LatencyHistogram::new(),
             connections_opened: 0,
             connections_failed: 0,
@@ -198,6 +204,7 @@ impl Recorder {
             outside_operations: 0,
             outside_errors: 0,
             late_start: LatencyHistogram::lazy(),
+            first_late_starts_ns: Vec::with_capacity(FEW),
             lag: LatencyHistogram::lazy(),
             connections_opened: 0,
             connections_failed: 0,
@@ -208,8 +215,12 @@ impl Recorder {
     }
 
     /// Counts how late something planned began, ns.
-    pub fn late_start(&mut self, late_ns: u64) {
-        self.late_start.record(late_ns);
+    pub fn late_start(&mut self, late_ns: Nanos) {
+        if self.first_late_starts_ns.len() < self.first_late_starts_ns.capacity() {
+            self.first_late_starts_ns.push(late_ns);
+        } else {
+            self.late_start.record(late_ns);
+        }
     }
 
     /// Puts away the histogram of the operation recorded so far and makes that of `operation` ready.
@@ -345,6 +356,19 @@ mod tests {
         assert_eq!(recorder.operations[0].operations, 2);
         assert_eq!(recorder.outside_operations, 2);
         assert_eq!(recorder.clients[0].busy_ns, 50 + 99);
+    }
+
+    #[test]
+    fn a_lazy_recorder_takes_a_histogram_for_late_starts_when_there_are_many() {
+        let mut recorder = Recorder::lazy(Timeline::new(0, 0, 1_000, 0), 1, 1);
+        recorder.late_start(7);
+        assert!(recorder.late_start.is_lazy());
+        for late_ns in 0..1_000 {
+            recorder.late_start(late_ns);
+        }
+        assert_eq!(recorder.late_start.count() + recorder.first_late_starts_ns.len() as u64, 1_001);
+        let merged = crate::result::merge_recorders(&[recorder]);
+        assert_eq!((merged.late_start.count(), merged.late_start.inner().max()), (1_001, 999));
     }
 
     #[test]

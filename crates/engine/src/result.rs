@@ -48,21 +48,21 @@ pub struct TrialResult {
     pub histograms: BTreeMap<String, Vec<u8>>,
 }
 
-struct Merged {
+pub(crate) struct Merged {
     clients: Vec<ClientFigures>,
     steps: Steps,
     split: Vec<(usize, Steps)>,
     told_steps: Vec<(String, LatencyHistogram)>,
     statuses: [u64; 6],
     outside: (u64, u64),
-    late_start: LatencyHistogram,
+    pub(crate) late_start: LatencyHistogram,
     lag: LatencyHistogram,
     connections: (u64, u64),
 }
 
 const STATUS_NAMES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
 
-fn merge_recorders(recorders: &[Recorder]) -> Merged {
+pub(crate) fn merge_recorders(recorders: &[Recorder]) -> Merged {
     let clients = recorders.first().map_or(0, |recorder| recorder.clients.len());
     let mut merged = Merged {
         clients: vec![ClientFigures::default(); clients],
@@ -104,6 +104,7 @@ fn merge_recorders(recorders: &[Recorder]) -> Merged {
         merged.outside.0 += recorder.outside_operations;
         merged.outside.1 += recorder.outside_errors;
         merged.late_start.add(&recorder.late_start);
+        recorder.first_late_starts_ns.iter().for_each(|late_ns| merged.late_start.record(*late_ns));
         merged.lag.add(&recorder.lag);
         merged.connections.0 += recorder.connections_opened;
         merged.connections.1 += recorder.connections_failed;
