@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Table
+from bakeoff.report.blocks import Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.store.records import OperationRecord, RunRecord, StepRecord
 from tests.unit.compare.synthetic import run, summary
@@ -31,3 +31,13 @@ def test_every_step_that_was_done_has_its_row_with_its_parts_behind_it() -> None
     assert rows["pop3-retr"] == ("100", "2.000", "1.600", "3.600", "6.000") * 2
     assert rows["pop3-retr: to first byte"][1] == "0.5000"
     assert rows["smtp-auth"][5:] == ("–",) * 5
+
+
+def test_a_server_is_saturated_from_the_clients_on_at_which_a_step_takes_five_seconds() -> None:
+    means_ms = {("nginx", 4): 4_900.0, ("nginx", 8): 5_000.0, ("apache", 4): 10.0, ("apache", 8): 4_999.0}
+    record = run(mixes=(4, 8), blocks=2)
+    trials = tuple(replace(t, service=summary(50, means_ms[t.contender, t.mix_clients])) for t in record.trials)
+    record = replace(record, kind="mail", suite="mail-pop", trials=trials)
+    section = next(s for s in compose(record, compare_run(record)).sections if s.id == "mail")
+    said = [block.text for block in section.blocks if isinstance(block, Text) and "saturated" in block.text]
+    assert said == ["nginx is saturated from 8 clients: a step takes 5 s or more."]
