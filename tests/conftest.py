@@ -4,6 +4,8 @@ import contextlib
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -97,14 +99,29 @@ def run_trial(workload: dict[str, Any], **spec: Any) -> dict[str, Any]:
     return result
 
 
+# Runs only when nothing else wants the core, and not for ever.
+AWAKE = """
+import os, sys, time
+os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+os.sched_setaffinity(0, {int(sys.argv[1])})
+until = time.monotonic() + 120
+while time.monotonic() < until:
+    pass
+"""
+
+
 @pytest.fixture
 def prompt() -> Iterator[None]:
-    """Threads started in the test come before all others of the machine, where that is allowed: what else runs
-    here must not look like service time.
+    """Threads started in the test come before all others, where that is allowed, and no processor sleeps:
+    neither what else runs here nor the waking of a halted virtual processor must look like service time.
     """
     before = os.sched_getscheduler(0)
+    awake = [subprocess.Popen([sys.executable, "-c", AWAKE, str(core)]) for core in os.sched_getaffinity(0)]
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     yield
     with contextlib.suppress(PermissionError):
         os.sched_setscheduler(0, before, os.sched_param(0))
+    for process in awake:
+        process.kill()
+        process.wait()
