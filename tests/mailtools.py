@@ -1,11 +1,14 @@
 """A mail trial straight on the engine, for tests that know its right answer."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from bakeoff.agents.local import load_engine
 
 RUN = "00112233445566aa"
+# States of /proc/net/tcp.
+SYN_SENT, TIME_WAIT = "02", "06"
 
 
 def places(address: str) -> dict[str, str]:
@@ -61,3 +64,9 @@ def run(description: dict[str, Any], timeout_s: float = 120.0) -> dict[str, Any]
 def serve(**settings: Any) -> Any:
     """The built-in mail target."""
     return load_engine().serve(json.dumps({"kind": "mail", **settings}))
+
+
+def tcp_connections(port: int, state: str) -> int:
+    """How many connections to or from a local port are in a state."""
+    rows = [line.split()[1:4] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(found == state and f"{port:04X}" in (own[-4:], other[-4:]) for own, other, found in rows)

@@ -6,12 +6,11 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.mailtools import places, run, serve, spec
+from tests.mailtools import SYN_SENT, places, run, serve, spec, tcp_connections
 
 ONE = {"clients": 1, "threads": 1, "length_s": 2.0, "ramp_up_s": 0.0, "ramp_down_s": 0.0}
 
@@ -36,51 +35,51 @@ def reader(listener: socket.socket, **trial: Any) -> dict[str, Any]:
     return spec(None, f"{host}:{port}", initialise=False, sending_share=0.0, trial={**ONE, **trial})
 
 
-def knocking(door: socket.socket) -> int:
-    """Connections to a listener that have had no answer yet (SYN_SENT, state 2 of /proc/net/tcp)."""
-    rows = [line.split()[2:4] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return rows.count([f"0100007F:{door.getsockname()[1]:04X}", "02"])
-
-
-def test_a_full_accept_queue_is_told_by_connects_of_a_second(door: socket.socket) -> None:
-    """The kernel drops the first SYN in silence; the one it sends again after a second finds room."""
+@pytest.fixture
+def full_door(door: socket.socket) -> Iterator[socket.socket]:
+    """A listener whose accept queue is full."""
     with contextlib.ExitStack() as stack:
         for _ in range(2):
             filler = stack.enter_context(socket.socket())
             filler.setblocking(False)
             filler.connect_ex(door.getsockname())
-        time.sleep(0.1)
-        fillers = knocking(door)
+        yield door
 
-        def open_late() -> None:
-            until = time.monotonic() + 10
-            while knocking(door) <= fillers and time.monotonic() < until:
-                time.sleep(0.01)
-            time.sleep(0.3)
-            door.settimeout(2.5)
-            with contextlib.suppress(OSError):
-                while True:
-                    accepted, _ = door.accept()
-                    accepted.sendall(b"-ERR not here\r\n")
-                    accepted.close()
 
-        helper = threading.Thread(target=open_late)
-        helper.start()
-        result = run(reader(door, length_s=1.5))
-        door.close()
-        helper.join()
+def knocking(door: socket.socket) -> int:
+    """Connections to a listener that have had no answer yet."""
+    return tcp_connections(door.getsockname()[1], SYN_SENT)
+
+
+def test_a_full_accept_queue_is_told_by_connects_of_a_second(full_door: socket.socket) -> None:
+    """The kernel drops the first SYN in silence; the one it sends again after a second finds room."""
+    time.sleep(0.1)
+    fillers = knocking(full_door)
+
+    def open_late() -> None:
+        until = time.monotonic() + 10
+        while knocking(full_door) <= fillers and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        full_door.settimeout(2.5)
+        with contextlib.suppress(OSError):
+            while True:
+                accepted, _ = full_door.accept()
+                accepted.sendall(b"-ERR not here\r\n")
+                accepted.close()
+
+    helper = threading.Thread(target=open_late)
+    helper.start()
+    result = run(reader(full_door, length_s=1.5))
+    full_door.close()
+    helper.join()
     counts = refusals(result)
     assert counts["connect_1s"] == 1, counts
     assert counts["denied"] >= 1
 
 
-def test_a_queue_that_stays_full_is_a_time_out_of_the_connect(door: socket.socket) -> None:
-    with contextlib.ExitStack() as stack:
-        for _ in range(2):
-            filler = stack.enter_context(socket.socket())
-            filler.setblocking(False)
-            filler.connect_ex(door.getsockname())
-        result = run(reader(door, connect_timeout_s=0.4))
+def test_a_queue_that_stays_full_is_a_time_out_of_the_connect(full_door: socket.socket) -> None:
+    result = run(reader(full_door, connect_timeout_s=0.4))
     assert refusals(result).keys() == {"connect_timeout"}
     assert refusals(result)["connect_timeout"] >= 2
     assert result["operations"] == 0

@@ -1,12 +1,11 @@
 """Known answers for mail: what the target is told to do to messages is what the ledger says, message for message."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.mailtools import RUN, places, run, serve, spec
+from tests.mailtools import RUN, TIME_WAIT, places, run, serve, spec, tcp_connections
 
 
 def classes(result: dict[str, Any]) -> dict[str, int]:
@@ -206,11 +205,6 @@ def test_connections_that_end_by_a_reset_lose_nothing_and_leave_nothing_behind()
         counts = classes(result)
         assert counts["accepted"] == counts["delivered"] == json.loads(server.counts())["accepted"] > 20
         assert result["errors"] == {} and result["fatal"] is None
-        left[resets] = waiting(int(where["smtp"].rpartition(":")[2])) + waiting(int(where["pop3"].rpartition(":")[2]))
+        ports = [int(address.rpartition(":")[2]) for address in (where["smtp"], where["pop3"])]
+        left[resets] = sum(tcp_connections(port, TIME_WAIT) for port in ports)
     assert left[True] == 0 < left[False]
-
-
-def waiting(port: int) -> int:
-    """How many connections to or from a port are in TIME_WAIT (state 6 of /proc/net/tcp)."""
-    rows = [line.split()[1:4] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    return sum(state == "06" and f"{port:04X}" in (own[-4:], other[-4:]) for own, other, state in rows)

@@ -204,7 +204,7 @@ impl Recorder {
             outside_operations: 0,
             outside_errors: 0,
             late_start: LatencyHistogram::lazy(),
-            first_late_starts_ns: Vec::with_capacity(FEW),
+            first_late_starts_ns: Vec::new(),
             lag: LatencyHistogram::lazy(),
             connections_opened: 0,
             connections_failed: 0,
@@ -216,7 +216,7 @@ impl Recorder {
 
     /// Counts how late something planned began, ns.
     pub fn late_start(&mut self, late_ns: Nanos) {
-        if self.first_late_starts_ns.len() < self.first_late_starts_ns.capacity() {
+        if self.late_start.is_lazy() && self.first_late_starts_ns.len() < FEW {
             self.first_late_starts_ns.push(late_ns);
         } else {
             self.late_start.record(late_ns);

@@ -148,6 +148,12 @@ impl TrialSpec {
     pub fn sessions(&self) -> u32 {
         self.clients * self.threads
     }
+
+    /// The processor that the user wants for a load-generating thread, if any.
+    pub fn pinned(&self, thread: usize) -> Option<u32> {
+        let processors = self.pin.as_ref().filter(|processors| !processors.is_empty())?;
+        Some(processors[thread % processors.len()])
+    }
 }
 
 /// Seconds as whole nanoseconds.

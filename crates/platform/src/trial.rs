@@ -164,13 +164,10 @@ fn head_start_ns(spec: &TrialSpec) -> Nanos {
 /// The body of one load-generating thread.
 fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize) -> Part<W::Session> {
     let Shared { workload, spec, live, gate } = shared;
-    if let Some(processors) = &spec.pin
-        && !processors.is_empty()
+    if let Some(processor) = spec.pinned(thread)
+        && !process::pin_to(processor)
     {
-        let processor = processors[thread % processors.len()];
-        if !process::pin_to(processor) {
-            live.tell("warning", &format!("load thread {thread} could not be bound to processor {processor}"));
-        }
+        live.tell("warning", &format!("load thread {thread} could not be bound to processor {processor}"));
     }
     let stages = workload.stages();
     let mut sessions = Driver::<_, MonotonicClock>::sessions(workload, spec, thread);

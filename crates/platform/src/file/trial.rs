@@ -192,12 +192,9 @@ fn spawn<W: FileWorkload>(
 /// The kernel wakes a thread beside the one that woke it. On 2 idle processors two clients of 64 KiB files ran on one,
 /// one after the other, in 23 of 30 trials; placed like this in none.
 fn place(session: usize, spec: &TrialSpec) -> Option<u32> {
-    if let Some(asked) = spec.pin.as_ref().filter(|processors| !processors.is_empty()) {
-        return Some(asked[session % asked.len()]);
-    }
     let sessions = spec.sessions() as usize;
-    if sessions == 1 {
-        return None;
+    if sessions == 1 || spec.pinned(session).is_some() {
+        return spec.pinned(session);
     }
     let found = process::processors();
     if sessions <= found.len() { found.get(session).copied() } else { None }

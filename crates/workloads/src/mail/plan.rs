@@ -116,13 +116,11 @@ impl MailWorkload {
         let needed = trial.clients as usize * spec.mailboxes_per_client as usize;
         let mut mailboxes = spec.mailboxes;
         mailboxes.truncate(needed);
-        let smtp_endpoint = spec.smtp.as_ref().map(|smtp| Endpoint {
-            close_with_reset: smtp.close_with_reset,
-            ..endpoint(&smtp.addresses, &smtp.server_name, smtp.tls.as_ref(), smtp.security)
+        let smtp_endpoint = spec.smtp.as_ref().map(|smtp| {
+            endpoint(&smtp.addresses, &smtp.server_name, smtp.tls.as_ref(), smtp.security, smtp.close_with_reset)
         });
-        let pop3_endpoint = spec.pop3.as_ref().map(|pop3| Endpoint {
-            close_with_reset: pop3.close_with_reset,
-            ..endpoint(&pop3.addresses, &pop3.server_name, pop3.tls.as_ref(), pop3.security)
+        let pop3_endpoint = spec.pop3.as_ref().map(|pop3| {
+            endpoint(&pop3.addresses, &pop3.server_name, pop3.tls.as_ref(), pop3.security, pop3.close_with_reset)
         });
         let lmtp = spec.smtp.as_ref().is_some_and(|smtp| smtp.protocol == Protocol::Lmtp);
         let plan = Plan {
@@ -163,13 +161,20 @@ impl MailWorkload {
     }
 }
 
-fn endpoint(addresses: &[String], server_name: &str, tls: Option<&TlsSettings>, security: Security) -> Endpoint {
+fn endpoint(
+    addresses: &[String],
+    server_name: &str,
+    tls: Option<&TlsSettings>,
+    security: Security,
+    close_with_reset: bool,
+) -> Endpoint {
     let defaults = || TlsSettings { verify: true, ca_file: None, resumption: true };
     Endpoint {
         addresses: addresses.to_vec(),
         server_name: server_name.to_owned(),
         tls: (security != Security::None).then(|| tls.cloned().unwrap_or_else(defaults)),
         tls_on_connect: security == Security::Tls,
+        close_with_reset,
         ..Endpoint::default()
     }
 }
