@@ -4,7 +4,7 @@
 use crate::spec::nanos;
 use crate::{
     Clock, FileBuffers, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity,
-    Live, Nanos, Recorder, Rng, Stamps, TrialSpec,
+    Live, Nanos, Recorder, Rng, SharedTimes, Stamps, TrialSpec,
 };
 use std::sync::Arc;
 
@@ -68,11 +68,12 @@ pub struct FileDriver<S, C> {
 }
 
 impl<S: FileSession, C: Clock> FileDriver<S, C> {
-    /// The driver of session `thread` (from 0, over all clients) with `depth` slots.
+    /// The driver of session `thread` (from 0, over all clients), one of those that share `times`.
     pub fn new<W: FileWorkload<Session = S>>(
         workload: &W,
         spec: &TrialSpec,
         live: Arc<Live>,
+        times: Arc<SharedTimes>,
         thread: u32,
         start_ns: Nanos,
         clock: C,
@@ -84,7 +85,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         Self {
             session: workload.session(identity),
             clock,
-            recorder: Recorder::lazy(timeline, workload.operations().len(), spec.clients as usize),
+            recorder: Recorder::lazy(timeline, workload.operations().len(), spec.clients as usize).sharing(times),
             live,
             client,
             thread: thread as usize,
@@ -134,12 +135,12 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         self.slots.len()
     }
 
-    /// Time inside the window that was spent on filling and checking buffers, outside all stamped times, ns.
+    /// Time inside the window that was spent on buffers and counts, outside all stamped times, ns.
     pub fn outside_ns(&self) -> Nanos {
         self.outside_ns
     }
 
-    /// Filling or checking is over: what follows is stamped from here.
+    /// Filling, checking or counting is over: what follows is stamped from here.
     fn step_outside(&mut self) {
         let now_ns = self.clock.now_ns();
         if self.recorder.timeline().in_window(now_ns) {
@@ -234,6 +235,10 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                     state.resume_ns = end_ns + self.think_ns;
                 }
                 self.recorder.record(self.client, &outcome, &stamps);
+                if self.recorder.is_full() {
+                    self.recorder.relieve();
+                    self.step_outside();
+                }
             }
         }
         if end_ns.wrapping_sub(self.published_ns) > PUBLISH_NS {
@@ -272,6 +277,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
     /// Ends the session: its counts and the session itself.
     pub fn into_parts(mut self) -> (Recorder, S) {
         self.publish();
+        self.recorder.end();
         (self.recorder, self.session)
     }
 }

@@ -23,6 +23,7 @@ mod snapshot;
 mod spec;
 mod stage;
 mod timeline;
+mod times;
 
 pub use actions::Actions;
 pub use driver::{Clock, Driver, Next};
@@ -43,6 +44,7 @@ pub use snapshot::{Live, Snapshot};
 pub use spec::{SpecError, ThinkDistribution, TrialSpec};
 pub use stage::{Stage, Stages};
 pub use timeline::{Phase, Timeline};
+pub use times::SharedTimes;
 
 /// Nanoseconds on a monotonic clock whose zero is not defined.
 pub type Nanos = u64;

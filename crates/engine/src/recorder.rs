@@ -1,7 +1,9 @@
 //! What one load-generating thread counts.
 
 use crate::series::{Row, Series};
-use crate::{ErrorClass, LatencyHistogram, Nanos, Outcome, Timeline, deserialize, serialize};
+use crate::times::TimesLog;
+use crate::{ErrorClass, LatencyHistogram, Nanos, Outcome, SharedTimes, Timeline, deserialize, serialize};
+use std::sync::Arc;
 
 /// The moments of one operation, as the driver stamped them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -159,6 +161,8 @@ pub struct Recorder {
     /// Totals with ramps, for live figures.
     pub(crate) live: (u64, u64, u64),
     focus: Option<u16>,
+    /// Takes the times while no operation is in focus.
+    pub(crate) log: Option<TimesLog>,
 }
 
 impl Recorder {
@@ -182,6 +186,7 @@ impl Recorder {
             series: Series::new(&timeline),
             live: (0, 0, 0),
             focus: None,
+            log: None,
         }
     }
 
@@ -211,6 +216,7 @@ impl Recorder {
             series: Series::warm(&timeline),
             live: (0, 0, 0),
             focus: None,
+            log: None,
         }
     }
 
@@ -235,6 +241,33 @@ impl Recorder {
         let next = &mut self.operations[usize::from(operation)];
         if next.service.is_lazy() {
             next.service = if histogram.is_lazy() { LatencyHistogram::warm() } else { histogram };
+        }
+    }
+
+    /// Keeps the times of operations in histograms that the threads of the trial share, until one is in focus.
+    #[must_use]
+    pub fn sharing(mut self, times: Arc<SharedTimes>) -> Self {
+        self.log = Some(TimesLog::new(times));
+        self
+    }
+
+    /// Whether [`Recorder::relieve`] is due.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.log.as_ref().is_some_and(TimesLog::is_full)
+    }
+
+    /// Passes on the times it has kept, at a moment that belongs to no operation.
+    pub fn relieve(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.relieve();
+        }
+    }
+
+    /// No more operations follow: nothing is kept back.
+    pub fn end(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.empty();
         }
     }
 
@@ -284,7 +317,10 @@ impl Recorder {
         figures.operations += 1;
         figures.bytes_in += outcome.bytes_in;
         figures.bytes_out += outcome.bytes_out;
-        figures.service.record(service_ns);
+        match &mut self.log {
+            Some(log) if self.focus.is_none() => log.push(outcome.operation, service_ns),
+            _ => figures.service.record(service_ns),
+        }
         let client = &mut self.clients[client as usize];
         client.operations += 1;
         client.bytes_in += outcome.bytes_in;

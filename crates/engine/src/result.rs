@@ -181,6 +181,10 @@ fn merge_operation(recorders: &[Recorder], index: usize) -> OperationFigures {
     for recorder in recorders {
         total.add(&recorder.operations[index]);
     }
+    if let Some(log) = recorders.iter().find_map(|recorder| recorder.log.as_ref()) {
+        // All threads of a trial share the same histograms.
+        log.shared().add_to(index, &mut total.service);
+    }
     total
 }
 

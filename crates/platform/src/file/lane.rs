@@ -6,7 +6,7 @@ use super::cache::pages_of;
 use super::folder::WorkFolder;
 use super::observe::Counters;
 use super::psync::Files;
-use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Live, Nanos};
+use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Live, Nanos, SharedTimes};
 use std::os::fd::RawFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -23,6 +23,7 @@ pub(crate) struct Common {
     pub cold_command: Option<String>,
     /// One for each session, see [`Lane::beat`].
     pub beats: Vec<Beat>,
+    pub times: Arc<SharedTimes>,
 }
 
 impl Common {

@@ -63,6 +63,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
         counters,
         cold_command: needs.cold_command.clone(),
         beats: (0..sessions).map(|_| Beat::default()).collect(),
+        times: Arc::default(),
     });
     let start_ns = MonotonicClock.now_ns() + HEAD_START_NS + sessions as u64 * HEAD_START_PER_SESSION_NS;
     let (sender, parts) = channel();
@@ -215,7 +216,7 @@ fn work<W: FileWorkload>(
     }
     let clock = MonotonicClock;
     let live = Arc::clone(&common.live);
-    let mut driver = FileDriver::new(workload, spec, live, session as u32, start_ns, clock);
+    let mut driver = FileDriver::new(workload, spec, live, Arc::clone(&common.times), session as u32, start_ns, clock);
     common.begin(session);
     let prepared = common.folder.open().and_then(|folder| {
         let buffers = AlignedBuffers::new(needs.buffers, needs.buffer_bytes)?.register(needs.registered_bytes);

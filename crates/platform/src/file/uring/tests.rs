@@ -48,6 +48,7 @@ impl Bench {
             counters: Counters::of(&parent),
             cold_command: None,
             beats: vec![Beat::default()],
+            times: Arc::default(),
         });
         let lane = Lane::new(common, files, AlignedBuffers::new(depth, SIZE as usize).unwrap(), 0);
         let ring = Ring::new(usize::from(depth), &lane).unwrap();
