@@ -31,6 +31,9 @@ def report(
         str | None,
         typer.Option(metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."),
     ] = None,
+    surfaces: Annotated[
+        bool, typer.Option("--surfaces", help="Also draw each test of a file matrix as a 3-D surface.")
+    ] = False,
 ) -> None:
     """Write the report of a run as one HTML file that opens offline."""
     target = path.with_suffix(".html") if output is None else output
@@ -47,7 +50,7 @@ def report(
     from bakeoff.report.compose import compose
 
     comparison = compare_run(run, baseline, smallest)
-    page = render_html(compose(run, comparison))
+    page = render_html(compose(run, comparison, surfaces))
     write_whole(target, page, force)
     typer.echo("\n".join(comparison.result()))
     typer.echo(f"Report: {target}")

@@ -21,9 +21,9 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
 }
 
 
-def compose(run: RunRecord, comparison: Comparison) -> Report:
-    """All sections that have something to say about ``run``."""
-    context = Context(run, comparison)
+def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False) -> Report:
+    """All sections that have something to say about ``run``; of a matrix also ``surfaces``, when wanted."""
+    context = Context(run, comparison, surfaces)
     with unchecked():
         shown = [build for build in SECTIONS if not (context.one_surface and build in OVER_CLIENTS)]
         sections = tuple(section for build in shown if (section := build(context)) is not None)

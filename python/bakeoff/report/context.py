@@ -18,6 +18,8 @@ class Context:
 
     run: RunRecord
     comparison: Comparison
+    # Surfaces in three dimensions are wanted, too.
+    surfaces: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

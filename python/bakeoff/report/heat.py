@@ -76,8 +76,7 @@ def heat_map(
         data["cells"].append({**place, "v": round(log, 4), "t": cell.text})
         if cell.hatched:
             data["hatched"].append(place)
-        if cell.cached or cell.outlier:
-            data["marks"].append({**place, "m": "outlier" if cell.outlier else "cached"})
+        data["marks"] += [{**place, "m": name} for name in ("cached", "outlier") if getattr(cell, name)]
     base = alt.Chart(rows_of("cells")).encode(x=x, y=y)
     ink = alt.condition(f"abs(datum.v) > {0.8 * limit:.4f}", alt.value(CELL_LIGHT), alt.value(CELL_INK))
     size_of_text = 10.5 if size[0] >= 34 else 9

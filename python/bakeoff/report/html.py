@@ -29,8 +29,8 @@ MARKERS = {
     "triangle-left": "◀",
 }
 
-# Beginnings of the names of heat maps, and of curves over the sizes of files and records.
-MAP, SIZES = "chart-heat-", "chart-sizes-"
+# Beginnings of the names of heat maps, of curves over the sizes of files and records, and of surfaces over both.
+MAP, SIZES, SURFACE = "chart-heat-", "chart-sizes-", "chart-surface-"
 
 
 def render_html(report: blocks.Report) -> str:
@@ -43,8 +43,8 @@ def render_html(report: blocks.Report) -> str:
     environment.filters["code"] = _with_code
     template = environment.from_string(_file("report.html.j2"))
     drawn = {chart.id: Markup(draw(chart)) for chart in report.charts()}
-    # Maps and their curves are drawn from the comparison, which is in the page already.
-    specs = {chart.id: chart.spec for chart in report.charts() if not chart.id.startswith((MAP, SIZES))}
+    # Maps, their curves and surfaces are drawn from the comparison, which is in the page already.
+    specs = {chart.id: chart.spec for chart in report.charts() if not chart.id.startswith((MAP, SIZES, SURFACE))}
     data = {**hidden(report.embedded), "charts": specs}
     return template.render(
         report=report,

@@ -16,6 +16,7 @@ from rich.console import Console
 from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Cards, Chart, Report, Table
 from bakeoff.report.compose import compose
+from bakeoff.report.heat import HeatCell, heat_map
 from bakeoff.report.html import draw, render_html
 from bakeoff.report.terminal import print_comparison
 from bakeoff.store.records import RunRecord
@@ -79,6 +80,41 @@ def test_specifications_are_valid() -> None:
                 alt.Chart.from_dict(chart.spec)
             except jsonschema.ValidationError as error:
                 pytest.fail(f"{chart.id}: {error.message}")
+
+
+def test_surfaces_are_drawn_when_asked_for_and_end_where_nothing_was_measured() -> None:
+    def alter(contender: str, block: int, cell: dict[str, Any]) -> None:
+        if (cell["file_bytes"], cell["record_bytes"]) == (64 * KIB, 16 * KIB):
+            skip(cell, "cut-off")
+
+    sizes = [(file * KIB, record * KIB) for file in (64, 128, 256) for record in (4, 8, 16)]
+    record = matrix_run(lambda *_: 1.5, tests=("read", "write"), sizes=sizes, blocks=2, change=alter)
+    comparison = compare_run(record)
+    assert "surfaces" not in ids(compose(record, comparison))
+    report = compose(record, comparison, surfaces=True)
+    charts = [chart for chart in report.charts() if chart.id.startswith("chart-surface-")]
+    assert [chart.title for chart in charts] == ["Read", "Write"]
+    alt.Chart.from_dict(charts[0].spec)
+    quads = charts[0].spec["datasets"]["quads"]
+    # Four pieces for each contender; the one at the missing corner is a triangle.
+    assert len({row["q"] for row in quads}) == 8 and len(quads) == 2 * (4 + 4 + 4 + 3)
+    svg = draw(charts[0])
+    assert all(f">{name}</text>" in svg for name in ("nfs", "cifs", "64K", "256K", "records"))
+    # The faster one stands higher: 1.5 times, at the corner in front.
+    heights = [max(row["y"] for row in quads if row["f"] in fills) for fills in _fills(quads)]
+    assert heights[1] > heights[0]
+
+
+def _fills(quads: list[dict[str, Any]]) -> list[set[str]]:
+    half = len({row["q"] for row in quads}) // 2
+    names = list(dict.fromkeys(row["q"] for row in quads))
+    return [{row["f"] for row in quads if row["q"] in part} for part in (names[:half], names[half:])]
+
+
+def test_a_cell_that_is_cached_and_an_outlier_has_both_marks() -> None:
+    cell = HeatCell("4K", "64K", "9.0", 9.0, cached=True, outlier=True)
+    marks = heat_map([cell], ["4K"], ["64K"], (0, 1), 1.0, ("", "", "", ""))["datasets"]["marks"]
+    assert {row["m"] for row in marks} == {"cached", "outlier"}
 
 
 def test_block_sizes_have_rates_and_operations() -> None:

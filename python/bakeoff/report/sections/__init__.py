@@ -31,6 +31,7 @@ from bakeoff.report.sections import (
     scores,
     seconds,
     steps,
+    surfaces,
     trials,
 )
 
@@ -39,6 +40,7 @@ SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
     mail.section,
     heat_map.section,
     matrix_curves.section,
+    surfaces.section,
     matrix_tables.section,
     cell_times.section,
     caches.section,
