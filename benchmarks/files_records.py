@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import mmap
 import multiprocessing
 import os
 import random
@@ -13,25 +14,30 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from common import run_trial
+from numpy.typing import NDArray
 
 from bakeoff.mounts import mount_of
 
 CORE = 1
-FILE_BYTES = 64 << 20
+FILE_BYTES = 256 << 20
 STRIDE = 17
 RECORDS_KIB = (64, 256, 1024, 4096, 16384)
-# A row of iozone takes a fraction of a second: each repeat is so many rows of each tool.
-ROUNDS = 3
-SHUFFLES = 2000
+# A row takes half a second, and a cell some 10 ms: each repeat is so many rows of each tool.
+ROUNDS = 12
+SAMPLES = 1000
+# Memory that is held while a row runs, at most, in pages of 2 MiB.
+HELD_MOST, HUGE_PAGE = 100, 2 << 20
 TESTS = (
     "write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite",
     "stride_read", "fwrite", "refwrite", "fread", "refread",
 )  # fmt: skip
 FORK = multiprocessing.get_context("fork")
 Rates = list[float]  # KiB/s, in the order of TESTS
+Ratio = tuple[float, float, float]  # a ratio and its 95 % interval
 Cell = tuple[str, str, str]  # test, file system, record size in KiB
-LIMIT = 0.03
+LIMIT = math.log(1.03)
 
 # iozone writes zeros but for one word of each page, and processors move zeros over zeros up to 40 % faster than
 # other bytes. With this the C library fills what it hands out, as Bakeoff fills its buffers.
@@ -41,7 +47,7 @@ FILLED = os.environ | {"MALLOC_PERTURB_": "165"}
 @contextlib.contextmanager
 def evenly_placed(folder: Path) -> Iterator[Path]:
     """In memory, where root is allowed to: a tmpfs of huge pages. On scattered small pages the place that a file
-    happens to get decides more than the tool, and the tools' own buffers decide which place that is."""
+    happens to get decides more than the tool."""
     if mount_of(folder).type != "tmpfs" or os.geteuid() != 0:
         yield folder
         return
@@ -79,8 +85,21 @@ def run_matrix(folder: Path, record_kib: int, verify: bool) -> Rates:
     return [cell["rate_kib_s"] for cell in figures["cells"]]
 
 
+@contextlib.contextmanager
+def other_pages(dealt: random.Random) -> Iterator[None]:
+    """Holds a random amount of memory: the kernel hands out what was freed last, and without this each tool would get
+    the same pages in every row. On one machine some of them were 15 % slower than others."""
+    pages = dealt.randint(1, HELD_MOST)
+    with mmap.mmap(-1, (pages + 1) * HUGE_PAGE) as held:
+        held.madvise(mmap.MADV_HUGEPAGE)
+        for at in range(0, len(held), HUGE_PAGE):
+            held[at] = 1
+        yield
+
+
 def measure(folder: Path, repeats: int) -> dict[str, Any]:
-    """Medians of KiB/s: tool → record size in KiB → rates of the tests. Without iozone its part is left out."""
+    """`rates`: tool → record size in KiB → medians of the tests, KiB/s. Where iozone is there also `ratios`: `plain`,
+    `checked` and `itself` → record size → a `Ratio` to iozone's rate for each test."""
     with evenly_placed(folder) as place:
         return _measure(place, repeats)
 
@@ -93,30 +112,32 @@ def _measure(folder: Path, repeats: int) -> dict[str, Any]:
     if shutil.which("iozone"):
         # Twice, so that it can be held against itself.
         tools["iozone"] = tools["iozone again"] = lambda record: run_iozone(folder, record)
-    names, found = list(tools), {name: {} for name in (*tools, "spread")}
-    for record in RECORDS_KIB:
-        seen: dict[str, list[Rates]] = {name: [] for name in names}
-        for turn in range(repeats * ROUNDS):
-            for name in names[turn % len(names) :] + names[: turn % len(names)]:
-                seen[name].append(tools[name](record))
-        for name, rows in seen.items():
-            found[name][str(record)] = [statistics.median(rates) for rates in zip(*rows, strict=True)]
-        if "iozone" in seen:
-            both = zip(*seen["iozone"], *seen["iozone again"], strict=True)
-            found["spread"][str(record)] = [spread(list(rates)) for rates in both]
-    return found
-
-
-def spread(rates: Rates) -> float:
-    """How far from 1 the ratio of a tool to itself is in 95 % of all ways to deal out `rates` to two of it, each with
-    the median of its half: what this procedure cannot tell from no difference."""
     dealt = random.Random(1)
-    half = len(rates) // 2
-    distances = []
-    for _ in range(SHUFFLES):
-        dealt.shuffle(rates)
-        distances.append(abs(math.log(statistics.median(rates[:half]) / statistics.median(rates[half:]))))
-    return math.expm1(sorted(distances)[int(0.95 * SHUFFLES)])
+    rates: dict[str, dict[str, Rates]] = {name: {} for name in tools}
+    ratios: dict[str, dict[str, list[Ratio]]] = {name: {} for name in ("plain", "checked", "itself")}
+    for record in RECORDS_KIB:
+        seen: dict[str, list[Rates]] = {name: [] for name in tools}
+        for _ in range(repeats * ROUNDS):
+            for name in dealt.sample(list(tools), len(tools)):
+                with other_pages(dealt):
+                    seen[name].append(tools[name](record))
+        for name, rows in seen.items():
+            rates[name][str(record)] = [statistics.median(cell) for cell in zip(*rows, strict=True)]
+        if "iozone" in seen:
+            logs = {name: np.log(rows) for name, rows in seen.items()}
+            peer = (logs["iozone"] + logs["iozone again"]) / 2
+            for name, own in (("plain", logs["plain"] - peer), ("checked", logs["checked"] - peer)):
+                ratios[name][str(record)] = [within_turns(cell) for cell in own.T]
+            itself = logs["iozone again"] - logs["iozone"]
+            ratios["itself"][str(record)] = [within_turns(cell) for cell in itself.T]
+    return {"rates": rates} | ({"ratios": ratios} if ratios["plain"] else {})
+
+
+def within_turns(logs: NDArray[np.float64]) -> Ratio:
+    """The median of the ratios within turns, and what it is in 95 % of samples drawn from the turns."""
+    drawn = np.random.default_rng(1).choice(logs, (SAMPLES, len(logs)))
+    low, high = np.quantile(np.median(drawn, axis=1), (0.025, 0.975))
+    return math.exp(float(np.median(logs))), math.exp(low), math.exp(high)
 
 
 def same_work(test: str, record_kib: str) -> bool:
@@ -132,65 +153,60 @@ def size(record_kib: str) -> str:
 
 def table(places: dict[str, dict[str, Any]]) -> str:
     """Rates of Bakeoff in GB/s and, where iozone is there, their ratio to its."""
-    records = list(next(iter(places.values()))["plain"])
+    records = list(next(iter(places.values()))["rates"]["plain"])
     lines = [
         "| test | file system | " + " | ".join(size(record) for record in records) + " |",
         "|---|---|" + "--:|" * len(records),
     ]
     for index, test in enumerate(TESTS):
-        for place, tools in places.items():
+        for place, found in places.items():
             cells = []
             for record in records:
-                own, checked = tools["plain"][record][index], tools["checked"][record][index]
-                cell = f"{own * 1024 / 1e9:.2f} GB/s"
-                if "iozone" in tools and same_work(test, record):
-                    peer = tools["iozone"][record][index]
-                    cell += f"<br>**{own / peer:.3f}** ({checked / peer:.3f})"
+                cell = f"{found['rates']['plain'][record][index] * 1024 / 1e9:.2f} GB/s"
+                if "ratios" in found and same_work(test, record):
+                    own, checked = (found["ratios"][name][record][index][0] for name in ("plain", "checked"))
+                    cell += f"<br>**{own:.3f}** ({checked:.3f})"
                 cells.append(cell)
             lines.append(f"| {test.replace('_', ' ')} | {place} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def summary(places: dict[str, dict[str, Any]]) -> str:
-    """How many cells are within 3 % of iozone's, and which are not, beside iozone against itself."""
-    if any("iozone" not in tools for tools in places.values()):
+    """How many cells are within 3 % of iozone's, and which are shown not to be, beside iozone against itself."""
+    if any("ratios" not in found for found in places.values()):
         return "iozone is not installed here (Debian has it in non-free): its ratios are left out."
-    cells = [
-        (test, place, record, index)
-        for place, tools in places.items()
-        for record in tools["plain"]
-        for index, test in enumerate(TESTS)
-        if same_work(test, record)
-    ]
-    own, itself, noise = (
-        {(t, p, r): found(places[p], r, index) for t, p, r, index in cells}
-        for found in (
-            lambda tools, r, i: tools["plain"][r][i] / tools["iozone"][r][i],
-            lambda tools, r, i: tools["iozone again"][r][i] / tools["iozone"][r][i],
-            lambda tools, r, i: tools["spread"][r][i],
-        )
+    own, itself = (
+        {
+            (test, place, record): found["ratios"][name][record][index]
+            for place, found in places.items()
+            for record in found["ratios"][name]
+            for index, test in enumerate(TESTS)
+            if same_work(test, record)
+        }
+        for name in ("plain", "itself")
     )
-    outside = {key: ratio for key, ratio in own.items() if not near(ratio, LIMIT)}
-    beyond = {key: ratio for key, ratio in outside.items() if not near(ratio, noise[key])}
-    good = f"{len(own) - len(outside)} of {len(own)} cells are within 3 % of iozone's"
-    same = sum(near(ratio, LIMIT) for ratio in itself.values())
-    wide = sorted(noise.values())
+    cells = len(own)
+    near, same = (sum(abs(math.log(ratio)) <= LIMIT for ratio, _, _ in all_.values()) for all_ in (own, itself))
+    beyond = {cell: found for cell, found in own.items() if outside(found)}
+    odd = sum(outside(found) for found in itself.values())
+    widths = sorted(math.sqrt(high / low) - 1 for _, low, high in own.values())
     text = (
-        f"{good}; of iozone against itself, in the same turns, {same} are. What iozone differs from itself by (95 % of "
-        f"all ways to deal out its rows to two tools) is {wide[len(wide) // 2]:.1%} in the median cell and "
-        f"{wide[-1]:.0%} in the widest; {len(own) - len(beyond)} cells are within 3 % or within that"
+        f"{near} of {cells} cells are within 3 % of iozone's; of iozone against itself, in the same turns, {same} are. "
+        f"The 95 % interval of a ratio is ±{widths[cells // 2]:.1%} in the median cell and ±{widths[-1]:.0%} in the "
+        f"widest. In {len(beyond)} cells it lies wholly beyond 3 % (in {odd} of iozone against itself)"
     )
-    return f"{text}.\n\nBeyond both: {listed(beyond, noise)}." if beyond else f"{text}."
+    return f"{text}: {listed(beyond)}." if beyond else f"{text}."
 
 
-def near(ratio: float, limit: float) -> bool:
-    """Whether two rates differ by the factor 1 + `limit` at most."""
-    return abs(math.log(ratio)) <= math.log1p(limit)
+def outside(ratio: Ratio) -> bool:
+    """Whether the whole interval is farther than `LIMIT` from 1."""
+    _, low, high = ratio
+    return math.log(low) > LIMIT or math.log(high) < -LIMIT
 
 
-def listed(ratios: dict[Cell, float], noise: dict[Cell, float]) -> str:
-    """Cells with their ratio and the spread of iozone against itself there."""
+def listed(cells: dict[Cell, Ratio]) -> str:
+    """Cells with their ratio and its interval."""
     return ", ".join(
-        f"{t.replace('_', ' ')} {size(r)} on {p} {ratio:.3f} (±{noise[t, p, r]:.1%})"
-        for (t, p, r), ratio in ratios.items()
+        f"{t.replace('_', ' ')} {size(r)} on {p} {ratio:.3f} ({low:.3f}–{high:.3f})"
+        for (t, p, r), (ratio, low, high) in cells.items()
     )
