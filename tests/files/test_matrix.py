@@ -87,6 +87,16 @@ def test_two_clients_on_two_processors_start_together(memory: Path) -> None:
         time.sleep(1)
 
 
+def test_a_processor_that_is_not_there_is_told(memory: Path) -> None:
+    workload = matrix(memory, pairs=[[64 * KIB, 4 * KIB]], tests=["write"])
+    spec = TrialSpec.model_validate({"workload": workload, "clients": 1, "length_s": 100, "seed": 5, "pin": [9_999]})
+    session = LocalAgent().start(spec)
+    outcome = session.wait(90)
+    assert outcome is not None and outcome.result.fatal is None
+    (warning,) = [event for event in session.drain_events() if event.level == "warning"]
+    assert "could not be bound to processor 9999" in warning.text
+
+
 def test_without_stonewall_all_of_every_file_is_done_inside_the_clock(memory: Path) -> None:
     for cell in cells(measure(memory, 4, pairs=[[1 * MIB, 16 * KIB]])):
         assert cell["bytes"] == 4 * MIB and cell["operations"] == 256 == cell["service"]["count"]

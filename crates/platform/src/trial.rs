@@ -161,14 +161,19 @@ fn head_start_ns(spec: &TrialSpec) -> Nanos {
     HEAD_START_NS + u64::from(spec.sessions()) * HEAD_START_PER_SESSION_NS
 }
 
-/// The body of one load-generating thread.
-fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize) -> Part<W::Session> {
-    let Shared { workload, spec, live, gate } = shared;
-    if let Some(processor) = spec.pinned(thread)
+/// Binds the calling load thread to its processor, if it has one; a refusal is told.
+pub(crate) fn bind(thread: usize, processor: Option<u32>, live: &Live) {
+    if let Some(processor) = processor
         && !process::pin_to(processor)
     {
         live.tell("warning", &format!("load thread {thread} could not be bound to processor {processor}"));
     }
+}
+
+/// The body of one load-generating thread.
+fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize) -> Part<W::Session> {
+    let Shared { workload, spec, live, gate } = shared;
+    bind(thread, spec.pinned(thread), live);
     let stages = workload.stages();
     let mut sessions = Driver::<_, MonotonicClock>::sessions(workload, spec, thread);
     if let Some(limit_s) = stages.prepare_s {

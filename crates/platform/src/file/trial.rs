@@ -9,7 +9,7 @@ use super::psync::Files;
 use super::uring;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use crate::process;
-use crate::trial::{Outcome, TrialError, TrialHandle, launch, panic_text};
+use crate::trial::{Outcome, TrialError, TrialHandle, bind, launch, panic_text};
 use bakeoff_engine::{
     Clock, Executor, FileDriver, FileNeeds, FileWorkload, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures,
     TrialSpec, collect,
@@ -211,9 +211,7 @@ fn work<W: FileWorkload>(
     start_ns: Nanos,
 ) -> Result<Part<W::Session>, String> {
     process::block_signals();
-    if let Some(processor) = place(session, spec) {
-        process::pin_to(processor);
-    }
+    bind(session, place(session, spec), &common.live);
     let clock = MonotonicClock;
     let live = Arc::clone(&common.live);
     let mut driver = FileDriver::new(workload, spec, live, Arc::clone(&common.times), session as u32, start_ns, clock);

@@ -1,0 +1,79 @@
+//! Reading from plain connections.
+
+use super::{EventLoop, READ_BYTES};
+use crate::net::socket::{self, Moved};
+use bakeoff_engine::{Actions, Event, Session};
+
+/// Most bytes dropped by one call.
+const DISCARD_BYTES_MAX: u64 = 1 << 30;
+/// While more than this is still to be dropped, wake-ups wait for as much, so that a large body costs few of them.
+const LOW_WATER_BYTES: u64 = 128 * 1024;
+/// Readiness after which the end of the stream, or an error, is still to be read.
+pub(super) const CLOSING: u32 = (libc::EPOLLRDHUP | libc::EPOLLHUP | libc::EPOLLERR) as u32;
+/// Readiness that can hide a reset, which only a read tells.
+const BROKEN: u32 = (libc::EPOLLHUP | libc::EPOLLERR) as u32;
+
+impl<S: Session> EventLoop<'_, S> {
+    /// Reads until the socket is empty.
+    #[inline]
+    pub(super) fn receive(&mut self, lane: usize, readiness: u32) {
+        let generation = self.connections[lane].generation;
+        loop {
+            let connection = &mut self.connections[lane];
+            let remote = &self.remotes[usize::from(connection.remote)];
+            let drops = connection.discard_bytes > 0 && !remote.is_unix;
+            let (moved, asked) = if drops {
+                let limit = remote.receive_buffer_bytes.map_or(DISCARD_BYTES_MAX, |bytes| bytes as u64);
+                let length = connection.discard_bytes.min(limit) as usize;
+                (socket::discard(connection.fd, length), length)
+            } else {
+                let length = remote.receive_buffer_bytes.unwrap_or(READ_BYTES).min(self.buffer.len());
+                (socket::receive(connection.fd, &mut self.buffer[..length]), length)
+            };
+            let mut actions = Actions::NONE;
+            let next = match moved {
+                Moved::Bytes(0) => self.driver.event(lane, Event::Closed, &mut actions),
+                Moved::Bytes(count) if drops => self.driver.event(lane, Event::Discarded(count as u64), &mut actions),
+                Moved::Bytes(count) => self.driver.event(lane, Event::Received(&self.buffer[..count]), &mut actions),
+                Moved::Blocked => return,
+                Moved::Failed(errno) => return self.fail(lane, socket::class_of_established(errno)),
+            };
+            self.connections[lane].discard_bytes = actions.discard_bytes;
+            if drops {
+                self.set_low_water(lane);
+            }
+            self.act(lane, next, actions);
+            let connection = &self.connections[lane];
+            if connection.generation != generation || moved == Moved::Bytes(0) || connection.tls.is_some() {
+                // What follows a switch to TLS is cipher text, and not for here.
+                return;
+            }
+            if let Moved::Bytes(count) = moved
+                && count < asked
+            {
+                // A short read has emptied the socket; only a close that was announced with it is left to tell.
+                if readiness & CLOSING == 0 {
+                    return;
+                }
+                if readiness & BROKEN == 0 && !self.remotes[usize::from(connection.remote)].is_unix {
+                    // The FIN had come before the read: another one would return 0, for the price of a system call.
+                    let mut actions = Actions::NONE;
+                    let next = self.driver.event(lane, Event::Closed, &mut actions);
+                    return self.act(lane, next, actions);
+                }
+            }
+        }
+    }
+
+    /// Asks for wake-ups in proportion to what is still to be dropped.
+    fn set_low_water(&mut self, lane: usize) {
+        let connection = &mut self.connections[lane];
+        let wanted = connection.discard_bytes.clamp(1, LOW_WATER_BYTES);
+        // A body's last part lowers the mark once; in between it stays.
+        let wanted = if wanted >= LOW_WATER_BYTES { LOW_WATER_BYTES } else { 1 };
+        if wanted != connection.low_water {
+            connection.low_water = wanted;
+            socket::set_low_water(connection.fd, wanted as usize);
+        }
+    }
+}
