@@ -90,9 +90,10 @@ def other_pages(dealt: random.Random) -> Iterator[None]:
     """Holds a random amount of memory: the kernel hands out what was freed last, and without this each tool would get
     the same pages in every row. On one machine some of them were 15 % slower than others."""
     pages = dealt.randint(1, HELD_MOST)
-    with mmap.mmap(-1, (pages + 1) * HUGE_PAGE) as held:
+    # Private: shared memory is shmem, which has no huge pages here.
+    with mmap.mmap(-1, (pages + 1) * HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as held:
         held.madvise(mmap.MADV_HUGEPAGE)
-        for at in range(0, len(held), HUGE_PAGE):
+        for at in range(0, len(held), mmap.PAGESIZE):
             held[at] = 1
         yield
 
