@@ -31,7 +31,7 @@ impl Counters {
             return Observation { at_ns, cached_pages, dirty_pages, ..Observation::default() };
         }
         let process = read_to_string("/proc/self/io").unwrap_or_default();
-        let wire = read_to_string("/proc/net/dev").ok().map(|text| wire_bytes(&text));
+        let wire = read_to_string("/proc/net/dev").ok().map(|text| wire_bytes(&text, is_stacked));
         let mount = self
             .mount_point
             .as_deref()
@@ -61,9 +61,16 @@ fn disk_written(text: &str) -> Option<u64> {
     text.split_whitespace().nth(6)?.parse::<u64>().ok().map(|sectors| sectors * 512)
 }
 
-/// Bytes in and out over all interfaces of `/proc/net/dev`.
-fn wire_bytes(text: &str) -> (u64, u64) {
-    text.lines().filter_map(|line| line.split_once(':')).fold((0, 0), |sum, (_, fields)| {
+/// Whether an interface (a bond, a bridge, a VLAN) hands its bytes to others, which count them as well.
+fn is_stacked(interface: &str) -> bool {
+    let Ok(entries) = std::fs::read_dir(Path::new("/sys/class/net").join(interface)) else { return false };
+    entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("lower_"))
+}
+
+/// Bytes in and out over the interfaces of `/proc/net/dev` that are not stacked on others.
+fn wire_bytes(text: &str, is_stacked: impl Fn(&str) -> bool) -> (u64, u64) {
+    let lines = text.lines().filter_map(|line| line.split_once(':'));
+    lines.filter(|(name, _)| !is_stacked(name.trim())).fold((0, 0), |sum, (_, fields)| {
         let numbers: Vec<u64> = fields.split_whitespace().map(|field| field.parse().unwrap_or(0)).collect();
         let at = |index: usize| numbers.get(index).copied().unwrap_or(0);
         (sum.0 + at(0), sum.1 + at(8))
@@ -122,7 +129,9 @@ mod tests {
     fn wire_and_disk_counters_are_read_by_their_columns() {
         let dev = "Inter-| Receive | Transmit\n face |bytes packets|bytes\n\
                    lo: 100 1 0 0 0 0 0 0 200 2 0 0 0 0 0 0\n eth0: 7 1 0 0 0 0 0 0 9 2 0 0 0 0 0 0\n";
-        assert_eq!(wire_bytes(dev), (107, 209));
+        assert_eq!(wire_bytes(dev, |_| false), (107, 209));
+        let bond = format!("{dev} bond0: 7 1 0 0 0 0 0 0 9 2 0 0 0 0 0 0\n");
+        assert_eq!(wire_bytes(&bond, |name| name == "bond0"), (107, 209), "each byte is counted once");
         assert_eq!(disk_written("  1 0 8 3 5 0 16 4 0 0 0"), Some(16 * 512));
         assert_eq!(field_after("rchar: 1\nread_bytes: 4096\n", "read_bytes:"), Some(4096));
     }

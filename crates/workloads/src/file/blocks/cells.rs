@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::session::BlocksSession;
-use super::spec::{BlocksSpec, Cell};
+use super::spec::BlocksSpec;
 use crate::file::matrix::{Cache, Evidence, judge};
 use bakeoff_engine::{FileResult, Nanos, Observation};
 use serde_json::{Value, json};
@@ -185,7 +185,7 @@ fn cell_json(shared: &Shared, index: usize, sessions: &[BlocksSession]) -> Value
         "skipped": skipped(&parts),
     });
     if json["skipped"].is_null()
-        && let (Some(all), Value::Object(figures)) = (json.as_object_mut(), figures(spec, cell, &parts))
+        && let (Some(all), Value::Object(figures)) = (json.as_object_mut(), figures(spec, &parts))
     {
         all.extend(figures);
     }
@@ -204,7 +204,7 @@ fn skipped(parts: &[&CellFigures]) -> Option<String> {
         .then(|| "no transfer ended in its time: give it more time".to_owned())
 }
 
-fn figures(spec: &BlocksSpec, cell: &Cell, parts: &[&CellFigures]) -> Value {
+fn figures(spec: &BlocksSpec, parts: &[&CellFigures]) -> Value {
     let rates: Vec<(f64, f64)> = parts.iter().map(|part| part.rates(spec.outstanding)).collect();
     let (ios_per_s, rate) = rates.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
     let reads = sum_direction(parts, |part| part.reads);
@@ -240,7 +240,7 @@ fn figures(spec: &BlocksSpec, cell: &Cell, parts: &[&CellFigures]) -> Value {
         "bins": (0..=BINS_NS.len()).map(|bin| parts.iter().map(|part| part.bins[bin]).sum::<u64>()).collect::<Vec<_>>(),
         "cpu_us_per_io": cpu_us_per_io(parts, total(|part| part.whole.ios)),
     });
-    if let (Some(all), Value::Object(cache)) = (json.as_object_mut(), cache(spec, cell, parts, rate)) {
+    if let (Some(all), Value::Object(cache)) = (json.as_object_mut(), cache(spec, parts)) {
         all.extend(cache);
     }
     json
@@ -258,15 +258,17 @@ fn cpu_us_per_io(parts: &[&CellFigures], ios: u64) -> Option<f64> {
 }
 
 /// How cold the caches were, and whether a cache served the cell.
-fn cache(spec: &BlocksSpec, cell: &Cell, parts: &[&CellFigures], rate: f64) -> Value {
+fn cache(spec: &BlocksSpec, parts: &[&CellFigures]) -> Value {
     let (before, after) = counters(parts).unwrap_or_default();
     let (name, level) =
         LEVELS[usize::from(parts.iter().map(|part| part.level).max().unwrap_or(0)).min(LEVELS.len() - 1)];
-    let moved = |part: &&CellFigures| if cell.reads() { part.whole.read_bytes } else { part.whole.written_bytes };
+    let moved = |pick: fn(&Whole) -> u64| parts.iter().map(|part| pick(&part.whole)).sum();
+    let from_ns = parts.iter().map(|part| part.whole.from_ns).min().unwrap_or(0);
+    let to_ns = parts.iter().map(|part| part.whole.to_ns).max().unwrap_or(0);
     let judgement = judge(&Evidence {
-        bytes: parts.iter().map(moved).sum(),
-        rate,
-        reads: cell.reads(),
+        read_bytes: moved(|whole| whole.read_bytes),
+        written_bytes: moved(|whole| whole.written_bytes),
+        elapsed_s: to_ns.saturating_sub(from_ns) as f64 / 1e9,
         direct: spec.direct,
         carrier: spec.carrier,
         link: spec.link_bytes_per_s,

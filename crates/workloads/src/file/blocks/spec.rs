@@ -111,11 +111,6 @@ impl BlocksSpec {
 }
 
 impl Cell {
-    /// Whether any of its transfers reads.
-    pub fn reads(&self) -> bool {
-        self.used().any(|line| line.read > 0.0 || line.reply > 0)
-    }
-
     /// Lines with a share.
     pub fn used(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.share > 0.0)

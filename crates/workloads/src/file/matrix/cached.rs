@@ -15,12 +15,12 @@ const MIB: f64 = 1_048_576.0;
 /// What is known of a cell.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence {
-    /// Bytes delivered to (or taken from) all clients.
-    pub bytes: u64,
-    /// Sum of the clients' rates, bytes per second.
-    pub rate: f64,
-    /// Whether the cell reads.
-    pub reads: bool,
+    /// Bytes delivered to all clients.
+    pub read_bytes: u64,
+    /// Bytes taken from them.
+    pub written_bytes: u64,
+    /// From the first client's start to the last one's end, with what lay between their transfers, s.
+    pub elapsed_s: f64,
     /// Whether it bypasses the page cache.
     pub direct: bool,
     /// Where bytes come from.
@@ -50,35 +50,38 @@ pub struct Judgement {
     pub carried_bytes: Option<u64>,
 }
 
-/// Judges a cell.
+/// Judges a cell: each direction by its own counter, as a link carries both at once.
 pub fn judge(evidence: &Evidence) -> Judgement {
-    let carried = carried(evidence);
+    let directions = directions(evidence);
+    let carried: Option<u64> = directions.iter().map(|direction| direction.carried).sum();
     let told = |cached, reason| Judgement { cached, reason, carried_bytes: carried };
     if evidence.carrier == Carrier::Memory {
         return told(None, "a memory file system: there is no disk or wire behind it".to_owned());
     }
-    if evidence.bytes == 0 {
+    let bytes: u64 = directions.iter().map(|direction| direction.bytes).sum();
+    if bytes == 0 {
         return told(None, "nothing was transferred".to_owned());
     }
+    let fastest =
+        directions.iter().map(|direction| direction.bytes).max().unwrap_or(0) as f64 / evidence.elapsed_s.max(1e-9);
     if let Some(link) = evidence.link
-        && evidence.rate > LINK_SHARE * link
+        && fastest > LINK_SHARE * link
     {
-        let (rate, link) = (evidence.rate / MIB, link / MIB);
+        let (rate, link) = (fastest / MIB, link / MIB);
         return told(Some(true), format!("{rate:.1} MiB/s is more than the link carries ({link:.1} MiB/s)"));
     }
-    let place = if matches!(evidence.carrier, Carrier::Disk | Carrier::Unknown) { "the disk" } else { "the wire" };
-    if let Some(carried) = carried {
-        let share = carried as f64 / evidence.bytes as f64;
-        let (all, verb) = (evidence.bytes as f64 / MIB, if evidence.reads { "came from" } else { "went to" });
-        let reason = format!("{:.0} % of {all:.2} MiB {verb} {place}", 100.0 * share.min(1.0));
-        return told(Some(share < CARRIED_SHARE), reason);
+    if carried.is_some() {
+        let served: u64 = directions.iter().map(Direction::served).sum();
+        let reasons: Vec<_> = directions.iter().map(|direction| direction.reason(evidence.carrier)).collect();
+        return told(Some((served as f64) < CARRIED_SHARE * bytes as f64), reasons.join(", "));
     }
     if evidence.direct {
         return told(Some(false), "direct I/O bypasses the page cache".to_owned());
     }
     // Without a counter only the page cache can be seen; a file system may have a cache of its own (ZFS, FUSE).
     let seen = |cached: bool| (cached || evidence.carrier != Carrier::Unknown).then_some(cached);
-    match (evidence.reads, evidence.resident_pages, evidence.dirty_pages) {
+    // What is read tells more than what is written beside it.
+    match (evidence.read_bytes > 0, evidence.resident_pages, evidence.dirty_pages) {
         (true, Some(pages), _) => {
             let share = pages as f64 * PAGE / evidence.file_bytes.max(1) as f64;
             let reason = format!("{:.0} % of the file was in the page cache before", 100.0 * share.min(1.0));
@@ -92,10 +95,38 @@ pub fn judge(evidence: &Evidence) -> Judgement {
     }
 }
 
-fn carried(evidence: &Evidence) -> Option<u64> {
+/// What moved in one direction, and how much of it disk or wire carried.
+struct Direction {
+    reads: bool,
+    bytes: u64,
+    carried: Option<u64>,
+}
+
+impl Direction {
+    /// Carried bytes that explain what moved: what was read ahead, or is of others, explains nothing else.
+    fn served(&self) -> u64 {
+        self.carried.unwrap_or(0).min(self.bytes)
+    }
+
+    fn reason(&self, carrier: Carrier) -> String {
+        let place = if matches!(carrier, Carrier::Disk | Carrier::Unknown) { "the disk" } else { "the wire" };
+        let verb = if self.reads { "came from" } else { "went to" };
+        let share = 100.0 * self.served() as f64 / self.bytes as f64;
+        format!("{share:.0} % of {:.2} MiB {verb} {place}", self.bytes as f64 / MIB)
+    }
+}
+
+/// The directions in which something moved.
+fn directions(evidence: &Evidence) -> Vec<Direction> {
+    let moved = [(true, evidence.read_bytes), (false, evidence.written_bytes)];
+    let moved = moved.into_iter().filter(|(_, bytes)| *bytes > 0);
+    moved.map(|(reads, bytes)| Direction { reads, bytes, carried: carried(evidence, reads) }).collect()
+}
+
+fn carried(evidence: &Evidence, reads: bool) -> Option<u64> {
     let difference =
         |pick: fn(&Observation) -> Option<u64>| Some(pick(&evidence.after)?.saturating_sub(pick(&evidence.before)?));
-    match (evidence.carrier, evidence.reads) {
+    match (evidence.carrier, reads) {
         (Carrier::Disk, true) => difference(|counters| counters.process_read_bytes),
         (Carrier::Disk, false) => difference(|counters| counters.disk_write_bytes),
         (Carrier::Mount, true) => difference(|counters| counters.mount_read_bytes),
@@ -118,9 +149,9 @@ mod tests {
             ..Observation::default()
         };
         Evidence {
-            bytes: 1 << 20,
-            rate: 1e9,
-            reads: true,
+            read_bytes: 1 << 20,
+            written_bytes: 0,
+            elapsed_s: 1e-3,
             direct: false,
             carrier,
             link: None,
@@ -150,9 +181,34 @@ mod tests {
 
     #[test]
     fn faster_than_the_link_is_cached_whatever_the_counters_say() {
-        let fast = Evidence { link: Some(125e6), rate: 122e6, ..evidence(Carrier::Wire, 1 << 21) };
-        assert_eq!(judge(&fast).cached, Some(true));
-        assert_eq!(judge(&Evidence { rate: 110e6, ..fast }).cached, Some(false));
+        let at = |rate: f64| Evidence {
+            link: Some(125e6),
+            elapsed_s: f64::from(1 << 20) / rate,
+            ..evidence(Carrier::Wire, 1 << 21)
+        };
+        assert_eq!(judge(&at(122e6)).cached, Some(true));
+        assert_eq!(judge(&at(110e6)).cached, Some(false));
+        // A link carries as much the other way at the same time.
+        let both = Evidence { written_bytes: 1 << 20, ..at(110e6) };
+        let sent = Observation { wire_out_bytes: Some(1 << 21), ..both.after };
+        let none_sent = Observation { wire_out_bytes: Some(0), ..both.before };
+        assert_eq!(judge(&Evidence { before: none_sent, after: sent, ..both }).cached, Some(false));
+    }
+
+    #[test]
+    fn what_is_read_and_what_is_written_are_counted_apart() {
+        let counted = |read: u64, written: u64| {
+            let of = evidence(Carrier::Disk, read);
+            let before = Observation { disk_write_bytes: Some(7), ..of.before };
+            let after = Observation { disk_write_bytes: Some(7 + written), ..of.after };
+            judge(&Evidence { written_bytes: 1 << 20, before, after, ..of })
+        };
+        let whole = counted(1 << 20, 1 << 20);
+        assert_eq!((whole.cached, whole.carried_bytes), (Some(false), Some(1 << 21)));
+        let half = counted(1 << 20, 0);
+        assert_eq!(half.cached, Some(true));
+        assert_eq!(half.reason, "100 % of 1.00 MiB came from the disk, 0 % of 1.00 MiB went to the disk");
+        assert_eq!(counted(1 << 30, 0).cached, Some(true), "what was read ahead was not written");
     }
 
     #[test]
@@ -161,11 +217,11 @@ mod tests {
         assert_eq!(judge(&unknown).cached, Some(true));
         let none = Evidence { resident_pages: Some(0), ..unknown };
         assert_eq!(judge(&none).cached, None, "a file system may have a cache of its own");
-        assert_eq!(judge(&Evidence { reads: true, ..without_counters(&none) }).cached, Some(false));
+        assert_eq!(judge(&without_counters(&none)).cached, Some(false));
         assert_eq!(judge(&Evidence { resident_pages: None, ..unknown }).cached, None);
         assert_eq!(judge(&Evidence { direct: true, resident_pages: None, ..unknown }).cached, Some(false));
         assert_eq!(judge(&evidence(Carrier::Memory, 0)).cached, None);
-        let written = Evidence { reads: false, dirty_pages: Some(3), ..unknown };
+        let written = Evidence { read_bytes: 0, written_bytes: 1 << 20, dirty_pages: Some(3), ..unknown };
         assert_eq!(judge(&written).cached, Some(true));
         assert_eq!(judge(&Evidence { dirty_pages: Some(0), ..written }).cached, None);
         assert_eq!(judge(&Evidence { dirty_pages: Some(0), ..without_counters(&written) }).cached, Some(false));

@@ -78,8 +78,13 @@ fn cell_json(shared: &Shared, cell: usize, sessions: &[MatrixSession]) -> Value 
         "clients": parts.len(),
         "skipped": skipped(shared, cell, &parts),
     });
+    let moved = |reads: bool| {
+        let those = sessions.iter().filter(|session| shared.reads(cell, session.index) == reads);
+        those.map(|session| session.figures[cell].bytes).sum()
+    };
     if json["skipped"].is_null()
-        && let (Some(all), Value::Object(figures)) = (json.as_object_mut(), figures(spec, test, file, &parts))
+        && let (Some(all), Value::Object(figures)) =
+            (json.as_object_mut(), figures(spec, test, file, &parts, (moved(true), moved(false))))
     {
         all.extend(figures);
     }
@@ -93,7 +98,7 @@ fn skipped(shared: &Shared, cell: usize, parts: &[&CellFigures]) -> Option<&'sta
     (parts.is_empty() || parts.iter().any(|part| !part.done)).then_some("the trial ended before this cell was done")
 }
 
-fn figures(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures]) -> Value {
+fn figures(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures], moved: (u64, u64)) -> Value {
     let rates: Vec<f64> = parts.iter().map(|part| part.rate()).collect();
     let sum: f64 = rates.iter().sum();
     // With `stonewall`, a client may be stopped before its first record: it has neither start nor end.
@@ -102,7 +107,8 @@ fn figures(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures]) -> 
     let ends = || started().map(|part| part.end_ns.saturating_sub(start_ns) as f64 / 1e9);
     let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
     let outside_ns: u64 = parts.iter().map(|part| part.outside_ns).sum();
-    let judgement = judgement(spec, test, file, parts, sum);
+    let elapsed_s = ends().fold(0.0, f64::max);
+    let judgement = judgement(spec, test, file, parts, moved, elapsed_s);
     json!({
         "bytes": bytes,
         "operations": parts.iter().map(|part| part.operations).sum::<u64>(),
@@ -152,12 +158,19 @@ fn cache(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures]) -> Va
     })
 }
 
-fn judgement(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures], rate: f64) -> Judgement {
+fn judgement(
+    spec: &MatrixSpec,
+    test: Test,
+    file: u64,
+    parts: &[&CellFigures],
+    moved: (u64, u64),
+    elapsed_s: f64,
+) -> Judgement {
     let (before, after) = parts.iter().find_map(|part| part.counters.as_deref().copied()).unwrap_or_default();
     judge(&Evidence {
-        bytes: parts.iter().map(|part| part.bytes).sum(),
-        rate,
-        reads: test.reads(),
+        read_bytes: moved.0,
+        written_bytes: moved.1,
+        elapsed_s,
         direct: spec.direct && !test.is_stream(),
         carrier: spec.carrier,
         link: spec.link_bytes_per_s,

@@ -45,8 +45,11 @@ impl Shared {
         self.sessions > 1 || self.spec.tests[cell % self.spec.tests.len()] != Test::Mixed
     }
 
-    fn mixed_reads(&self, session: u32) -> bool {
+    /// Whether a session reads in a cell. In the mixed test some do and some do not.
+    fn reads(&self, cell: usize, session: u32) -> bool {
+        let test = self.spec.tests[cell % self.spec.tests.len()];
         match self.spec.mixed_read_percent {
+            _ if test != Test::Mixed => test.reads(),
             None => session.is_multiple_of(2),
             Some(share) => u64::from(session) * 100 < u64::from(self.sessions) * u64::from(share),
         }

@@ -120,10 +120,7 @@ impl MatrixSession {
 
     /// Whether this session reads in the cell.
     pub(super) fn reads(&self) -> bool {
-        match self.test() {
-            Test::Mixed => self.shared.mixed_reads(self.index),
-            test => test.reads(),
-        }
+        self.shared.reads(self.cell, self.index)
     }
 
     fn begin(&mut self, kind: Kind, mode: Mode, order: Order) {
@@ -140,7 +137,7 @@ impl MatrixSession {
             }
             self.written = (file, record);
         }
-        let (check, stamp) = (verify && !mode.writes(), verify && mode.writes());
+        let (check, stamp) = (verify && !mode.writes(), mode.writes() && record >= pattern::STAMP as u64);
         self.running = Some(Loop { kind, mode, record: record as u32, check, stamp, fetched: false });
         self.last_end_ns = 0;
     }
@@ -291,7 +288,7 @@ impl MatrixSession {
             Task::Loop(kind, mode, order) => self.begin(kind, mode, order),
             Task::Finish(mode) => {
                 let (_, record) = self.pair();
-                let stamp = self.shared.spec.verify;
+                let stamp = record >= pattern::STAMP as u64;
                 let kind = Kind::Untimed;
                 self.running = Some(Loop { kind, mode, record: record as u32, check: false, stamp, fetched: false });
             }
