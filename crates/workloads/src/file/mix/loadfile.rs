@@ -280,6 +280,10 @@ impl<'a> Reader<'a> {
             }
             "ENDLOOP" => {
                 let start = self.loops.pop().ok_or("ENDLOOP without LOOP")?;
+                let inside = &self.program.lines[start as usize..];
+                if !inside.iter().any(|line| matches!(line, Line::Do(..))) {
+                    return Err("nothing is done between LOOP and ENDLOOP: take the loop out".to_owned());
+                }
                 self.push(Line::EndLoop(start))?;
             }
             "REPEAT" => self.repeat = number(0, REPEAT_MAX)?.max(1) as u32,

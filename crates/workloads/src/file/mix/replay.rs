@@ -51,6 +51,8 @@ pub struct ReplaySession {
     sleep_until_ns: Nanos,
     /// Handles to close before the next pass.
     closing: usize,
+    /// A file is open that was to be missing.
+    spare_open: bool,
     root_made: bool,
     current: Option<Entry>,
     stage: u8,
@@ -69,13 +71,26 @@ pub struct ReplaySession {
     fault: Option<String>,
 }
 
-/// The name of one client: `client1` stands for any.
-fn own_name(name: &str, index: u32, variables: &[String]) -> CString {
-    let mut name = name.replace("client1", &format!("client{index}"));
-    for (number, text) in variables.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
-        name = name.replace(&format!("${number}"), text);
+/// Longest name after its variables were put in; no system call takes one of this length.
+const NAME_BYTES_MAX: usize = 4096;
+
+/// The name of one client: `client1` stands for any, `$0` to `$99` for their texts, in which nothing is replaced.
+pub(super) fn own_name(name: &str, index: u32, variables: &[String]) -> CString {
+    let name = name.replace("client1", &format!("client{index}"));
+    let mut parts = name.split('$');
+    let mut own = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let digits = part.bytes().take(2).take_while(u8::is_ascii_digit).count();
+        let text = part[..digits].parse().ok().and_then(|number: usize| variables.get(number));
+        match text.filter(|text| !text.is_empty()) {
+            Some(text) => own.extend([text.as_str(), &part[digits..]]),
+            None => own.extend(["$", part]),
+        }
+        if own.len() > NAME_BYTES_MAX {
+            break;
+        }
     }
-    CString::new(name.trim_start_matches('/')).unwrap_or_default()
+    CString::new(own.trim_start_matches('/')).unwrap_or_default()
 }
 
 impl ReplaySession {
@@ -105,6 +120,7 @@ impl ReplaySession {
             started_ns: 0,
             sleep_until_ns: 0,
             closing: usize::MAX,
+            spare_open: false,
             root_made: false,
             current: None,
             stage: 0,
@@ -320,6 +336,10 @@ impl ReplaySession {
         {
             return FileStep::Call { call, prepare: false, check: false };
         }
+        if std::mem::take(&mut self.spare_open) {
+            let call = FileCall::Close { file: self.program.handles };
+            return FileStep::Call { call, prepare: false, check: false };
+        }
         match self.advance(context) {
             Err(step) => step,
             Ok(entry) => {
@@ -367,8 +387,13 @@ impl ReplaySession {
         let failed = self.failed.is_some();
         let error = match (entry.expect, failed) {
             (Expect::Success, true) => Some(self.unexpectedly(entry, value)),
+            // No recorded failure is of this kind: the share is gone, or full.
+            (Expect::Failure | Expect::Anything, true) if tally::is_final(ErrorClass::of_errno(-value as i32)) => {
+                Some(self.unexpectedly(entry, value))
+            }
             (Expect::Failure, false) if !found_nothing => {
                 self.surprise(entry, "succeeded");
+                self.spare_open = entry.operation == Operation::Create;
                 Some(ErrorClass::Exists)
             }
             _ => None,

@@ -1,4 +1,5 @@
 use super::loadfile::{Expect, Line, Operation};
+use super::replay::own_name;
 use super::*;
 use crate::file::simulated::{Disk, Played, play};
 use bakeoff_engine::{ErrorClass, Outcome, Rng};
@@ -160,6 +161,27 @@ fn results_other_than_the_recorded_ones_are_errors() {
 }
 
 #[test]
+fn a_surprise_leaves_the_later_failures_to_the_disk() {
+    let text = "NTCreateX \"\\one\" 0x40 0x2 5 NT_STATUS_OBJECT_NAME_COLLISION\n\
+                NTCreateX \"\\two\" 0x40 0x2 5 NT_STATUS_OBJECT_NAME_COLLISION\n\
+                NTCreateX \"\\none\" 0x40 0x1 5 NT_STATUS_OBJECT_NAME_NOT_FOUND\n";
+    let (_, played, disk, figures) = replay(text, json!({}));
+    let errors: Vec<_> = played.counted.iter().map(|counted| counted.outcome.error).collect();
+    assert_eq!(errors, [Some(ErrorClass::Exists), Some(ErrorClass::Exists), None]);
+    assert_eq!((disk.files.len(), &figures["expected_failures"]), (2, &json!({"NTCreateX": 1})));
+}
+
+#[test]
+fn variables_are_put_in_once_and_names_stay_bounded() {
+    let texts: Vec<String> =
+        (0..100).map(|number| if number == 7 { String::new() } else { format!("<$1{number}>") }).collect();
+    let own = |name: &str| own_name(name, 3, &texts).into_string().unwrap();
+    assert_eq!(own("/clients/client1/$1x$12$7$"), "clients/client3/<$11>x<$112>$7$");
+    assert_eq!(own("a$100"), "a<$110>0");
+    assert!(own(&"$1".repeat(400_000)).len() < 5_000);
+}
+
+#[test]
 fn loops_repeats_texts_and_times_are_obeyed() {
     let text = "LOOP 3\nREPEAT 2\nQUERY_FS_INFORMATION 1 NT_STATUS_OK\nENDLOOP\n\
                 RANDOMSTRING 1 \"/t[0-9]x\"\nWRITEPATTERN abc\n\
@@ -200,6 +222,7 @@ fn what_cannot_be_read_is_told_with_its_line() {
         ("Mkdir \"\\..\\etc\" NT_STATUS_OK", "no name"),
         ("LOOP 2\nQUERY_FS_INFORMATION 1 NT_STATUS_OK", "ENDLOOP"),
         ("ENDLOOP", "LOOP"),
+        ("LOOP 1000000000\nLOOP 1000000000\nSLEEP 1\nENDLOOP\nENDLOOP\nMkdir \"a\" NT_STATUS_OK", "nothing is done"),
         ("Close 1 maybe", "status"),
         ("Close NT_STATUS_OK", "arguments"),
         ("NTCreateX \"a\" 0x40 0x9 1 NT_STATUS_OK", "disposition"),
