@@ -70,6 +70,27 @@ def disk(base: Path, kind: str) -> Iterator[Path]:
         image.unlink()
 
 
+class LoopDisk:
+    """An ext4 file system in a file, and the command that mounts it again after `umount`."""
+
+    def __init__(self, place: Path) -> None:
+        need("mkfs.ext4")
+        self.point, self._image = place / "ext4", place / "ext4.image"
+        self.point.mkdir()
+        with self._image.open("wb") as image:
+            image.truncate(96 << 20)
+        command("mkfs.ext4", "-q", self._image)
+        self.mount = f"mount -o loop {self._image} {self.point}"
+        command(*self.mount.split())
+
+    def close(self) -> None:
+        """Unmount it: a ring that was closed keeps its files for a moment."""
+        until = time.monotonic() + 10
+        while subprocess.run(["umount", str(self.point)], capture_output=True, check=False).returncode:
+            assert time.monotonic() < until, f"{self.point} stays busy"
+            time.sleep(0.05)
+
+
 @dataclass
 class Share:
     """A folder mounted by sshfs from an sshd of this machine."""

@@ -16,6 +16,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.plan.access import AccessSpec, find, pattern_spec
 from bakeoff.store.read import read_run
 from tests.files.appetite import appetite
+from tests.files.mounts import LoopDisk
 
 
 @pytest.fixture(params=["memory", "disk"])
@@ -54,6 +55,17 @@ def measure(folder: Path, specs: list[AccessSpec], clients: int = 1, **changes: 
     figures = result.workload or {}
     assert sum(cell["operations"] for cell in figures["cells"] if not cell["skipped"]) == result.operations
     return {cell["operation"]: cell for cell in figures["cells"]}
+
+
+@pytest.mark.parametrize("outstanding", [1, 8])
+def test_a_remount_before_each_cell_makes_its_cache_cold(disk: LoopDisk, outstanding: int) -> None:
+    command = f"umount {disk.point} && {disk.mount}"
+    specs = [pattern_spec(name, 64 << 10, 50, 50) for name in ("sequential_read", "random_write")]
+    found = measure(disk.point, specs, 2, outstanding=outstanding, cache="cold", cold_command=command)
+    assert len(found) == 2
+    for cell in found.values():
+        assert (cell["cache"]["level"], cell["cache"]["name"], cell["cache"]["proved"]) == (4, "command", True)
+        assert cell["operations"] > 0
 
 
 PATTERNS = ["sequential_read", "sequential_write", "random_read", "random_write", "mixed"]

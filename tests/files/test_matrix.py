@@ -2,7 +2,6 @@
 
 import os
 import statistics
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.plan.kinds.file_matrix import AUTOMATIC
 from tests.files.appetite import appetite
+from tests.files.mounts import LoopDisk
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -119,29 +119,6 @@ def test_sixty_clients_need_a_record_and_a_mebibyte_each_at_most(memory: Path, r
     assert told["grown"] <= 60 * (record * (1 + streams) + MIB), f"{told['grown'] / MIB:.1f} MiB"
 
 
-class Disk:
-    """An ext4 file system in a file, mounted by a loop device."""
-
-    def __init__(self, place: Path) -> None:
-        self.point, self._image = place / "ext4", place / "ext4.image"
-        self.point.mkdir()
-        with self._image.open("wb") as image:
-            image.truncate(96 * MIB)
-        subprocess.run(["mkfs.ext4", "-q", str(self._image)], check=True)
-        self.mount = f"mount -o loop {self._image} {self.point}"
-        subprocess.run(self.mount, shell=True, check=True)
-
-    def close(self) -> None:
-        subprocess.run(["umount", str(self.point)], check=True)
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Disk]:
-    found = Disk(tmp_path)
-    yield found
-    found.close()
-
-
 @pytest.mark.parametrize(
     ("changes", "level", "name"),
     [
@@ -151,7 +128,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
     ],
 )
 def test_every_rung_of_the_cold_ladder_is_reached_and_proved(
-    disk: Disk, changes: dict[str, Any], level: int, name: str
+    disk: LoopDisk, changes: dict[str, Any], level: int, name: str
 ) -> None:
     if "cold_command" in changes:
         changes = {"cold_command": changes["cold_command"].format(point=disk.point, mount=disk.mount)}

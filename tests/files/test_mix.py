@@ -96,6 +96,13 @@ def test_every_line_of_debians_loadfile_is_replayed_once(tmp_path: Path) -> None
     assert figures["touched_bytes"] == pytest.approx(24e6, rel=0.03)
 
 
+def test_no_pause_of_a_loadfile_outlasts_the_trial(tmp_path: Path) -> None:
+    long = tmp_path / "long.txt"
+    long.write_text('Mkdir "\\clients" 0x00000000\nSLEEP 3600000000\n')
+    result = measure(tmp_path, length_s=1.0, loadfile=str(long))
+    assert (result.fatal, result.operations) == (None, 1) and result.elapsed_s < 3
+
+
 def test_several_clients_replay_in_folders_of_their_own(tmp_path: Path) -> None:
     short = tmp_path / "short.txt"
     short.write_text("".join(LOADFILE.open().readlines()[:3000]))

@@ -160,6 +160,17 @@ def test_free_space_is_checked_before_anything_is_written(tmp_path: Path, good: 
         assert list(small.iterdir()) == []
 
 
+def test_regions_that_stay_must_fit_together(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "small", "size=24m") as small:
+        places = [small / name for name in "ab"]
+        for place in places:
+            place.mkdir()
+        words = ("--region", "16MiB", "--block-sizes", "4KiB", "--blocks", "1")
+        told = refused(tmp_path, *(f"{place.name}={place}" for place in places), *words, suite="file-blocks")
+        assert "together they need" in told
+        assert [list(place.iterdir()) for place in places] == [[], []]
+
+
 def test_a_share_that_fills_up_fails_the_trial_and_the_run_goes_on(tmp_path: Path, good: Path) -> None:
     with tmpfs(tmp_path / "small", "size=24m") as small:
         words = ("--file-sizes", "16MiB", "--record-sizes", "64KiB", "--blocks", "1", "--tests", "write,read")

@@ -158,7 +158,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
             return FileNext::Stopped;
         }
         if self.slots[index].resume_ns > self.mark_ns {
-            return FileNext::Wait(self.slots[index].resume_ns);
+            return FileNext::Wait(self.slots[index].resume_ns.min(self.end_ns));
         }
         let context = FileContext { now_ns: self.mark_ns, others_wait };
         loop {
@@ -190,7 +190,10 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                     self.publish();
                     return FileNext::Barrier;
                 }
-                FileStep::Pause(pause_ns) => return FileNext::Wait(self.mark_ns + pause_ns),
+                // No pause outlasts the trial.
+                FileStep::Pause(pause_ns) => {
+                    return FileNext::Wait(self.mark_ns.saturating_add(pause_ns).min(self.end_ns.max(self.mark_ns)));
+                }
                 FileStep::Idle => return FileNext::Idle,
                 FileStep::Abort => return FileNext::Abort,
                 FileStep::Finished => return FileNext::Stopped,
@@ -205,11 +208,17 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         }
     }
 
-    /// The call of a slot has returned `value` (bytes, or the negative error number).
+    /// The call of a slot has returned `value` (bytes, or the negative error number) just now.
     #[inline]
     pub fn done(&mut self, slot: u32, value: i64, buffers: &mut impl FileBuffers) {
-        let end_ns = self.clock.now_ns();
-        self.mark_ns = end_ns;
+        self.done_at(self.clock.now_ns(), slot, value, buffers);
+    }
+
+    /// As [`FileDriver::done`] for a call that was over at `end_ns`: several may be, and checking the first ones is no
+    /// time of the others.
+    #[inline]
+    pub fn done_at(&mut self, end_ns: Nanos, slot: u32, value: i64, buffers: &mut impl FileBuffers) {
+        self.mark_ns = self.mark_ns.max(end_ns);
         let state = self.slots[slot as usize];
         let damaged = state.check && value > 0 && self.damaged(slot, value, buffers);
         let result = FileResult { value, start_ns: state.call_start_ns, end_ns, damaged };

@@ -51,8 +51,11 @@ pub(crate) struct TimesLog {
 }
 
 impl TimesLog {
+    /// Its memory is in place, so that no operation pays for it.
     pub fn new(shared: Arc<SharedTimes>) -> Self {
-        Self { shared, waiting: Vec::new() }
+        let mut waiting = vec![1; FULL];
+        waiting.clear();
+        Self { shared, waiting }
     }
 
     /// Where it is emptied to.

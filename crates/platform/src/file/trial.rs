@@ -67,11 +67,19 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
     });
     let start_ns = MonotonicClock.now_ns() + HEAD_START_NS + sessions as u64 * HEAD_START_PER_SESSION_NS;
     let (sender, parts) = channel();
-    for session in 0..sessions {
-        spawn(session, &sender, workload, spec, &common, &needs, start_ns)?;
+    let mut started = 0;
+    let mut unstarted = None;
+    while started < sessions && unstarted.is_none() {
+        match spawn(started, &sender, workload, spec, &common, &needs, start_ns) {
+            Ok(()) => started += 1,
+            Err(error) => unstarted = Some(error),
+        }
     }
     drop(sender);
-    let gathered = gather(&parts, &common, sessions, &needs);
+    if unstarted.is_some() {
+        stop(&common);
+    }
+    let gathered = gather(&parts, &common, started, &needs);
     let elapsed_ns = MonotonicClock.now_ns().saturating_sub(start_ns);
     let mut fault = gathered.fault;
     if !gathered.hung {
@@ -79,6 +87,9 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
         let gone = vanished(&common, patience);
         let left = remove(&common, patience);
         fault = fault.or(gone).or(left);
+    }
+    if let Some(error) = unstarted {
+        return Err(error);
     }
     if let Some(broken) = gathered.broken {
         return Err(TrialError::Broken(broken));

@@ -143,7 +143,8 @@ impl Ring {
         // The queue has as many places as there are slots, so that it cannot be full.
         let pushed = unsafe { self.kernel.submission().push(&entry) };
         debug_assert!(pushed.is_ok());
-        // At once, so that the disk works while the next slot is asked, and that the stamp of the start is true.
+        // At once, so that the disk works while the next slot is asked. Slots that became free together start
+        // together: what the submission of one takes is time of those behind it, as in any queue.
         // What the kernel cannot take now goes with the next submission.
         let _ = self.kernel.submit();
     }
@@ -242,9 +243,10 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane:
             break End::Aborted(advice(&error));
         }
         ended.extend(ring.kernel.completion().map(|entry| (entry.user_data() as u32, entry.result())));
+        let ended_ns = clock.now_ns();
         for (slot, result) in ended.drain(..) {
             if let Some(value) = ring.completed(slot, result, lane) {
-                driver.done(slot, value, &mut lane.buffers);
+                driver.done_at(ended_ns, slot, value, &mut lane.buffers);
                 slots.ended(slot);
             }
         }

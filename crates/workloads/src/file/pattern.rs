@@ -1,8 +1,9 @@
 //! What is written into files, so that everything read back can be checked.
 //!
 //! Each page (4 KiB, counted from the start of a record) begins with a stamp: whose file it is, where in it, and
-//! from which pass of writing. The rest of a page is fixed random bytes, so that nothing compresses well within a
-//! record and any changed byte is found.
+//! from which pass of writing. The rest of a page is fixed random bytes, 1 MiB of them over and over: what compresses
+//! within that finds nothing to save, and any changed byte is found. Stores that look for equal pages find none as
+//! long as pages are stamped.
 
 use bakeoff_engine::Rng;
 use std::sync::OnceLock;
@@ -11,7 +12,8 @@ use std::sync::OnceLock;
 pub const PAGE: usize = 4096;
 /// Length of a stamp, bytes. Pieces shorter than this carry none.
 pub const STAMP: usize = 32;
-pub(super) const BODY: usize = 16 * PAGE;
+/// Length of the fixed bytes: file systems that compress look at no more than this at once.
+pub(super) const BODY: usize = 256 * PAGE;
 const SEED: u64 = 0x0BAD_0FF5;
 
 /// Whose data they are.
@@ -82,7 +84,7 @@ mod tests {
     #[test]
     fn any_changed_byte_is_found() {
         let owner = Owner::new(1, 2, 3);
-        for length in [1, 31, 32, 512, 4096, 5000, 65536 * 2 + 7] {
+        for length in [1, 31, 32, 512, 4096, 5000, BODY + 7] {
             let mut buffer = vec![0; length];
             prepare(&mut buffer);
             fill(&mut buffer, owner, 8192, 4);

@@ -10,7 +10,7 @@ use crate::file::content::{self, Prepared};
 use crate::file::fault_text;
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Identity, Name, Nanos,
-    Observation, OpenMode, Outcome, Rng,
+    Observation, Outcome, Rng,
 };
 use std::collections::VecDeque;
 use std::ffi::CStr;
@@ -84,15 +84,7 @@ impl BlocksSession {
         if index == 0 {
             script.extend([Task::OpenRegion, Task::LookAtRegion, Task::Fill]);
         }
-        let mode = OpenMode {
-            read: true,
-            write: true,
-            direct: shared.spec.direct,
-            data_sync: shared.spec.dsync,
-            ..OpenMode::default()
-        };
-        script.push_back(Task::Barrier);
-        script.push_back(Task::Call(FileCall::Open { file: FILE, name: 0, mode, permissions: 0 }, Role::Granule));
+        script.extend([Task::Barrier, script::open(&shared.spec)]);
         Self {
             index,
             seed: identity.seed,

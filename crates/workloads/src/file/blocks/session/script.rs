@@ -3,6 +3,7 @@
 use super::super::access::Transfer;
 use super::{BlocksSession, FILE, Turn};
 use crate::file::blocks::FILL_BYTES;
+use crate::file::blocks::spec::BlocksSpec;
 use crate::file::fault_text;
 use crate::file::matrix::Cache;
 use bakeoff_engine::{FileCall, FileContext, FileResult, FileStep, OpenMode};
@@ -36,6 +37,12 @@ pub(super) enum Role {
     Command,
 }
 
+/// Opens the region as its transfers need it.
+pub(super) fn open(spec: &BlocksSpec) -> Task {
+    let mode = OpenMode { read: true, write: true, direct: spec.direct, data_sync: spec.dsync, ..OpenMode::default() };
+    Task::Call(FileCall::Open { file: FILE, name: 0, mode, permissions: 0 }, Role::Granule)
+}
+
 impl BlocksSession {
     /// Writes the script of the next cell; `false` when all are done.
     pub(super) fn begin_cell(&mut self) -> bool {
@@ -57,9 +64,18 @@ impl BlocksSession {
             if spec.drop_caches {
                 self.script.push_back(Task::Call(FileCall::DropAllCaches, Role::DropAll));
             }
-            if spec.cold_command.is_some() {
+        }
+        if spec.cache == Cache::Cold && spec.cold_command.is_some() {
+            // It may unmount the share: nothing of it may be open.
+            let leave =
+                [FileCall::Close { file: FILE }, FileCall::LeaveFolder].map(|call| Task::Call(call, Role::Must));
+            self.script.extend(leave);
+            self.script.push_back(Task::Barrier);
+            if first {
                 self.script.push_back(Task::Call(FileCall::ColdCommand, Role::Command));
             }
+            let enter = Task::Call(FileCall::EnterFolder, Role::Must);
+            self.script.extend([Task::Barrier, enter, open(spec)]);
         }
         if first {
             self.script.push_back(Task::Observe { after: false });
