@@ -46,6 +46,8 @@ def report(
 
     warm_up()
     run = read_run(path)
+    if surfaces and run.kind != "file-matrix":
+        raise PlanError(f"--surfaces draws runs of file-matrix, {path} is one of {run.kind}: leave it out")
     from bakeoff.compare import compare_run
     from bakeoff.report.compose import compose
 

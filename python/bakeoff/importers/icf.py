@@ -5,7 +5,7 @@ do not matter, unknown ones are comments, older versions have fewer fields.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -81,7 +81,8 @@ class Icf:
 
     def used_specs(self) -> tuple[AccessSpec, ...]:
         """The specifications that workers are to run, in their order; all of them when none is assigned."""
-        wanted = dict.fromkeys(name for m in self.managers for w in m.workers for name in w.specs)
+        disks = [worker for manager in self.managers for worker in manager.workers if worker.type == "DISK"]
+        wanted = dict.fromkeys(name for worker in disks for name in worker.specs)
         wanted |= dict.fromkeys(spec.name for spec, assigned in self.specs if assigned in ("ALL", "DISK"))
         known = {spec.name: spec for spec, _ in self.specs}
         used = tuple(known[name] for name in wanted if name in known)
@@ -181,6 +182,7 @@ class _Reader:
         self._rows: list[list[int]] = []
         self._managers: list[Manager] = []
         self._workers: list[Worker] = []
+        self._assigned: list[str] = []
         self._targets: list[tuple[str, str]] = []
 
     def line(self, line: str) -> None:
@@ -269,19 +271,17 @@ class _Reader:
         key = self._keyword
         if key == "manager id":
             number, _, name = text.partition(",")
+            self._end_manager()
             self._managers.append(Manager(_whole(number), name.strip()))
-            self._workers = []
         elif not self._managers:
             return
         elif key == "manager network address":
-            self._change_manager(address=text)
+            self._managers[-1] = replace(self._managers[-1], address=text)
         elif key == "worker":
-            self._targets = []
+            self._end_worker()
             self._workers.append(Worker(text))
-            self._change_manager()
         elif self._workers:
             self._worker(key, text)
-            self._change_manager()
 
     def _worker(self, key: str, text: str) -> None:
         worker = self._workers[-1]
@@ -297,21 +297,29 @@ class _Reader:
             sizes = ("maximum_sectors", "starting_sector", "data_pattern")
             changes = dict(zip(sizes, (_whole(word) for word in _commas(text)), strict=False))
         elif key == "assigned access specs":
-            changes = {"specs": (*worker.specs, text)}
+            self._assigned.append(text)
         elif key == "target":
             self._targets.append((text, "DISK"))
-            changes = {"targets": tuple(self._targets)}
         elif key == "target type" and self._targets:
             self._targets[-1] = (self._targets[-1][0], ",".join(_commas(text.upper())))
-            changes = {"targets": tuple(self._targets)}
-        self._workers[-1] = Worker(**{**vars(worker), **changes})
+        if changes:
+            self._workers[-1] = Worker(**{**vars(worker), **changes})
 
-    def _change_manager(self, **changes: str) -> None:
-        manager = self._managers[-1]
-        self._managers[-1] = Manager(**{**vars(manager), "workers": tuple(self._workers), **changes})
+    def _end_worker(self) -> None:
+        if self._workers:
+            last = self._workers[-1]
+            self._workers[-1] = replace(last, specs=tuple(self._assigned), targets=tuple(self._targets))
+        self._assigned, self._targets = [], []
+
+    def _end_manager(self) -> None:
+        self._end_worker()
+        if self._managers:
+            self._managers[-1] = replace(self._managers[-1], workers=tuple(self._workers))
+        self._workers = []
 
     def result(self) -> Icf:
         """All of it."""
+        self._end_manager()
         plain = Icf()
         head = self._head
         return Icf(

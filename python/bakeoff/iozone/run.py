@@ -1,5 +1,6 @@
 """Runs what IOzone's options ask for, on the engine's file matrix."""
 
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -110,7 +111,7 @@ def trial(
         sync=options.sync,
         mmap=options.mmap,
         cache="cold" if mount else "warm",
-        cold_command=f"umount '{mount}' && mount '{mount}'" if mount else None,
+        cold_command=f"umount {shlex.quote(mount)} && mount {shlex.quote(mount)}" if mount else None,
         stonewall=options.stonewall and clients > 1,
         mixed_read_percent=options.mixed_percent,
         stride=options.stride,

@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -239,3 +240,24 @@ def test_shuffled_and_changed_lines_are_read_or_refused() -> None:
         except PlanError:
             refused += 1
     assert 0 < refused < 400
+
+
+def test_what_network_workers_run_is_not_for_disks() -> None:
+    text = write_icf(
+        Icf(
+            specs=tuple((spec_of(name, [[512, 100, 100, 0, 0, 1, 0, 0]]), "NONE") for name in ("disk", "net")),
+            managers=(Manager(1, "x", "", (Worker("a", specs=("disk",)), Worker("b", "NETWORK,TCP", specs=("net",)))),),
+        )
+    )
+    assert [spec.name for spec in parse_icf(text).used_specs()] == ["disk"]
+
+
+def test_a_file_of_very_many_workers_is_read_in_time_that_grows_with_it() -> None:
+    def seconds(workers: int) -> float:
+        lines = "'Worker\n\tw\n'Assigned access specs\n\tx\n'Target\n\tt\n" * workers
+        before = time.process_time()
+        icf = parse_icf(f"Version 1.1.0\n'MANAGER LIST\n'Manager ID, manager name\n\t1,m\n{lines}")
+        assert len(icf.managers[0].workers) == workers
+        return time.process_time() - before
+
+    assert min(seconds(8_000) for _ in range(3)) < 30 * min(seconds(1_000) for _ in range(3))

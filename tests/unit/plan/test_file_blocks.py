@@ -63,6 +63,7 @@ def test_specifications_are_named_or_come_from_an_iometer_file(tmp_path: Path) -
         ("file-blocks", {"patterns": "sideways"}, "sideways"),
         ("file-blocks", {"patterns": "mixed,mixed"}, "once"),
         ("file-blocks", {"access": "File serve"}, "File server"),
+        ("file-blocks", {"access": "Database,File server,database"}, "is there twice"),
         ("file-blocks", {"icf": "/nowhere.icf"}, "cannot be read"),
         ("file-blocks", {"outstanding": 257}, "256"),
         ("file-blocks", {"region": "1MiB", "block_sizes": "1MiB"}, "twice"),

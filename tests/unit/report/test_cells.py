@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Cards, Chart, Report, Table
+from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.heat import HeatCell, heat_map
 from bakeoff.report.html import draw, render_html
@@ -103,6 +103,23 @@ def test_surfaces_are_drawn_when_asked_for_and_end_where_nothing_was_measured() 
     # The faster one stands higher: 1.5 times, at the corner in front.
     heights = [max(row["y"] for row in quads if row["f"] in fills) for fills in _fills(quads)]
     assert heights[1] > heights[0]
+
+
+def test_what_checking_contents_does_to_sums_is_told() -> None:
+    def alter(contender: str, block: int, cell: dict[str, Any]) -> None:
+        cell |= {"elapsed_s": 1.0, "verify_s": 0.25}
+
+    def words(record: RunRecord) -> str:
+        section = next(s for s in report_of(record).sections if s.id == "generator")
+        return " ".join(block.text for block in section.blocks if isinstance(block, Text))
+
+    one, four = (
+        matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, blocks=2, change=alter, mixes=(clients,))
+        for clients in (1, 4)
+    )
+    assert "20 % of the clients' time" in words(one) and "--no-verify" not in words(one)
+    assert "--no-verify" in words(four)
+    assert "stamped" not in words(matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, blocks=2))
 
 
 def _fills(quads: list[dict[str, Any]]) -> list[set[str]]:

@@ -110,6 +110,11 @@ def test_the_report_lands_next_to_the_run_file_and_is_not_overwritten(run_file: 
     assert sorted(p.suffix for p in run_file.parent.iterdir() if p.suffix not in ("", ".bakeoff")) == [".html"]
 
 
+def test_surfaces_of_what_has_none_are_refused(run_file: Path) -> None:
+    result = CliRunner().invoke(app, ["report", str(run_file), "--surfaces"])
+    assert isinstance(result.exception, PlanError) and "file-matrix" in str(result.exception)
+
+
 @pytest.mark.parametrize("name", ["report.pdf", "missing/report.html", "."])
 def test_targets_that_cannot_be_are_refused(run_file: Path, name: str) -> None:
     result = CliRunner().invoke(app, ["report", str(run_file), "-o", str(run_file.parent / name)])

@@ -62,7 +62,8 @@ class FileBlocksSettings(FileSettings):
     )
     icf: Icf = Field(
         None,
-        description="Iometer file whose access specifications are used instead of sizes × patterns.",
+        description="Iometer file whose access specifications are used instead of sizes × patterns. Of the rest of it "
+        "nothing is: give outstanding, cell_time, ramp_up and region yourself.",
         json_schema_extra={"path": True},
     )
     region: Size = Field(20 * 1000**3, ge=4096, description="File that all clients work on: 20GB.")
@@ -99,6 +100,9 @@ class FileBlocksSettings(FileSettings):
             raise ValueError("block_sizes: give different sizes of 1 byte to 1 GiB")
         if self.access and self.icf:
             raise ValueError("access and icf exclude each other: leave one out")
+        names = [spec.name.casefold() for spec in self.access or self.icf or ()]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"access specifications: {twice!r} is there twice: name each once")
         if (self.drop_caches or self.cold_command) and self.cache != "cold":
             raise ValueError("drop_caches and cold_command belong to cache = cold: set that, too")
         largest = largest_transfer(self)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from bakeoff.compare import wording
 from bakeoff.compare.gates import GENERATOR_LIMITED, GENERATOR_STARVED
 from bakeoff.compare.metrics import peak_operations
+from bakeoff.compare.surface import cells_of
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
@@ -75,10 +76,14 @@ def section(context: Context) -> Section:
         "waited for a processor. Limited: trials in which the generator, not the server, was the bottleneck.",
     )
     if context.one_surface:
-        return Section("generator", "The load generator", (text, *_starved(context), replace(table, note=CELLS_NOTE)))
+        return Section(
+            "generator",
+            "The load generator",
+            (text, *_starved(context), *_checked(context), replace(table, note=CELLS_NOTE)),
+        )
     description = "Processor use of the load generator in percent at each number of simulated clients."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
-    return Section("generator", "The load generator", (text, *_starved(context), chart))
+    return Section("generator", "The load generator", (text, *_starved(context), *_checked(context), chart))
 
 
 def _starved(context: Context) -> list[Text]:
@@ -89,6 +94,23 @@ def _starved(context: Context) -> list[Text]:
     share = wording.percent(max(trial.generator_run_delay_share for trial in starved))
     trials = f"{len(starved)} of {wording.plural(len(context.usable), 'trial')}"
     return [Text(f"The load generator waited up to {share} of its time for a processor in {trials}.", "warning")]
+
+
+def _checked(context: Context) -> list[Text]:
+    """What checking contents took, and what it does to sums over several clients."""
+    cells = [(trial.mix_clients, cell) for trial in context.usable for cell in cells_of(trial)]
+    checking_s = math.fsum(cell.get("verify_s") or 0.0 for _, cell in cells)
+    if checking_s == 0.0:
+        return []
+    working_s = math.fsum(clients * (cell.get("elapsed_s") or 0.0) for clients, cell in cells)
+    share = wording.percent(checking_s / (checking_s + working_s))
+    words = f"Contents were stamped and checked between transfers, outside all clocks: {share} of the clients' time."
+    if max(clients for clients, _ in cells) > 1:
+        words += (
+            " While one client does so, the others have the server to themselves: the sum of several can be up to "
+            f"{wording.percent(checking_s / working_s)} above what it delivers at once. `--no-verify` leaves it out."
+        )
+    return [Text(words)]
 
 
 def _cells(trials: tuple[TrialRecord, ...], share: float) -> list[str]:

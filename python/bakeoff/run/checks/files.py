@@ -37,6 +37,7 @@ class FolderCheck:
         assert isinstance(kind, FolderKind)
         self._needed = kind.space_bytes(plan.settings)
         kept = kind.kept_folder(plan)
+        self._stays = kept is not None
         keep = getattr(plan.settings, "keep", False)
         self._remove = [] if kept is None or keep else [(c, Path(c.address) / kept) for c in plan.contenders]
         self._patience_s = min(PATIENCE_S, plan.settings.reply_timeout_s)
@@ -76,6 +77,7 @@ class FolderCheck:
                 listed = ", ".join(left[:3]) + (" …" if len(left) > 3 else "")
                 notes.append(Note("warning", f"{name}: left behind by an earlier run, remove it: {listed}"))
         names = list(self._devices)
+        self._fit_together()
         for position, one in enumerate(names):
             for other in names[position + 1 :]:
                 if self._devices[one] == self._devices[other]:
@@ -83,6 +85,17 @@ class FolderCheck:
                 elif self._devices[one][0] == self._devices[other][0]:
                     notes.append(Note("info", f"{one} and {other} lie on the same file system"))
         return notes
+
+    def _fit_together(self) -> None:
+        """What stays for the whole run must fit for all contenders of a file system. Raises TargetError."""
+        for device in {device for device, _ in self._devices.values()} if self._stays else ():
+            names = [name for name, (of, _) in self._devices.items() if of == device]
+            free = min((free for name in names if (free := self._free[name]) is not None), default=None)
+            if free is not None and free < len(names) * self._needed:
+                raise TargetError(
+                    f"{', '.join(names)} lie on one file system with {free / 1e6:.0f} MB free; together they need "
+                    f"{len(names) * self._needed / 1e6:.0f} MB: free some space, or use a smaller region"
+                )
 
     def _describe(self, name: str) -> Note:
         mount = self._mounts[name]
