@@ -1,7 +1,9 @@
 //! Blocking file calls of one session.
 
+mod names;
+
 use super::buffers::AlignedBuffers;
-use super::folder::{free_bytes, open_beneath, stays_beneath};
+use super::folder::{free_bytes, open_beneath};
 use super::map::Map;
 use super::{cache, last_error, told};
 use bakeoff_engine::{FileCall, FileSession, Handle, OpenMode};
@@ -161,47 +163,6 @@ impl Files {
             FileCall::DropAllCaches => cache::drop_all(),
             _ => self.execute_name(call, session),
         }
-    }
-
-    /// Calls on names.
-    fn execute_name(&self, call: &FileCall, session: &impl FileSession) -> i64 {
-        let folder = self.folder();
-        let (name, other) = match *call {
-            FileCall::Stat { name }
-            | FileCall::Touch { name }
-            | FileCall::Permissions { name, .. }
-            | FileCall::Unlink { name }
-            | FileCall::MakeFolder { name }
-            | FileCall::RemoveFolder { name }
-            | FileCall::RemoveTree { name }
-            | FileCall::ReadFolder { name }
-            | FileCall::DropFileCache { name } => (session.path(name), None),
-            FileCall::Rename { from, to } => (session.path(from), Some(session.path(to))),
-            _ => return -i64::from(libc::ENOSYS),
-        };
-        if !stays_beneath(name) || other.is_some_and(|other| !stays_beneath(other)) {
-            return -i64::from(libc::EXDEV);
-        }
-        let text = name.as_ptr();
-        // SAFETY: names are valid and zero-terminated, descriptors plain numbers.
-        let value = unsafe {
-            match *call {
-                FileCall::Stat { .. } => return size_of_name(folder, name),
-                FileCall::Touch { .. } => libc::utimensat(folder, text, std::ptr::null(), libc::AT_SYMLINK_NOFOLLOW),
-                FileCall::Permissions { permissions, .. } => {
-                    libc::fchmodat(folder, text, libc::mode_t::from(permissions), 0)
-                }
-                FileCall::Unlink { .. } => libc::unlinkat(folder, text, 0),
-                FileCall::MakeFolder { .. } => libc::mkdirat(folder, text, 0o700),
-                FileCall::RemoveFolder { .. } => libc::unlinkat(folder, text, libc::AT_REMOVEDIR),
-                FileCall::Rename { .. } => libc::renameat(folder, text, folder, other.map_or(text, CStr::as_ptr)),
-                FileCall::RemoveTree { .. } => return remove_tree(folder, name),
-                FileCall::ReadFolder { .. } => return count_entries(folder, name),
-                FileCall::DropFileCache { .. } => return self.with_look(name, cache::drop_file),
-                _ => return -i64::from(libc::ENOSYS),
-            }
-        };
-        told(i64::from(value))
     }
 
     /// Runs `look` on a name opened for reading.
@@ -409,50 +370,6 @@ fn handle_size(file: RawFd) -> i64 {
     unsafe {
         let mut facts: libc::stat = std::mem::zeroed();
         if libc::fstat(file, &raw mut facts) == 0 { facts.st_size } else { last_error() }
-    }
-}
-
-fn size_of_name(folder: RawFd, name: &CStr) -> i64 {
-    // SAFETY: as above, and the name is valid.
-    unsafe {
-        let mut facts: libc::stat = std::mem::zeroed();
-        if libc::fstatat(folder, name.as_ptr(), &raw mut facts, libc::AT_SYMLINK_NOFOLLOW) == 0 {
-            facts.st_size
-        } else {
-            last_error()
-        }
-    }
-}
-
-fn count_entries(folder: RawFd, name: &CStr) -> i64 {
-    let opened = open_beneath(folder, name, libc::O_RDONLY | libc::O_DIRECTORY, 0);
-    if opened < 0 {
-        return opened;
-    }
-    // SAFETY: the descriptor was just opened and passes to the stream of entries, which closes it.
-    unsafe {
-        let entries = libc::fdopendir(opened as RawFd);
-        if entries.is_null() {
-            let error = last_error();
-            libc::close(opened as RawFd);
-            return error;
-        }
-        let mut count = 0;
-        while !libc::readdir(entries).is_null() {
-            count += 1;
-        }
-        libc::closedir(entries);
-        count
-    }
-}
-
-fn remove_tree(folder: RawFd, name: &CStr) -> i64 {
-    let path = format!("/proc/self/fd/{folder}/{}", name.to_string_lossy());
-    match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            -i64::from(error.raw_os_error().unwrap_or(libc::EIO))
-        }
-        _ => 0,
     }
 }
 

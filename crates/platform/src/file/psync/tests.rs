@@ -143,3 +143,20 @@ fn direct_opens_tell_their_alignment_and_caches_can_be_dropped() {
     assert_eq!(bench.run(FileCall::DropFileCache { name: 1 }), 0);
     assert_eq!(cached(&bench).cached, 0);
 }
+
+#[test]
+fn links_in_the_way_lead_nowhere() {
+    let mut bench = Bench::new("links");
+    let outside = scratch("links-outside");
+    std::fs::create_dir(outside.join("c")).unwrap();
+    let inside = std::fs::read_dir(&bench.parent).unwrap().next().unwrap().unwrap().path();
+    std::os::unix::fs::symlink(&outside, inside.join("folder")).unwrap();
+    // Not "it is there already", which would let the work go on below it.
+    let refused = [libc::ELOOP, libc::ENOTDIR].map(|errno| -i64::from(errno));
+    assert!(refused.contains(&bench.run(FileCall::MakeFolder { name: 2 })));
+    assert!(refused.contains(&bench.run(FileCall::RemoveTree { name: 3 })));
+    assert!(outside.join("c").is_dir());
+    assert_eq!(bench.run(FileCall::RemoveTree { name: 2 }), 0, "the link itself may go");
+    std::fs::remove_dir(outside.join("c")).unwrap();
+    std::fs::remove_dir(outside).unwrap();
+}
