@@ -108,7 +108,8 @@ def _field_parameter(parameter: str, name: str, field: FieldInfo, panel: str) ->
             parameter, bool | None, typer.Option(f"{flag}/--{off}", help=text, rich_help_panel=panel), None
         )
     kind = list[str] if extra.get("repeat") else str
-    option = typer.Option(flag, metavar=metavar(name, field), help=text, rich_help_panel=panel)
+    flags = [flag, *([f"--{extra['synonym']}"] if "synonym" in extra else [])]
+    option = typer.Option(*flags, metavar=metavar(name, field), help=text, rich_help_panel=panel)
     return _parameter(parameter, kind | None, option, None)
 
 
@@ -138,6 +139,13 @@ def metavar(name: str, field: FieldInfo) -> str:
         "record_sizes": "SIZE,...",
         "tests": "TEST,...",
         "sending_share": "PERCENT",
+        "mixed_read": "PERCENT",
+        "mixed_random": "PERCENT",
+        "region": "SIZE",
+        "workspace": "SIZE",
+        "block_sizes": "SIZE,...",
+        "patterns": "PATTERN,...",
+        "access": "NAME,...",
         "sizes": "SIZE=WEIGHT,...",
         "recipients": "N=WEIGHT,...",
     }

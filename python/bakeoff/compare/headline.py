@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_model import Matrix
+from bakeoff.compare.matrix_model import Matrix, SurfacePair
 from bakeoff.compare.metrics import CELLS, Metric
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison, RunInfo, Sentence
 
@@ -28,10 +28,19 @@ def headline(
         found += [text for pair in against_baseline for text in _p99(pair, metrics)]
     else:
         # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
-        found += [text for surface in matrix.pairs if surface.baseline == info.baseline for text in surface.summary]
+        found += [
+            text for surface in matrix.pairs if surface.baseline == info.baseline for text in _cells(surface, info)
+        ]
     one_surface = matrix is not None and len(info.mixes) == 1
     found += [_means(contenders, info) if one_surface else _peaks(contenders, info), _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in found if text))
+
+
+def _cells(surface: SurfacePair, info: RunInfo) -> list[str]:
+    if len(info.mixes) == 1:
+        return list(surface.summary)
+    at = f"At {wording.plural(surface.clients, 'client')}: "
+    return [at + text for text in surface.summary]
 
 
 def _primary(pair: PairComparison, info: RunInfo) -> str:

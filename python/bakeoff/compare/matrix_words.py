@@ -89,8 +89,6 @@ def summary(pair: SurfacePair, kind: str) -> tuple[str, ...]:
             f"{pair.contender} is {_overall(pair.without_outliers)}."
         )
     found += [regime(item) for item in pair.regimes]
-    if pair.clients > 1:
-        found[0] = f"At {pair.clients} clients: {found[0]}"
     return tuple(found)
 
 

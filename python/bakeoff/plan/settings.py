@@ -14,7 +14,11 @@ class CommonSettings(Strict):
     a yes/no setting off.
     """
 
-    mixes: Numbers = Field((1, 4, 8), description="Numbers of clients, one mix each, rising: 1,4,8.")
+    mixes: Numbers = Field(
+        (1, 4, 8),
+        description="Numbers of clients, one mix each, rising: 1,4,8.",
+        json_schema_extra={"synonym": "clients"},
+    )
     threads: Whole = Field(1, ge=1, le=1024, description="Threads per client; each holds one session at a time.")
     length_s: Duration = Field(
         300.0,

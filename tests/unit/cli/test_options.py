@@ -54,6 +54,7 @@ def test_every_setting_of_every_kind_is_a_flag() -> None:
         (["--cores", "2"], "cores", 2),
         (["--pin", "1"], "pin", (1,)),
         (["--mixes", "2,5"], "mixes", (2, 5)),
+        (["--clients", "2,5"], "mixes", (2, 5)),
         (["--length", "10s"], "length_s", 10.0),
         (["--ramp-up", "1s"], "ramp_up_s", 1.0),
         (["--ramp-down", "200ms"], "ramp_down_s", 0.2),
