@@ -74,6 +74,9 @@ def _figures(cell: Mapping[str, Any], raw: bool) -> dict[str, Any]:
         found[f"{prefix}IOps"] = per_s(count)
         found[f"{prefix}MiBps (Binary)"] = per_s(moved) / MIB
         found[f"{prefix}MBps (Decimal)"] = per_s(moved) / MB
+    # A cell of few, long transfers has its rate from all of them, though none may have ended in its window.
+    found["IOps"], bytes_per_s = float(cell["ios_per_s"]), cell["rate_kib_s"] * 1024.0
+    found["MiBps (Binary)"], found["MBps (Decimal)"] = bytes_per_s / MIB, bytes_per_s / MB
     exchanges = transactions["count"] or ios
     total = reads["total_ns"] + writes["total_ns"]
     exchange_ns = transactions["total_ns"] or total

@@ -43,6 +43,7 @@ def cell(**changes: Any) -> dict[str, Any]:
         "outstanding": 8,
         "elapsed_s": 2.0,
         "ios_per_s": 200.0,
+        "rate_kib_s": 800.0,
         "cpu_us_per_io": 5.0,
         "reads": {**side, "ios": 300, "bytes": 1_228_800},
         "writes": side,
@@ -111,6 +112,13 @@ def test_rows_hold_the_figures_of_the_cell(tmp_path: Path) -> None:
     assert (disk["Target Name"], disk["Total Raw Run Time"]) == ("a", "2000000000")
     assert total["0 to 50 uS"] == "400" and total[" >= 10 s"] == "0"
     assert text.count("'Results\n") == 1
+
+
+def test_a_cell_in_whose_window_nothing_ended_keeps_the_rate_of_all_its_transfers(tmp_path: Path) -> None:
+    nothing = {"ios": 0, "bytes": 0, "errors": 0, "total_ns": 0, "max_ns": 0}
+    found = rows(IOMETER_CSV.text(run(tmp_path, [cell(reads=nothing, writes=nothing)])))
+    total = next(dict(zip(HEADER, row, strict=True)) for row in found if row[0] == "ALL")
+    assert (total["IOps"], total["MiBps (Binary)"], total["Read I/Os"]) == ("200.000000", "0.781250", "0")
 
 
 def test_specifications_stand_before_the_results(tmp_path: Path) -> None:
