@@ -192,7 +192,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                 }
                 // No pause outlasts the trial.
                 FileStep::Pause(pause_ns) => {
-                    return FileNext::Wait(self.mark_ns.saturating_add(pause_ns).min(self.end_ns.max(self.mark_ns)));
+                    return FileNext::Wait(self.mark_ns.saturating_add(pause_ns).min(self.end_ns));
                 }
                 FileStep::Idle => return FileNext::Idle,
                 FileStep::Abort => return FileNext::Abort,

@@ -50,6 +50,15 @@ pub(crate) fn open_beneath(folder: RawFd, name: &CStr, flags: i32, mode: u32) ->
     super::told(i64::from(unsafe { libc::openat(folder, name.as_ptr(), how.flags as i32, mode) }))
 }
 
+/// Opens a folder under `above` that may not lead out of it and is no link; else the negative error number.
+pub(crate) fn folder_beneath(above: RawFd, name: &CStr, flags: i32) -> Result<OwnedFd, i64> {
+    match open_beneath(above, name, flags | libc::O_DIRECTORY, 0) {
+        error if error < 0 => Err(error),
+        // SAFETY: a descriptor just opened, owned by nobody else.
+        opened => Ok(unsafe { OwnedFd::from_raw_fd(opened as RawFd) }),
+    }
+}
+
 /// Whether a name is relative and climbs nowhere.
 pub(crate) fn stays_beneath(name: &CStr) -> bool {
     let bytes = name.to_bytes();
@@ -103,12 +112,8 @@ impl WorkFolder {
     /// Opens the trial's folder; after a remount it must still be the same one.
     pub fn open(&self) -> io::Result<OwnedFd> {
         let above = open_folder(&self.parent)?;
-        let opened = open_beneath(above.as_raw_fd(), &self.name, libc::O_RDONLY | libc::O_DIRECTORY, 0);
-        if opened < 0 {
-            return Err(io::Error::from_raw_os_error(-opened as i32));
-        }
-        // SAFETY: a descriptor just opened, owned by nobody else.
-        let opened = unsafe { OwnedFd::from_raw_fd(opened as RawFd) };
+        let opened = folder_beneath(above.as_raw_fd(), &self.name, libc::O_RDONLY)
+            .map_err(|error| io::Error::from_raw_os_error(-error as i32))?;
         if self.inode != (0, 0) && identity(&opened)?.1 != self.inode.1 {
             return Err(io::Error::from_raw_os_error(libc::ESTALE));
         }

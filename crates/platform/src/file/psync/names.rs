@@ -1,11 +1,11 @@
 //! Calls on names: relative to the trial's folder, and not out of it.
 
 use super::Files;
-use crate::file::folder::{open_beneath, stays_beneath};
+use crate::file::folder::{folder_beneath, open_beneath, stays_beneath};
 use crate::file::{cache, last_error, told};
 use bakeoff_engine::{FileCall, FileSession};
 use std::ffi::{CStr, CString, OsStr};
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -93,14 +93,7 @@ fn make_folder(folder: RawFd, name: &CStr) -> i64 {
     if made != -i64::from(libc::EEXIST) {
         return made;
     }
-    match open_beneath(folder, name, libc::O_PATH | libc::O_DIRECTORY, 0) {
-        error if error < 0 => error,
-        found => {
-            // SAFETY: a descriptor just opened here.
-            unsafe { libc::close(found as RawFd) };
-            made
-        }
-    }
+    folder_beneath(folder, name, libc::O_PATH).map_or_else(|error| error, |_| made)
 }
 
 /// Removes a folder with all that is in it; no folder above it may be a link.
@@ -111,18 +104,15 @@ fn remove_tree(folder: RawFd, name: &CStr) -> i64 {
         None => (&b"."[..], bytes),
     };
     let Ok(above) = CString::new(above) else { return -i64::from(libc::EINVAL) };
-    let parent = open_beneath(folder, &above, libc::O_PATH | libc::O_DIRECTORY, 0);
-    if parent < 0 {
-        return if parent == -i64::from(libc::ENOENT) { 0 } else { parent };
-    }
-    let path = Path::new("/proc/self/fd").join(parent.to_string()).join(OsStr::from_bytes(last));
-    let value = match std::fs::remove_dir_all(path) {
+    let parent = match folder_beneath(folder, &above, libc::O_PATH) {
+        Ok(parent) => parent,
+        Err(error) => return if error == -i64::from(libc::ENOENT) { 0 } else { error },
+    };
+    let path = Path::new("/proc/self/fd").join(parent.as_raw_fd().to_string()).join(OsStr::from_bytes(last));
+    match std::fs::remove_dir_all(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             -i64::from(error.raw_os_error().unwrap_or(libc::EIO))
         }
         _ => 0,
-    };
-    // SAFETY: a descriptor just opened here.
-    unsafe { libc::close(parent as RawFd) };
-    value
+    }
 }
