@@ -171,6 +171,28 @@ def test_regions_that_stay_must_fit_together(tmp_path: Path) -> None:
         assert [list(place.iterdir()) for place in places] == [[], []]
 
 
+def test_regions_that_are_there_need_no_room_again(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "small", "size=52m") as small:
+        places = [small / name for name in "ab"]
+        for place in places:
+            place.mkdir()
+        words = ("--region", "16MiB", "--block-sizes", "4KiB", "--patterns", "random_read", "--blocks", "1", "--keep")
+        words += (
+            "--mixes",
+            "1",
+            "--cell-time",
+            "50ms",
+            "--ramp-up",
+            "0s",
+            *(f"{place.name}={place}" for place in places),
+        )
+        for _ in range(2):
+            code, told, _ = run("file-blocks", tmp_path, *words)
+            assert code == 0, told
+            (tmp_path / "r.bakeoff").unlink()
+        assert all(len(list(place.iterdir())) == 1 for place in places)
+
+
 def test_a_share_that_fills_up_fails_the_trial_and_the_run_goes_on(tmp_path: Path, good: Path) -> None:
     with tmpfs(tmp_path / "small", "size=24m") as small:
         words = ("--file-sizes", "16MiB", "--record-sizes", "64KiB", "--blocks", "1", "--tests", "write,read")

@@ -37,7 +37,7 @@ class FolderCheck:
         assert isinstance(kind, FolderKind)
         self._needed = kind.space_bytes(plan.settings)
         kept = kind.kept_folder(plan)
-        self._stays = kept is not None
+        self._kept = kept
         keep = getattr(plan.settings, "keep", False)
         self._remove = [] if kept is None or keep else [(c, Path(c.address) / kept) for c in plan.contenders]
         self._patience_s = min(PATIENCE_S, plan.settings.reply_timeout_s)
@@ -45,6 +45,7 @@ class FolderCheck:
         self._mounts: dict[str, Mount] = {}
         self._devices: dict[str, tuple[int, int]] = {}
         self._free: dict[str, int | None] = {}  # None: some FUSE file systems say that they have no space at all
+        self._missing: dict[str, int] = {}  # bytes that a contender's folder has still to take
         self._left: dict[str, list[str]] = {}
 
     def answers(self, contender: Contender) -> None:
@@ -56,9 +57,12 @@ class FolderCheck:
         check_folder_address(contender.address)
         self.answers(contender)
         name, folder = contender.name, Path(contender.address)
-        place, state, space = in_time(
-            lambda: (os.path.realpath(folder), folder.stat(), shutil.disk_usage(folder)), contender, self._patience_s
+        place, state, space, there = in_time(
+            lambda: (os.path.realpath(folder), folder.stat(), shutil.disk_usage(folder), self._there(folder)),
+            contender,
+            self._patience_s,
         )
+        self._missing[name] = max(0, self._needed - there)
         self._places[name], mount = place, mount_at(place)
         self._devices[name] = (state.st_dev, state.st_ino)
         self._free[name], self._mounts[name] = space.free if space.total else None, mount
@@ -86,15 +90,25 @@ class FolderCheck:
                     notes.append(Note("info", f"{one} and {other} lie on the same file system"))
         return notes
 
+    def _there(self, folder: Path) -> int:
+        """Bytes that what is kept takes already: a run that goes on does not need them again."""
+        if self._kept is None or (folder / self._kept).is_symlink():
+            return 0
+        return sum(512 * path.lstat().st_blocks for path in (folder / self._kept).glob("*"))
+
     def _fit_together(self) -> None:
         """What stays for the whole run must fit for all contenders of a file system. Raises TargetError."""
-        for device in {device for device, _ in self._devices.values()} if self._stays else ():
-            names = [name for name, (of, _) in self._devices.items() if of == device]
-            free = min((free for name in names if (free := self._free[name]) is not None), default=None)
-            if free is not None and free < len(names) * self._needed:
+        if self._kept is None:
+            return
+        for device in {device for device, _ in self._devices.values()}:
+            # By folder: two contenders may be the same one.
+            folders = {place: name for name, place in self._devices.items() if place[0] == device}
+            missing = sum(self._missing[name] for name in folders.values())
+            free = min((free for name in folders.values() if (free := self._free[name]) is not None), default=None)
+            if free is not None and free < missing:
                 raise TargetError(
-                    f"{', '.join(names)} lie on one file system with {free / 1e6:.0f} MB free; together they need "
-                    f"{len(names) * self._needed / 1e6:.0f} MB: free some space, or use a smaller region"
+                    f"{', '.join(folders.values())} lie on one file system with {free / 1e6:.0f} MB free; together "
+                    f"they need {missing / 1e6:.0f} MB: free some space, or use a smaller region"
                 )
 
     def _describe(self, name: str) -> Note:
