@@ -10,7 +10,7 @@ from typing import Any
 from bakeoff.compare import settings, wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.metrics import error_share
-from bakeoff.compare.model import Audit, AuditTrial
+from bakeoff.compare.model import Audit, AuditName, AuditTrial
 from bakeoff.compare.surface import cells_of, has_cells, key_of
 from bakeoff.stats import littles_law_clients
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -118,7 +118,7 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
     return Audit("Little's law", what, checked, len(trials) - checked, worst, rule, tuple(bad))
 
 
-def _exact(name: str, what: str, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]]) -> Audit:
+def _exact(name: AuditName, what: str, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]]) -> Audit:
     """An audit of equalities: each trial gives (what, sum, total) triples that must agree exactly."""
     bad, worst = [], 0.0
     for trial, sums in zip(trials, pairs, strict=True):

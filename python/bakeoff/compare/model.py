@@ -18,13 +18,25 @@ SCHEMA = "bakeoff-comparison/1"
 
 VerdictKind = Literal["better", "equivalent", "inconclusive", "withheld", "too_few"]
 GateLevel = Literal["red", "amber"]
+# Every gate and audit there is; `tests/unit/compare/test_every_gate_and_audit.py` trips each one alone.
+GateName = Literal[
+    "failed trials",
+    "unfinished",
+    "wrong answers",
+    "errors",
+    "generator",
+    "generator starved",
+    "Little's law",
+    "blocks",
+]
+AuditName = Literal["Little's law", "Ledger", "Counts", "Bytes", "Rates", "Same content"]
 
 
 @dataclass(frozen=True)
 class Gate:
     """A validity check that did not pass. ``red`` takes the verdict away, ``amber`` qualifies it."""
 
-    name: str
+    name: GateName
     level: GateLevel
     text: str
 
@@ -212,7 +224,7 @@ class AuditTrial:
 class Audit:
     """A check made on every usable trial. ``worst`` is the largest relative deviation seen."""
 
-    name: str
+    name: AuditName
     what: str
     checked: int
     not_applicable: int

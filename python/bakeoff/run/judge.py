@@ -6,6 +6,7 @@ says nothing about the contender), failed (the contender failed), ok. Nothing is
 """
 
 from collections.abc import Sequence
+from typing import Final, Literal
 
 from bakeoff.agents.result import SummaryResult, TrialResult
 from bakeoff.store import records
@@ -27,7 +28,18 @@ NEAR_CEILING_SHARE = 0.7
 P99_NEEDS_OPERATIONS = 368  # distribution-free upper 95 % bound of a 99th percentile
 LATE_START_P99_NS = 50_000_000
 STUCK_S = 1.0
-UNBALANCED = "ledger-unbalanced"
+UNBALANCED: Final = "ledger-unbalanced"
+# Every mark there is; `tests/unit/run/test_every_mark.py` trips each one alone.
+Mark = Literal[
+    "ledger-unbalanced",
+    "generator-limited",
+    "generator-starved",
+    "near-ceiling",
+    "few-operations",
+    "starved-client",
+    "stuck-operations",
+    "late-start",
+]
 VOIDING = {
     "ports_exhausted": "the generator ran out of local ports: use keep_alive or more source_addresses",
     "too_many_files": "the generator ran out of open files: raise `ulimit -n`",
@@ -69,9 +81,9 @@ def list_errors(errors: dict[str, int]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {n:,}" for n, name in found) or "none was finished in the window"
 
 
-def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[str, ...]:
+def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[Mark, ...]:
     """Warnings that do not change the state."""
-    found = [UNBALANCED] if unbalanced(result) else []
+    found: list[Mark] = [UNBALANCED] if unbalanced(result) else []
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
     # File calls spend their CPU in the system under test: there a busy thread limits nothing.
     cpu_is_work = bool((result.workload or {}).get("cpu_is_work"))

@@ -1,0 +1,150 @@
+"""Each gate and each audit by a made-up run that trips exactly this one.
+
+The run behind all of them is sound: nginx is faster than apache in every block, and nothing else is to be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare.model import AuditName, GateLevel, GateName
+from bakeoff.store.records import RunRecord, TrialRecord
+from tests.unit.compare.synthetic import change, run
+
+BLOCKS = 8
+LEADER, FOLLOWER = "nginx", "apache"
+
+Trip = Callable[[RunRecord], RunRecord]
+
+
+def on(chosen: Callable[[TrialRecord], bool], make: Callable[[TrialRecord], TrialRecord]) -> Trip:
+    """A run with some of its trials made anew."""
+    return lambda record: replace(
+        record, trials=tuple(make(trial) if chosen(trial) else trial for trial in record.trials)
+    )
+
+
+def of(name: str) -> Callable[[TrialRecord], bool]:
+    """All trials of a contender."""
+    return lambda trial: trial.contender == name
+
+
+def one(trial: TrialRecord) -> bool:
+    """One trial of the leader."""
+    return (trial.contender, trial.mix_clients, trial.block) == (LEADER, 8, 2)
+
+
+def slower(trial: TrialRecord, factor: float) -> TrialRecord:
+    """The same operations in a mean time that is `factor` times as long."""
+    assert trial.service.mean_ns is not None
+    return replace(trial, service=replace(trial.service, mean_ns=trial.service.mean_ns * factor))
+
+
+def at_half_speed(trial: TrialRecord) -> TrialRecord:
+    """A trial that took 2.5 times as long, for every operation and as a whole."""
+    found = slower(trial, 2.5)
+    return replace(found, window_s=2.5 * trial.window_s, operations_per_s=trial.operations_per_s / 2.5)
+
+
+def fatter(trial: TrialRecord) -> TrialRecord:
+    """Each reply with twice as many bytes, in every count of them."""
+    return replace(
+        trial,
+        bytes_in=2 * trial.bytes_in,
+        per_operation=tuple(replace(part, bytes_in=2 * part.bytes_in) for part in trial.per_operation),
+        per_client=tuple(replace(part, bytes_in=2 * part.bytes_in) for part in trial.per_client),
+    )
+
+
+def more_for_the_first_client(trial: TrialRecord, **more: int) -> TrialRecord:
+    """A count of the first client that is too high."""
+    first, *others = trial.per_client
+    raised = {name: getattr(first, name) + by for name, by in more.items()}
+    return replace(trial, per_client=(replace(first, **raised), *others))  # type: ignore[arg-type]
+
+
+def ledger(accounted: int) -> Trip:
+    """A run of mail whose books say that so many of 100 accepted messages were accounted for."""
+    books = {"accounted": accounted, "accepted": 100, "classified": 100, "ids_seen": 100}
+    counts = {"accepted": 100, "delivered": 100}
+    workload = {"ledger": {"books": books, "counts": counts, "balanced": True}}
+    return on(one, lambda trial: replace(trial, workload=workload))
+
+
+GATES: dict[GateName, tuple[Trip, GateLevel]] = {
+    "failed trials": (on(one, lambda trial: replace(trial, state="failed", reason="crashed")), "red"),
+    "unfinished": (on(one, lambda trial: replace(trial, errors={"unfinished": 1})), "red"),
+    "wrong answers": (on(of(LEADER), lambda trial: replace(trial, errors={"wrong_content": 2_000})), "red"),
+    "errors": (on(of(LEADER), lambda trial: replace(trial, errors={"refused": 10_000})), "red"),
+    "generator": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("generator-limited",))), "red"),
+    "generator starved": (
+        on(one, lambda trial: replace(trial, marks=("generator-starved",), generator_run_delay_share=0.2)),
+        "amber",
+    ),
+    "Little's law": (on(of(LEADER), lambda trial: slower(trial, 1.2)), "red"),
+    "blocks": (on(one, at_half_speed), "amber"),
+}
+
+AUDITS: dict[AuditName, Trip] = {
+    "Little's law": on(one, lambda trial: slower(trial, 1.05)),
+    "Ledger": ledger(accounted=99),
+    "Counts": on(one, lambda trial: more_for_the_first_client(trial, operations=1)),
+    "Bytes": on(one, lambda trial: more_for_the_first_client(trial, bytes_in=1)),
+    "Rates": on(one, lambda trial: replace(trial, operations_per_s=trial.operations_per_s * 1.001)),
+    "Same content": on(one, fatter),
+}
+
+
+def tripped(record: RunRecord) -> tuple[dict[str, GateLevel], set[str]]:
+    """Gates of the primary endpoint with their levels, and audits with a trial that deviates."""
+    found: Comparison = compare_run(record)
+    gates = {gate.name: gate.level for gate in found.pairs[0].primary.gates}
+    return dict(gates), {audit.name for audit in found.audits if audit.deviating}
+
+
+def test_every_gate_and_every_audit_has_its_row() -> None:
+    assert set(GATES) == set(get_args(GateName))
+    assert set(AUDITS) == set(get_args(AuditName))
+
+
+def test_a_sound_run_trips_none() -> None:
+    assert tripped(run(blocks=BLOCKS)) == ({}, set())
+    assert compare_run(run(blocks=BLOCKS)).pairs[0].primary.verdict.winner == LEADER
+    assert tripped(ledger(accounted=100)(run(blocks=BLOCKS))) == ({}, set())
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_exactly_this_gate(name: GateName) -> None:
+    trip, level = GATES[name]
+    record = trip(run(blocks=BLOCKS))
+    gates, _ = tripped(record)
+    assert gates == {name: level}
+    verdict = compare_run(record).pairs[0].primary.verdict
+    assert (verdict.kind == "withheld") == (level == "red"), "red takes the verdict away, amber leaves it"
+
+
+@pytest.mark.parametrize("name", ["failed trials", "unfinished", "wrong answers", "errors"])
+def test_what_the_follower_did_wrong_leaves_the_leader_its_lead(name: GateName) -> None:
+    record = run(blocks=BLOCKS)
+    fields: dict[str, object] = {
+        "failed trials": {"state": "failed", "reason": "crashed"},
+        "unfinished": {"errors": {"unfinished": 1}},
+        "wrong answers": {"errors": {"wrong_content": 2_000}},
+        "errors": {"errors": {"refused": 10_000}},
+    }[name]  # type: ignore[assignment]
+    blocks = (2,) if name == "failed trials" else None
+    record = change(record, FOLLOWER, 8 if blocks else None, blocks, **fields)
+    assert tripped(record)[0] == {name: "amber"}
+    assert compare_run(record).pairs[0].primary.verdict.winner == LEADER
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_exactly_this_audit(name: AuditName) -> None:
+    gates, audits = tripped(AUDITS[name](run(blocks=BLOCKS)))
+    assert audits == {name}
+    assert gates == {}

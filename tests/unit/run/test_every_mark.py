@@ -1,0 +1,44 @@
+"""Each mark of a trial by a result that brings about exactly this one."""
+
+from typing import Any, get_args
+
+import pytest
+
+from bakeoff.run.judge import Mark, marks
+from tests.unit.run.fake import EMPTY, result
+
+NULL_PER_S = 1e6
+
+# One row for each mark: what is changed in a good result, and the tool's own ceiling per second.
+ROWS: dict[Mark, tuple[dict[str, Any], float | None]] = {
+    "ledger-unbalanced": ({"workload": {"ledger": {"balanced": False}}}, NULL_PER_S),
+    "generator-limited": ({"generator": {"cpu_share": 0.91}}, NULL_PER_S),
+    "generator-starved": ({"generator": {"run_delay_share": 0.06}}, NULL_PER_S),
+    "near-ceiling": ({}, 300.0),
+    "few-operations": ({"operations": 367}, NULL_PER_S),
+    "starved-client": (
+        {
+            "per_client": [
+                {"client": client, "operations": operations, "errors": 0, "bytes_in": 1, "busy_s": 1.0}
+                for client, operations in enumerate((500, 0))
+            ]
+        },
+        NULL_PER_S,
+    ),
+    "stuck-operations": ({"unfinished": {"operations": 1, "oldest_s": 30.0}}, NULL_PER_S),
+    "late-start": ({"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 60_000_000}}}, NULL_PER_S),
+}
+
+
+def test_every_mark_has_its_row() -> None:
+    assert set(ROWS) == set(get_args(Mark))
+
+
+def test_a_good_result_has_no_mark() -> None:
+    assert marks(result(), NULL_PER_S) == ()
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_exactly_this_mark(name: Mark) -> None:
+    changes, null_per_s = ROWS[name]
+    assert marks(result(**changes), null_per_s) == (name,)
