@@ -4,11 +4,12 @@ generator must not win.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
 from bakeoff.compare.cube import Cube, broke, totals, why_unusable
+from bakeoff.compare.faults import Fault, told
 from bakeoff.compare.hung import hung
 from bakeoff.compare.model import Gate, GateLevel, Verdict
 from bakeoff.compare.spread import widest
@@ -19,17 +20,24 @@ GENERATOR_LIMITED = "generator-limited"
 GENERATOR_STARVED = "generator-starved"
 ERROR_BUDGET = 0.01
 WRONG_BUDGET = 0.001
-WRONG = ("wrong_content", "short_body", "wrong_status", "protocol")
+# Replies that a client sees to be wrong. Wrong content, which it would take for right, is a fault: see `faults`.
+WRONG = ("wrong_status", "protocol")
+# In these protocols a status other than success is how a server says no for now, which is honest.
+REFUSING = ("mail", "app")
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Everything needed to turn a decision about a pair into a verdict."""
+    """Everything needed to turn a decision about a pair into a verdict. ``faults`` are those of the whole run: a
+    server that loses mail at one mix is not the better one at another.
+    """
 
     cube: Cube
     little: LittlesLaw
     delta: float
     work: str
+    kind: str
+    faults: dict[str, tuple[Fault, ...]] = field(default_factory=dict)
 
     def verdict(
         self,
@@ -49,6 +57,10 @@ class Judge:
     def _worded(self, decision: Decision, leader: str, blocks: int, gates: tuple[Gate, ...]) -> Verdict:
         reasons = tuple(gate.text for gate in gates)
         red = [gate.text for gate in gates if gate.level == "red"]
+        wrong = [gate.text for gate in gates if gate.name == "wrong content"]
+        if wrong and (decision.outcome not in ("higher", "lower") or leader in self.faults):
+            # No number of further blocks mends it, so that none is named.
+            return Verdict("disqualified", None, None, "disqualified: " + "; ".join(wrong), reasons)
         if decision.outcome == "too_few":
             text = f"no verdict: {wording.plural(blocks, 'usable block')}, at least {MINIMUM_BLOCKS} are needed"
             return Verdict("too_few", None, decision.more_blocks, text, reasons)
@@ -71,39 +83,46 @@ class Judge:
         for name in (leader, follower):
             trials = self.cube.of(name, mixes)
             ahead = alike or name == leader
+            found += self._faults(name, ahead)
             found += self._broken(name, trials, ahead)
             found += self._hung(name, trials, ahead)
             usable = [trial for trial in trials if why_unusable(trial) is None]
-            found += self._errors(name, usable, ahead)
+            # Honest refusals do not save an opponent whose content or books are wrong.
+            found += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
             found += self._generator(name, usable, alike or name == follower)
             found += self._starved(name, usable)
             found += self._little(name, usable)
             found += self._spread(name, usable)
         return found
 
+    def _faults(self, name: str, ahead: bool) -> list[Gate]:
+        found = self.faults.get(name)
+        return [Gate("wrong content", "red" if ahead else "amber", f"{name} {told(found)}", name)] if found else []
+
     def _broken(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         broken = [trial for trial in trials if broke(trial)]
         if not broken:
             return []
         text = f"{name} failed {len(broken)} of {wording.plural(len(trials), 'trial')}"
-        return [Gate("failed trials", "red" if ahead else "amber", text)]
+        return [Gate("failed trials", "red" if ahead else "amber", text, name)]
 
     def _hung(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         """A server that swallows a request frees itself of work: one such operation is too many for a lead."""
         found = hung(trials)
-        return [Gate("unfinished", "red" if ahead else "amber", found.text(name))] if found.trials else []
+        return [Gate("unfinished", "red" if ahead else "amber", found.text(name), name)] if found.trials else []
 
     def _errors(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         operations, errors = totals(usable)
         tried = operations + sum(errors.values())
-        wrong = sum(errors.get(kind, 0) for kind in WRONG)
+        honest = ("wrong_status",) if self.kind in REFUSING else ()
+        wrong = sum(errors.get(kind, 0) for kind in WRONG if kind not in honest)
         level: GateLevel = "red" if ahead else "amber"
         if tried and wrong / tried > WRONG_BUDGET:
             text = f"{name} answered {wording.percent(wrong / tried)} of the {self.work} wrongly"
-            return [Gate("wrong answers", level, text)]
+            return [Gate("wrong answers", level, text, name)]
         if tried and sum(errors.values()) / tried > ERROR_BUDGET:
             share = wording.percent(sum(errors.values()) / tried)
-            return [Gate("errors", level, f"{name} failed {share} of the {self.work}")]
+            return [Gate("errors", level, f"{name} failed {share} of the {self.work}", name)]
         return []
 
     def _generator(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
@@ -112,9 +131,9 @@ class Judge:
             return []
         part = f"the load generator was the limit in {limited} of {wording.plural(len(usable), 'trial')} of {name}"
         if behind:
-            return [Gate("generator", "red", part)]
+            return [Gate("generator", "red", part, name)]
         # The leader could have been faster still: the difference stands, its size is a lower bound.
-        return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown")]
+        return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown", name)]
 
     def _starved(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         waits = [trial.generator_run_delay_share for trial in usable if GENERATOR_STARVED in trial.marks]
@@ -122,11 +141,11 @@ class Judge:
             return []
         trials = f"{len(waits)} of {wording.plural(len(usable), 'trial')} of {name}"
         text = f"the load generator waited up to {wording.percent(max(waits))} of its time for a processor in {trials}"
-        return [Gate("generator starved", "amber", text)]
+        return [Gate("generator starved", "amber", text, name)]
 
     def _spread(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         found = widest(usable)
-        return [Gate("blocks", "amber", found.text(name, self.work))] if found else []
+        return [Gate("blocks", "amber", found.text(name, self.work), name)] if found else []
 
     def _little(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         off = sum(abs(found) > LITTLE_RED for trial in usable if (found := self.little.deviation(trial)) is not None)
@@ -135,4 +154,4 @@ class Judge:
         text = (
             f"Little's law is off by more than {wording.percent(LITTLE_RED)} in {off} of {len(usable)} trials of {name}"
         )
-        return [Gate("Little's law", "red", text)]
+        return [Gate("Little's law", "red", text, name)]

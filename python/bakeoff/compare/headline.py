@@ -69,10 +69,22 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
             f"No winner yet between {pair.contender} and {pair.baseline}: {faster} served {numbers} "
             f"({basis}); {_more(end, info)}"
         )
+    if kind == "disqualified":
+        wrong = wording.names([n for n in (pair.contender, pair.baseline) if n in wrong_side(end)])
+        return (
+            f"{wrong} can neither win nor be equivalent to a server that keeps its data: no verdict on speed between "
+            f"{pair.contender} and {pair.baseline} ({info.rate_unit}, {pair.contender} over {pair.baseline}: "
+            f"{wording.ratio(end.ratio, end.low, end.high)}, {basis})."
+        )
     if kind == "withheld":
         return f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {faster} served {numbers} ({basis})."
     few = f"{numbers} ({basis})" if end.blocks > 1 else f"{numbers} ({wording.plural(end.blocks, 'block')})"
     return f"{faster} served {few}; {end.verdict.text}."
+
+
+def wrong_side(end: Endpoint) -> set[str]:
+    """The contenders with wrong content or wrong books."""
+    return {gate.contender for gate in end.gates if gate.name == "wrong content"}
 
 
 def _over(end: Endpoint) -> str:
@@ -99,7 +111,7 @@ def _leader_first(pair: PairComparison, end: Endpoint) -> tuple[str, str, float,
 
 def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
     for end in pair.secondary:
-        if end.metric == "p99" and end.blocks > 1:
+        if end.metric == "p99" and end.blocks > 1 and end.verdict.kind != "disqualified":
             title = next(metric.short for metric in metrics if metric.key == "p99")
             reach = f"{wording.ratio(end.ratio, end.low, end.high)} ({wording.interval(end.low, end.high)})"
             return [f"The {title} of {pair.contender} is {reach} that of {pair.baseline}: {end.verdict.text}."]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records import TrialRecord
 
 SATURATED_S = 5.0
 # What must not happen to mail that a server has accepted, in words.
@@ -23,18 +23,6 @@ def ledger_counts(trials: list[TrialRecord]) -> dict[str, int]:
         for name, count in (trial.workload.get("ledger") or {}).get("counts", {}).items():
             total[name] = total.get(name, 0) + int(count)
     return total
-
-
-def losses(run: RunRecord) -> tuple[str, ...]:
-    """A sentence for each contender that did not keep what it had accepted; the first lines of a report."""
-    found = []
-    for contender in run.contenders:
-        counts = ledger_counts([trial for trial in run.trials if trial.contender == contender.name])
-        parts = [f"{counts[name]:,} {text}" for name, text in LOSSES.items() if counts.get(name)]
-        if parts:
-            accepted = counts.get("accepted", 0)
-            found.append(f"{contender.name} did not keep its mail: of {accepted:,} accepted, {', '.join(parts)}.")
-    return tuple(found)
 
 
 def overall_response_s(trial: TrialRecord) -> float:

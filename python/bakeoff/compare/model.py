@@ -16,10 +16,11 @@ from bakeoff.compare.matrix_model import Matrix
 
 SCHEMA = "bakeoff-comparison/1"
 
-VerdictKind = Literal["better", "equivalent", "inconclusive", "withheld", "too_few"]
+VerdictKind = Literal["better", "equivalent", "inconclusive", "withheld", "disqualified", "too_few"]
 GateLevel = Literal["red", "amber"]
 # Every gate and audit there is; `tests/unit/compare/test_every_gate_and_audit.py` trips each one alone.
 GateName = Literal[
+    "wrong content",
     "failed trials",
     "unfinished",
     "wrong answers",
@@ -34,11 +35,14 @@ AuditName = Literal["Little's law", "Ledger", "Counts", "Bytes", "Rates", "Same 
 
 @dataclass(frozen=True)
 class Gate:
-    """A validity check that did not pass. ``red`` takes the verdict away, ``amber`` qualifies it."""
+    """A validity check that did not pass. ``red`` takes the verdict away, ``amber`` qualifies it. ``contender`` is the
+    one that it speaks of.
+    """
 
     name: GateName
     level: GateLevel
     text: str
+    contender: str
 
 
 @dataclass(frozen=True)

@@ -155,6 +155,8 @@ def _curve(cube: Cube, pair: tuple[str, str], metric: Metric, logs: Logs, judge:
         verdict, _ = judge.verdict(decision, *pair, (mix,), _leader(pair, mean, metric), blocks)
         if blocks == 0:
             verdict = replace(verdict, text="no pair of usable trials")
+        elif verdict.kind == "disqualified":
+            verdict = replace(verdict, text="disqualified")
         points.append(RatioPoint(mix, blocks, math.exp(mean), _bounded(low), _bounded(high), verdict))
     return RatioCurve(metric.key, metric.title, metric.higher_is_better, bands.method, level, tuple(points))
 

@@ -8,9 +8,9 @@ from bakeoff.compare.advice import advise
 from bakeoff.compare.audits import audit_all, littles_law
 from bakeoff.compare.cube import Cube, build_cube
 from bakeoff.compare.curves import contender_curves, summaries
+from bakeoff.compare.faults import disqualified, faults_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.headline import headline
-from bakeoff.compare.mail import losses
 from bakeoff.compare.matrix import compare_matrix
 from bakeoff.compare.metrics import metrics_of, work_word
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
@@ -41,13 +41,15 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     measured = metrics_of(run, cube)
     little = littles_law(run)
     work = work_word(run.kind)
-    pairs = compare_pairs(cube, measured, Judge(cube, little, smallest, work), LEVEL)
+    wrong = faults_of(run)
+    judge = Judge(cube, little, smallest, work, run.kind, wrong)
+    pairs = compare_pairs(cube, measured, judge, LEVEL)
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
     audits = audit_all(cube, little)
     info = _info(run, cube, first, smallest, measured[0].unit)
     matrix = compare_matrix(cube, LEVEL, run.kind) if has_cells(run.trials) else None
-    sentences = headline(info, pairs, contenders, measured, matrix, starved(run), losses(run))
+    sentences = headline(info, pairs, contenders, measured, matrix, starved(run), disqualified(wrong))
     return Comparison(
         schema=SCHEMA,
         run=info,

@@ -17,6 +17,7 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
     "equivalent": ("Equivalent", "good"),
     "inconclusive": ("Inconclusive", "warning"),
     "withheld": ("Verdict withheld", "bad"),
+    "disqualified": ("Disqualified", "bad"),
     "too_few": ("Numbers without a verdict", "warning"),
 }
 
@@ -47,7 +48,7 @@ def _title(names: tuple[str, ...]) -> str:
 
 def _verdict(comparison: Comparison) -> tuple[str, Tone]:
     if "loss" in comparison.headline_kinds:
-        return "Mail was not kept", "bad"
+        return "Wrong results", "bad"
     kinds = {pair.primary.verdict.kind for pair in comparison.pairs if pair.baseline == comparison.run.baseline}
     if not kinds:
         return "One contender", "plain"

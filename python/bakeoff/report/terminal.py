@@ -19,6 +19,7 @@ STYLES = {
     "equivalent": "bold green",
     "inconclusive": "bold yellow",
     "withheld": "bold red",
+    "disqualified": "bold red",
     "too_few": "bold yellow",
 }
 SHOWN = 12

@@ -77,9 +77,10 @@ def ledger(accounted: int) -> Trip:
 
 
 GATES: dict[GateName, tuple[Trip, GateLevel]] = {
+    "wrong content": (on(one, lambda trial: replace(trial, errors={"wrong_content": 1})), "red"),
     "failed trials": (on(one, lambda trial: replace(trial, state="failed", reason="crashed")), "red"),
     "unfinished": (on(one, lambda trial: replace(trial, errors={"unfinished": 1})), "red"),
-    "wrong answers": (on(of(LEADER), lambda trial: replace(trial, errors={"wrong_content": 2_000})), "red"),
+    "wrong answers": (on(of(LEADER), lambda trial: replace(trial, errors={"protocol": 2_000})), "red"),
     "errors": (on(of(LEADER), lambda trial: replace(trial, errors={"refused": 10_000})), "red"),
     "generator": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("generator-limited",))), "red"),
     "generator starved": (
@@ -125,16 +126,18 @@ def test_exactly_this_gate(name: GateName) -> None:
     gates, _ = tripped(record)
     assert gates == {name: level}
     verdict = compare_run(record).pairs[0].primary.verdict
-    assert (verdict.kind == "withheld") == (level == "red"), "red takes the verdict away, amber leaves it"
+    taken = "disqualified" if name == "wrong content" else "withheld"
+    assert (verdict.kind == taken) == (level == "red"), "red takes the verdict away, amber leaves it"
 
 
-@pytest.mark.parametrize("name", ["failed trials", "unfinished", "wrong answers", "errors"])
+@pytest.mark.parametrize("name", ["wrong content", "failed trials", "unfinished", "wrong answers", "errors"])
 def test_what_the_follower_did_wrong_leaves_the_leader_its_lead(name: GateName) -> None:
     record = run(blocks=BLOCKS)
     fields: dict[str, object] = {
         "failed trials": {"state": "failed", "reason": "crashed"},
         "unfinished": {"errors": {"unfinished": 1}},
-        "wrong answers": {"errors": {"wrong_content": 2_000}},
+        "wrong content": {"errors": {"wrong_content": 1}},
+        "wrong answers": {"errors": {"protocol": 2_000}},
         "errors": {"errors": {"refused": 10_000}},
     }[name]  # type: ignore[assignment]
     blocks = (2,) if name == "failed trials" else None

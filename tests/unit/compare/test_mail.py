@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.mail import losses
+from bakeoff.compare.faults import faults_of
 from bakeoff.compare.mail_limits import limits
 from bakeoff.report.compose import compose
 from bakeoff.report.terminal import print_summary
@@ -38,13 +38,13 @@ def test_losses_are_the_first_lines_and_only_those_of_the_contender_that_lost() 
     record = mail_run(ledger={"counts": counts, "balanced": True})
     comparison = compare_run(record)
     assert comparison.headline[0] == (
-        "nginx did not keep its mail: of 5,000 accepted, 50 lost, 12 delivered more than once."
+        "nginx is disqualified, it did not keep its mail: of 5,000 accepted, 50 lost, 12 delivered more than once."
     )
-    assert not any(line.startswith("apache did not") for line in comparison.headline)
+    assert not any(line.startswith("apache is disqualified") for line in comparison.headline)
     assert comparison.headline_kinds[:2] == ("loss", comparison.pairs[0].primary.verdict.kind)
     assert comparison.result() == comparison.headline[:2]
     report = compose(record, comparison)
-    assert (report.verdict, report.tone) == ("Mail was not kept", "bad")
+    assert (report.verdict, report.tone) == ("Wrong results", "bad")
 
 
 def test_lines_of_losses_do_not_shift_the_colours_of_the_verdicts() -> None:
@@ -55,8 +55,8 @@ def test_lines_of_losses_do_not_shift_the_colours_of_the_verdicts() -> None:
     print_summary(compare_run(record), console)
     assert isinstance(console.file, io.StringIO)
     first, second, third, fourth = console.file.getvalue().splitlines()[:4]
-    assert first.startswith("\x1b[1;31mnginx did not") and second.startswith("\x1b[1;31mapache did not")
-    assert third.startswith("\x1b[1;32mnginx serves")
+    assert first.startswith("\x1b[1;31mnginx is disqualified") and second.startswith("\x1b[1;31mapache is disqualified")
+    assert third.startswith("\x1b[1;31mapache and nginx can neither win")
     assert not fourth.startswith("\x1b[")
 
 
@@ -71,7 +71,7 @@ def test_the_audit_of_the_ledger_takes_the_place_of_bytes_per_step() -> None:
 
 def test_a_ledger_without_losses_says_nothing() -> None:
     counts = {"accepted": 10, "delivered": 10, "unknown": 3, "unknown_seen": 1, "temporary": 4, "bounced": 1}
-    assert losses(mail_run(ledger={"counts": counts, "balanced": True})) == ()
+    assert faults_of(mail_run(ledger={"counts": counts, "balanced": True})) == {}
 
 
 @pytest.mark.parametrize(

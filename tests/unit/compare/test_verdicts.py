@@ -161,7 +161,7 @@ def test_equivalence_is_withheld_when_the_generator_was_the_limit() -> None:
 
 
 def test_a_fast_server_with_wrong_answers_does_not_win() -> None:
-    wrong = {"wrong_content": 2_000}
+    wrong = {"protocol": 2_000}
     found = compare_run(change(run(), "nginx", 8, None, errors=wrong))
     assert kind(found) == "withheld"
     assert "wrongly" in found.pairs[0].primary.verdict.text

@@ -1,0 +1,116 @@
+"""What a contender did wrong to the data in its care: mail, records, files and pages that are not what they should be.
+
+A refusal, a time-out or a reset is seen by the client, which can try again: an error. Wrong content and wrong books are
+taken for right, and are found only because the generator knows what is right. One is enough: there is no rate of losing
+mail at which a server is the better one, and a share of the checked work says nothing of the data that nobody checked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from bakeoff.compare import wording
+from bakeoff.compare.cube import blamed
+from bakeoff.compare.mail import LOSSES, ledger_counts
+from bakeoff.compare.surface import cells_of
+from bakeoff.store.records import RunRecord, TrialRecord
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where faults of one sort are found. ``words`` has a clause for each class that counts, in the order of printing;
+    ``counts`` gives the classes of a trial, ``of`` the number of things that were looked at, ``noun`` what they are.
+    """
+
+    opening: str
+    noun: str
+    words: dict[str, str]
+    counts: Callable[[TrialRecord], dict[str, int]]
+    of: Callable[[TrialRecord], int]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Faults of one source in ``trials`` trials of a contender: how many of each class, of how many things."""
+
+    source: Source
+    counts: dict[str, int]
+    of: int
+    trials: int
+
+    @property
+    def text(self) -> str:
+        """ "did not keep its mail: of 5,000 accepted, 50 lost, 12 delivered more than once"."""
+        parts = [f"{self.counts[name]:,} {words}" for name, words in self.source.words.items() if self.counts[name]]
+        return f"{self.source.opening}: of {self.of:,} {self.source.noun}, {', '.join(parts)}"
+
+
+def _damaged_records(trial: TrialRecord) -> dict[str, int]:
+    return {"damaged": sum(int(cell.get("damaged") or 0) for cell in cells_of(trial))}
+
+
+def _records(trial: TrialRecord) -> int:
+    return sum(int(cell.get("operations") or 0) for cell in cells_of(trial))
+
+
+def _content(trial: TrialRecord) -> dict[str, int]:
+    # Damaged records of cells are told as such.
+    return {} if cells_of(trial) else trial.errors
+
+
+def _answered(trial: TrialRecord) -> int:
+    return trial.operations + trial.errors_total
+
+
+# A kind whose books can be wrong has its line here.
+SOURCES = (
+    Source(
+        "did not keep its mail",
+        "accepted",
+        LOSSES,
+        lambda trial: ledger_counts([trial]),
+        lambda trial: ledger_counts([trial]).get("accepted", 0),
+    ),
+    Source("gave back wrong data", "records", {"damaged": "damaged"}, _damaged_records, _records),
+    Source(
+        "gave wrong content",
+        "answers",
+        {"wrong_content": "with other content than agreed", "short_body": "cut short of their announced length"},
+        _content,
+        _answered,
+    ),
+)
+
+
+def faults(trials: Iterable[TrialRecord]) -> tuple[Fault, ...]:
+    """What is wrong in ``trials`` of one contender; voided and interrupted trials are not held against it."""
+    counted = blamed(list(trials))
+    found = []
+    for source in SOURCES:
+        sums: Counter[str] = Counter()
+        touched = 0
+        for trial in counted:
+            counts = {name: count for name, count in source.counts(trial).items() if name in source.words and count > 0}
+            sums.update(counts)
+            touched += bool(counts)
+        if touched:
+            found.append(Fault(source, sums, sum(source.of(trial) for trial in counted), touched))
+    return tuple(found)
+
+
+def faults_of(run: RunRecord) -> dict[str, tuple[Fault, ...]]:
+    """The faults of each contender that has any."""
+    found = {c.name: faults(t for t in run.trials if t.contender == c.name) for c in run.contenders}
+    return {name: listed for name, listed in found.items() if listed}
+
+
+def told(listed: tuple[Fault, ...]) -> str:
+    """All faults of a contender in one clause."""
+    return wording.names([fault.text for fault in listed])
+
+
+def disqualified(found: dict[str, tuple[Fault, ...]]) -> tuple[str, ...]:
+    """A sentence for each contender with faults; the first lines of a report."""
+    return tuple(f"{name} is disqualified, it {told(listed)}." for name, listed in found.items())

@@ -1,0 +1,101 @@
+"""Wrong books and wrong content neither win nor are equivalent, however few, and however many blocks there are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bakeoff.compare import Comparison, compare_run
+from bakeoff.report.compose import compose
+from bakeoff.store.records import RunRecord
+from tests.unit.compare.synthetic import FAST, SLOW, change, run
+
+TWIN = replace(FAST, name="twin")
+
+
+def books(**counts: int) -> dict[str, Any]:
+    """The workload of a mail trial with these classes of messages."""
+    return {"ledger": {"counts": {"accepted": 1000, **counts}, "balanced": True}}
+
+
+def mail(record: RunRecord) -> RunRecord:
+    return replace(record, kind="mail", suite="mail-pop")
+
+
+def kinds(comparison: Comparison) -> set[str]:
+    """Of every verdict that there is."""
+    (pair,) = comparison.pairs
+    ends = {end.verdict.kind for end in (pair.primary, *pair.secondary)}
+    return ends | {point.verdict.kind for curve in pair.curves for point in curve.points}
+
+
+@pytest.mark.parametrize("lost", [1, 100, 500])
+@pytest.mark.parametrize("blocks", [1, 5, 8])
+@pytest.mark.parametrize("other", [SLOW, TWIN])
+def test_a_server_that_loses_mail_neither_wins_nor_is_equivalent(lost: int, blocks: int, other: Any) -> None:
+    record = change(mail(run((FAST, other), blocks=blocks)), "nginx", 8, (1,), workload=books(lost=lost))
+    found = compare_run(record)
+    assert found.headline[0] == (f"nginx is disqualified, it did not keep its mail: of 1,000 accepted, {lost} lost."), (
+        "the first sentence names it"
+    )
+    assert found.headline_kinds[0] == "loss"
+    assert not kinds(found) & {"equivalent", "inconclusive"}, "no count of more blocks mends lost mail"
+    assert all(pair.primary.verdict.winner != "nginx" for pair in found.pairs)
+    assert all(end.verdict.winner != "nginx" for end in found.pairs[0].secondary)
+    assert found.pairs[0].primary.verdict.kind == "disqualified"
+    assert compose(record, found).tone == "bad"
+
+
+@pytest.mark.parametrize("name", ["lost", "corrupt", "misdelivered", "duplicate", "ghost", "resurrected"])
+def test_every_class_of_wrong_books_counts(name: str) -> None:
+    found = compare_run(change(mail(run()), "nginx", 8, (1,), workload=books(**{name: 1})))
+    assert found.pairs[0].primary.verdict.kind == "disqualified"
+
+
+def test_the_honest_one_wins_when_it_is_ahead_by_the_rules() -> None:
+    found = compare_run(change(mail(run()), "apache", 8, (1,), workload=books(lost=1)))
+    assert found.pairs[0].primary.verdict.winner == "nginx"
+    assert found.headline[0].startswith("apache is disqualified")
+
+
+def test_honest_refusals_are_refusals_and_do_not_save_the_one_that_loses() -> None:
+    """5 % of the recipients are told 450."""
+    refused = {t.id: {"wrong_status": t.operations // 20} for t in run().trials}
+    record = replace(mail(run()), trials=tuple(replace(t, errors=refused[t.id]) for t in run().trials))
+    record = replace(
+        record, trials=tuple(t if t.contender == "nginx" else replace(t, errors={}) for t in record.trials)
+    )
+    alone = compare_run(record).pairs[0].primary
+    assert {gate.name for gate in alone.gates} == {"errors"}, "refusals, not wrong answers"
+    against = compare_run(change(record, "apache", None, None, workload=books(lost=500))).pairs[0].primary
+    assert against.verdict.winner == "nginx"
+
+
+@pytest.mark.parametrize("name", ["wrong_content", "short_body"])
+@pytest.mark.parametrize("kind", ["web", "app", "file-mix"])
+def test_one_wrong_content_is_enough(name: str, kind: str) -> None:
+    found = compare_run(replace(change(run(), "nginx", 8, (3,), errors={name: 1}), kind=kind))
+    assert found.pairs[0].primary.verdict.kind == "disqualified"
+    assert found.headline[0].startswith("nginx is disqualified, it gave wrong content: of ")
+
+
+def test_damaged_records_of_cells_count() -> None:
+    cell = {"test": "read", "file_bytes": 1, "record_bytes": 1, "operations": 500, "rate_kib_s": 10.0, "damaged": 2}
+    cells = {"cells": [{**cell, "bytes": 500}]}
+    record = change(replace(run(), kind="file-matrix"), "nginx", None, None, workload=cells)
+    assert compare_run(record).headline[0].startswith("nginx is disqualified, it gave back wrong data: of ")
+
+
+def test_both_wrong_gives_no_verdict_and_names_both() -> None:
+    record = mail(run())
+    record = replace(record, trials=tuple(replace(t, workload=books(lost=1)) for t in record.trials))
+    found = compare_run(record)
+    assert [line.split(",")[0] for line in found.headline[:2]] == ["nginx is disqualified", "apache is disqualified"]
+    assert found.pairs[0].primary.verdict.kind == "disqualified"
+
+
+def test_voided_trials_are_not_held_against_it() -> None:
+    record = change(mail(run(blocks=8)), "nginx", 8, (1,), workload=books(lost=1), state="voided", reason="ports")
+    assert compare_run(record).pairs[0].primary.verdict.winner == "nginx"
