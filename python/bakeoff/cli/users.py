@@ -1,7 +1,5 @@
 """`bakeoff users`: the accounts of mail runs."""
 
-import poplib
-import smtplib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
@@ -10,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from bakeoff.errors import PlanError
+from bakeoff.errors import PlanError, TargetError
 from bakeoff.mail.accounts import Account, convert, new_accounts, read_accounts, write_accounts
 from bakeoff.mail.address import MailAddress, parse_mail_address
 from bakeoff.plan.kinds.mail import MailSettings
-from bakeoff.run.checks.mail import open_pop3, open_smtp
+from bakeoff.run.mail_talk import open_pop3, open_smtp
+from bakeoff.run.wire import WireError
 
 EXIT_SOME_FAILED = 1
 SHOWN = 20
@@ -109,23 +108,20 @@ def check_accounts(
 
 def _fault(account: Account, address: MailAddress, mail: MailSettings) -> str | None:
     """Why an account cannot be used, or None."""
+    side = "pop3"
     try:
         reader = open_pop3(address.reading, mail)
-        reader.user(account.address)
-        reader.pass_(account.password)
-        reader.stat()
-        reader.quit()
-    except poplib.error_proto as error:
-        text = error.args[0] if error.args else error
-        return f"pop3: {text.decode(errors='replace') if isinstance(text, bytes) else text}"
-    except OSError as error:
-        return f"pop3: {error}"
-    try:
+        try:
+            reader.login(account.address, account.password)
+            reader.stat()
+        finally:
+            reader.quit()
+        side = address.sending.protocol
         session = open_smtp(address.sending, mail)
-        session.mail(account.address)
-        code, text = session.rcpt(account.address)
-        session.rset()
-        session.quit()
-    except (OSError, smtplib.SMTPException) as error:
-        return f"{address.sending.protocol}: {error}"
-    return None if code < 300 else f"{address.sending.protocol}: {code} {text.decode(errors='replace')}"
+        try:
+            code, text = session.recipient(account.address, account.address)
+        finally:
+            session.quit()
+    except (WireError, TargetError) as error:
+        return f"{side}: {error}"
+    return None if code < 300 else f"{side}: {code} {text}"

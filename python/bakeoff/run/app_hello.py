@@ -1,16 +1,18 @@
-"""The first words of the app protocol, by the standard library: for checks before timing, never for timing."""
+"""The first words of the app protocol: for checks before timing, never for timing."""
 
-import socket
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bakeoff.errors import TargetError
 from bakeoff.plan.address import WebAddress
+from bakeoff.run.wire import Bounds, RefusedError, SlowError, Wire, WireError
 
 VERSION = 1
 KIND_HELLO = 1
 STATUS_NO_SPACE = 8
+PAYLOAD_BYTES = 4096
+ANSWER_BYTES = 64 * 1024
 _REQUEST = struct.Struct("<IBBHQQII")
 _REPLY = struct.Struct("<IBBBB9Q")
 _HELLO = struct.Struct("<QQIIIIII")
@@ -51,55 +53,35 @@ def greet(name: str, address: WebAddress, addresses: Sequence[str], record_bytes
     """
     where = f"{name} ({address.place})"
     try:
-        with _connect(address, addresses, timeout_s) as connection:
-            frame = _REQUEST.pack(
-                _REQUEST.size - 4, _REQUEST_MAGIC, KIND_HELLO, 0, 1, 0xFFFF_FFFF_0000_0000, VERSION, record_bytes
-            )
-            connection.sendall(frame)
-            head = _REPLY.unpack(_receive(connection, _REPLY.size))
-            length, magic, _, status = head[:4]
-            if magic != _REPLY_MAGIC or status >= len(_STATUSES):
-                raise TargetError(f"{where} speaks another protocol: start it with `bakeoff serve app`")
-            if status:
-                raise TargetError(f"{where} refuses a client: {_STATUSES[status]}; {_advice(status)}")
-            payload = _receive(connection, min(length + 4 - _REPLY.size, 4096))
-    except ConnectionRefusedError:
+        payload = _hello(where, address.unix or addresses[0], record_bytes, Bounds(timeout_s, ANSWER_BYTES))
+    except RefusedError:
         raise TargetError(f"{where}: connection refused: start the server, or correct the address") from None
-    except TimeoutError:
+    except SlowError:
         raise TargetError(f"{where}: no answer within {timeout_s:g} s: is it an app server, and reachable?") from None
-    except OSError as error:
-        raise TargetError(f"{where}: {error.strerror or error}: check address and network") from None
+    except WireError as error:
+        raise TargetError(f"{where}: {error}: check address and network, and that it is an app server") from None
     if len(payload) != _HELLO.size:
         raise TargetError(f"{where} speaks another version of the protocol: use the same version of Bakeoff there")
     segment, service, threads, processors, flags, payload_max, records_max, _ = _HELLO.unpack(payload)
     return AppServer(segment, service, threads, processors, bool(flags & 1), bool(flags & 2), payload_max, records_max)
 
 
+def _hello(where: str, place: str, record_bytes: int, bounds: Bounds) -> bytes:
+    with Wire.connect(place, bounds, bounds.seconds) as wire:
+        frame = _REQUEST.pack(
+            _REQUEST.size - 4, _REQUEST_MAGIC, KIND_HELLO, 0, 1, 0xFFFF_FFFF_0000_0000, VERSION, record_bytes
+        )
+        wire.send(frame)
+        head = _REPLY.unpack(wire.exactly(_REPLY.size))
+        length, magic, _, status = head[:4]
+        if magic != _REPLY_MAGIC or status >= len(_STATUSES):
+            raise TargetError(f"{where} speaks another protocol: start it with `bakeoff serve app`")
+        if status:
+            raise TargetError(f"{where} refuses a client: {_STATUSES[status]}; {_advice(status)}")
+        return wire.exactly(max(0, min(length + 4 - _REPLY.size, PAYLOAD_BYTES)))
+
+
 def _advice(status: int) -> str:
     if status == STATUS_NO_SPACE:
         return "raise its --data-limit, or choose a smaller --segment"
     return "check that both sides are the same version, and its settings"
-
-
-def _connect(address: WebAddress, addresses: Sequence[str], timeout_s: float) -> socket.socket:
-    if address.unix is not None:
-        connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(timeout_s)
-        try:
-            connection.connect(address.unix)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-    host, _, port = addresses[0].rpartition(":")
-    return socket.create_connection((host.strip("[]"), int(port)), timeout_s)
-
-
-def _receive(connection: socket.socket, length: int) -> bytes:
-    data = b""
-    while len(data) < length:
-        part = connection.recv(length - len(data))
-        if not part:
-            raise OSError("the server ends the connection before it answers")
-        data += part
-    return data

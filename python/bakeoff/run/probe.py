@@ -1,7 +1,5 @@
-"""One HTTP request at a time, by the standard library: for checks before timing, never for timing."""
+"""One HTTP request at a time, for checks before timing, never for timing."""
 
-import http.client
-import socket
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,30 +8,31 @@ from hashlib import sha256
 from bakeoff.errors import TargetError
 from bakeoff.plan.address import WebAddress, resolve
 from bakeoff.plan.kinds.web import WebSettings, request_headers
+from bakeoff.run.http_reply import HEAD_BYTES, read_reply
+from bakeoff.run.wire import Bounds, RefusedError, SlowError, UntrustedError, Wire, WireError, tls_context
 
 LARGEST_BODY = 64 * 1024 * 1024
+REPLY_BYTES = LARGEST_BODY + 256 * HEAD_BYTES  # bodies in small chunks take more on the wire
+CHECK_BYTES = 32 * LARGEST_BODY
+CHECK_REPLIES = 12  # so many times the longest wait for a reply, all of a check may take
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A whole reply. `head_bytes` counts status line and headers as sent, `tls` is version and cipher."""
+    """A whole reply. `head_bytes` counts status line and headers as sent, `tls` is version and cipher.
+
+    `length` and `digest` (SHA-256 in hex) are those of the body.
+    """
 
     status: int
     version: str
     headers: dict[str, str]
     head_bytes: int
     body: bytes
+    length: int
+    digest: str
     kept_alive: bool
     tls: str | None
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the body in hex."""
-        return sha256(self.body).hexdigest()
-
-
-class _ExchangeError(Exception):
-    """The connection failed in the middle; worth another try."""
 
 
 class Prober:
@@ -43,9 +42,16 @@ class Prober:
         self.name = name
         self.address = address
         self._settings = settings
-        self._context = _tls_context(settings) if address.scheme == "https" else None
+        self._context: ssl.SSLContext | None = None
+        if address.scheme == "https":
+            self._context = tls_context(settings.ca_file, settings.insecure)
         self.addresses: Sequence[str] = resolve(address)
         self.repeated = 0
+        self._bounds = self._whole_bounds()
+
+    def begin(self) -> None:
+        """A check begins: what it fetches from now on shares one deadline and one limit of bytes."""
+        self._bounds = self._whole_bounds()
 
     def connect(self) -> None:
         """Make one connection and drop it. Raises TargetError that says why it cannot be made."""
@@ -59,43 +65,37 @@ class Prober:
         for left in range(tries - 1, -1, -1):
             try:
                 return self._exchange(path)
-            except _ExchangeError as error:
+            except WireError as error:
                 if not left:
-                    raise TargetError(f"{self.name} ({self.address.place}): {path}: {error}") from None
+                    raise self._failed(path, error) from None
                 self.repeated += 1
         raise AssertionError("unreachable")
 
+    def _failed(self, path: str, error: WireError) -> TargetError:
+        advice = ""
+        if isinstance(error, SlowError):
+            advice = ": is the server overloaded, or reply_timeout too short?"
+        return TargetError(f"{self.name} ({self.address.place}): {path}: {error}{advice}")
+
+    def _whole_bounds(self) -> Bounds:
+        s = self._settings
+        return Bounds(CHECK_REPLIES * (s.connect_timeout_s + s.reply_timeout_s), CHECK_BYTES)
+
     def _exchange(self, path: str) -> Reply:
-        connection = self._open()
-        try:
-            connection.sendall(self._request(path))
-            response = http.client.HTTPResponse(connection, method="GET")
-            response.begin()
-            body = response.read(LARGEST_BODY)
-            headers = {name.lower(): value for name, value in response.getheaders()}
-            stated = headers.get("content-length", "")
-            if stated.isdigit() and len(body) < min(int(stated), LARGEST_BODY):
-                raise http.client.IncompleteRead(body)
+        with self._open() as wire:
+            wire.send(self._request(path))
+            head, body, kept = read_reply(wire, LARGEST_BODY)
             return Reply(
-                status=response.status,
-                version="1.0" if response.version == 10 else "1.1",
-                headers=headers,
-                head_bytes=_head_bytes(response),
+                status=head.status,
+                version=head.version,
+                headers=head.headers,
+                head_bytes=head.size,
                 body=body,
-                kept_alive=not response.will_close,
-                tls=_tls_facts(connection),
+                length=len(body),
+                digest=sha256(body).hexdigest(),
+                kept_alive=kept,
+                tls=wire.tls(),
             )
-        except TimeoutError:
-            limit = self._settings.reply_timeout_s
-            raise _ExchangeError(
-                f"no reply within {limit:g} s: is the server overloaded, or reply_timeout too short?"
-            ) from None
-        except http.client.IncompleteRead as error:
-            raise _ExchangeError(f"the body ends after {len(error.partial)} bytes, before its stated length") from None
-        except (OSError, http.client.HTTPException) as error:
-            raise _ExchangeError(f"the reply breaks off ({_reason(error)})") from None
-        finally:
-            connection.close()
 
     def _request(self, path: str) -> bytes:
         keep = self._settings.keep_alive
@@ -107,77 +107,42 @@ class Prober:
         lines += [f"{name}: {value}" for name, value in request_headers(self._settings)]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
 
-    def _open(self) -> socket.socket:
-        timeout = self._settings.connect_timeout_s
+    def _open(self) -> Wire:
+        """A connection on which a reply is due in time. Raises TargetError that says why it cannot be made."""
         where = f"{self.name} ({self.address.place})"
         try:
-            plain = self._connect_plain(timeout)
-        except ConnectionRefusedError:
+            wire = self._connect()
+        except RefusedError:
             raise TargetError(f"{where}: connection refused: start the server, or correct the address") from None
-        except TimeoutError:
-            raise TargetError(
-                f"{where}: no connection within {timeout:g} s: check address, route and firewall"
-            ) from None
-        except OSError as error:
-            raise TargetError(f"{where}: cannot connect ({_reason(error)}): check address and network") from None
-        plain.settimeout(self._settings.reply_timeout_s)
-        if self._context is None:
-            return plain
+        except SlowError as error:
+            raise TargetError(f"{where}: {error}: check address, route and firewall") from None
+        except WireError as error:
+            raise TargetError(f"{where}: {error}: check address and network") from None
         try:
-            return self._context.wrap_socket(plain, server_hostname=self.address.host)
-        except ssl.SSLCertVerificationError as error:
-            plain.close()
+            if self._context is not None:
+                wire.start_tls(self._context, self.address.host)
+            return wire
+        except UntrustedError as error:
+            wire.close()
             raise TargetError(
-                f"{where}: its certificate is not trusted ({error.verify_message}): name its authority "
-                f"with --ca-file, "
+                f"{where}: its certificate is not trusted ({error}): name its authority with --ca-file, "
                 "or use --insecure"
             ) from None
-        except OSError as error:
-            plain.close()
-            raise TargetError(f"{where}: TLS fails ({_reason(error)}): is this an http:// address?") from None
+        except WireError as error:
+            wire.close()
+            raise TargetError(f"{where}: {error}: is this an http:// address?") from None
 
-    def _connect_plain(self, timeout_s: float) -> socket.socket:
-        if self.address.unix is not None:
-            connection = socket.socket(socket.AF_UNIX)
-            connection.settimeout(timeout_s)
+    def _connect(self) -> Wire:
+        places = self.addresses if self.address.unix is None else (self.address.unix,)
+        last = WireError("no address")
+        for place in places:
             try:
-                connection.connect(self.address.unix)
-            except BaseException:
-                connection.close()
-                raise
-            return connection
-        last: OSError | None = None
-        for text in self.addresses:
-            host, _, port = text.rpartition(":")
-            try:
-                connection = socket.create_connection((host.strip("[]"), int(port)), timeout_s)
-            except OSError as error:
+                wire = Wire.connect(place, self._bounds, self._settings.connect_timeout_s)
+            except WireError as error:
                 last = error
                 continue
-            self.addresses = (text, *(other for other in self.addresses if other != text))
-            return connection
-        raise last or OSError("no address")
-
-
-def _tls_context(settings: WebSettings) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=settings.ca_file)
-    if settings.insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
-
-
-def _tls_facts(connection: socket.socket) -> str | None:
-    if not isinstance(connection, ssl.SSLSocket):
-        return None
-    cipher = connection.cipher()
-    return f"{connection.version()} {cipher[0] if cipher else ''}".strip()
-
-
-def _head_bytes(response: http.client.HTTPResponse) -> int:
-    status_line = len(f"HTTP/1.1 {response.status} {response.reason}") + 2
-    return status_line + sum(len(name) + len(value) + 4 for name, value in response.getheaders()) + 2
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+            wire.bounds = self._bounds.part(self._settings.reply_timeout_s, REPLY_BYTES)
+            if self.address.unix is None:
+                self.addresses = (place, *(other for other in places if other != place))
+            return wire
+        raise last

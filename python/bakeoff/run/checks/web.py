@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,17 +50,20 @@ class WebCheck:
     def answers(self, contender: Contender) -> None:
         """See Check. A whole reply of any status will do: a server may accept before it can answer."""
         prober = self._prober(contender)
+        prober.begin()
         prober.fetch(prober.address.target or "/", tries=1)
 
     def examine(self, contender: Contender) -> None:
         """See Check."""
         prober = self._prober(contender)
+        prober.begin()
         prober.connect()
         if self._plan.corpus_suite != "none" and self._plan.corpus is None:
             self._accept(self._fetch_manifest(prober), contender.name)
         replies = {}
         for sample in self._samples(prober):
-            replies[(sample.cls.name, sample.key)] = self._right_reply(prober, sample)
+            reply = self._right_reply(prober, sample)
+            replies[(sample.cls.name, sample.key)] = replace(reply, body=b"")  # its length and hash are kept
         self._replies[contender.name] = replies
 
     def addresses(self, contender: Contender) -> Sequence[str]:
@@ -157,7 +160,7 @@ class WebCheck:
             if right is not None and not same and sample[0] not in self._missing:
                 notes.append(
                     f"{one} and {other} answer {sample[0]!r} differently: {one} status {left.status}, "
-                    f"{len(left.body)} bytes; {other} status {right.status}, {len(right.body)} bytes"
+                    f"{left.length} bytes; {other} status {right.status}, {right.length} bytes"
                 )
         return [Note("warning", text) for text in notes]
 
@@ -216,9 +219,9 @@ def _fault(sample: _Sample, reply: Reply) -> str | None:
     if sample.cls.expect and reply.status not in sample.cls.expect:
         wanted = " or ".join(map(str, sample.cls.expect))
         return f"status {reply.status} instead of {wanted}: does it serve the folder made by `bakeoff corpus`?"
-    if sample.length is not None and len(reply.body) != sample.length:
+    if sample.length is not None and reply.length != sample.length:
         return (
-            f"{format_size(len(reply.body))} ({len(reply.body)} bytes) instead of {sample.length} bytes: "
+            f"{format_size(reply.length)} ({reply.length} bytes) instead of {sample.length} bytes: "
             f"serve the files "
             "unchanged, without compression or filters"
         )

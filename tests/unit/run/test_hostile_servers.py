@@ -1,0 +1,194 @@
+"""Whatever a server sends, a check ends in time and in memory, with one sentence or none."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bakeoff.errors import PlanError, TargetError
+from bakeoff.plan.model import Plan
+from bakeoff.run import app_hello
+from bakeoff.run.checks import app as app_check
+from bakeoff.run.checks.app import AppCheck
+from bakeoff.run.checks.base import Check
+from bakeoff.run.checks.mail import MailCheck
+from bakeoff.run.checks.web import WebCheck
+from bakeoff.run.reset import reset
+from bakeoff.run.wire import Bounds, SlowError, WireError
+from tests.unit.run.fake import plan_for
+from tests.unit.run.hostile import Hostile, dripping, endless, saying
+
+SHORT = {"reply_timeout": "150ms", "connect_timeout": "2s"}
+MANY = 64 << 20
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+SMTP = b"220 mx\r\n250-mx\r\n250 PIPELINING\r\n221 bye\r\n"
+POP3 = b"+OK pop\r\n" * 3 + b"+OK\r\nUSER\r\nUIDL\r\n.\r\n+OK\r\n"
+HELLO = app_hello._REPLY.pack(app_hello._REPLY.size - 4 + app_hello._HELLO.size, 0xB5, 1, 0, 0, *[0] * 9)
+HELLO += app_hello._HELLO.pack(1 << 20, 0, 4, 1, 0, 1 << 20, 100, 0)
+
+
+def web(server: Hostile, **settings: str) -> tuple[Check, Plan]:
+    plan = plan_for(f"http://{server.place}/", suite="web-url", **{**SHORT, **settings})
+    return WebCheck(plan), plan
+
+
+def mail(sending: Hostile, reading: Hostile, folder: Path) -> tuple[Check, Plan]:
+    users = folder / "users.csv"
+    users.write_text("".join(f"u{i},pw{i},bakeoff.test\n" for i in range(100)))
+    address = f"smtp={sending.place},pop3={reading.place}"
+    plan = plan_for(address, suite="mail-pop", users=str(users), **{**SHORT, "connect_timeout": "200ms"})
+    return MailCheck(plan), plan
+
+
+def app(server: Hostile, monkeypatch: pytest.MonkeyPatch) -> tuple[Check, Plan]:
+    monkeypatch.setattr(app_check, "GREETING_S", 0.15)
+    plan = plan_for(server.place, suite="app")
+    return AppCheck(plan), plan
+
+
+def refused(check: Check, plan: Plan) -> str:
+    with pytest.raises(TargetError) as answers:
+        check.answers(plan.contenders[0])
+    with pytest.raises(TargetError):
+        check.examine(plan.contenders[0])
+    return str(answers.value)
+
+
+@pytest.mark.parametrize(
+    ("start", "text"),
+    [
+        (b"", OK),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n", b"X-Slow: " + b"y" * 60 + b"\r\n\r\n" + b"z" * 60),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\n", b"z" * 60),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"2\r\nok\r\n" * 10 + b"0\r\n\r\n"),
+    ],
+)
+def test_a_dripped_page_is_as_slow_as_its_last_byte(start: bytes, text: bytes) -> None:
+    with dripping(text, start) as server:
+        assert "no complete reply within 150ms" in refused(*web(server))
+
+
+def test_dripped_mail_and_app_servers_are_too_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with dripping(SMTP) as smtp, saying(POP3) as pop3, saying(SMTP) as good:
+        assert "smtp at" in refused(*mail(smtp, pop3, tmp_path))
+        with dripping(b"+OK " + b"p" * 60 + b"\r\n" + POP3) as slow:
+            assert "pop3 at" in refused(*mail(good, slow, tmp_path))
+    with dripping(HELLO) as server:
+        assert "no answer within 0.15 s" in refused(*app(server, monkeypatch))
+
+
+def test_a_server_that_drips_after_its_reset_does_not_hold_the_run_up(tmp_path: Path) -> None:
+    with dripping(OK) as server:
+        check, plan = web(server)
+        contender = plan.contenders[0].model_copy(update={"reset": "true", "ready_timeout_s": 0.1})
+        with pytest.raises(TargetError, match="after its reset"):
+            reset(contender, lambda: check.answers(contender))
+
+
+@pytest.mark.parametrize(
+    ("start", "part", "words"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n", "interim replies"),
+        (b"HTTP/1.1 200 OK\r\n", b"A: b\r\n", "head of the reply is too long"),
+        (b"HTTP/1.1 200 OK\r\nA: ", b"b" * 1000, "a line is longer than"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1", b";" * 1000, "a line is longer than"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"A: b\r\n", "trailer"),
+    ],
+)
+def test_an_endless_head_ends(start: bytes, part: bytes, words: str) -> None:
+    with endless(start, part, MANY) as server:
+        assert words in refused(*web(server, reply_timeout="60s"))
+        assert server.sent < 8 * MANY // 2, "most of it was never read"
+
+
+def test_endless_mail_ends(tmp_path: Path) -> None:
+    with endless(b"", b"220-more\r\n", MANY) as smtp, saying(POP3) as pop3:
+        assert "more than 512 lines" in refused(*mail(smtp, pop3, tmp_path))
+        assert smtp.sent < MANY
+    with saying(SMTP) as smtp, endless(b"+OK\r\n" * 3 + b"+OK\r\n", b"CAPABILITY\r\n", MANY) as pop3:
+        check, plan = mail(smtp, pop3, tmp_path)
+        check.examine(plan.contenders[0])  # what it can do is of interest and no more
+        assert pop3.sent < 4 * MANY and "pop3 offers" not in check.facts()["contenders"]["a"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5 garbage\r\nhello\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloworld\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: ²\r\n\r\n".encode(),
+        b"HTTP/1.1 200 OK\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok",
+        b"HTTP/1.1 20\xb2 OK\r\n\r\n",
+        b"SSH-2.0-OpenSSH\r\n",
+        b"\xff" * 300,
+        b"",
+    ],
+)
+def test_a_malformed_reply_is_refused_in_one_sentence(reply: bytes) -> None:
+    with saying(reply) as server:
+        assert "\n" not in refused(*web(server))
+
+
+def test_a_capability_that_is_no_text_is_no_fault(tmp_path: Path) -> None:
+    with saying(SMTP) as smtp, saying(b"+OK\r\n" * 3 + b"+OK\r\n\xff\r\n \r\n.\r\n+OK\r\n") as pop3:
+        check, plan = mail(smtp, pop3, tmp_path)
+        check.examine(plan.contenders[0])
+        assert check.facts()["contenders"]["a"]["pop3 banner"] == "+OK"
+
+
+def mangled(rng: random.Random, text: bytes) -> bytes:
+    """`text` with some bytes changed, left out, doubled or cut, or noise."""
+    data = bytearray(text)
+    for _ in range(rng.randrange(1, 6)):
+        at = rng.randrange(len(data) + 1)
+        data[at : at + rng.randrange(3)] = rng.choice([rng.randbytes(2), b"\r\n", b"-", b"9" * 40, b"", b"\xff\0"])
+    return bytes(data) if rng.random() < 0.8 else rng.randbytes(rng.randrange(200))
+
+
+def looked_at(make: Callable[[], tuple[Check, Plan]]) -> None:
+    """Only what a user can put right may come out."""
+    check, plan = make()
+    for look in (check.answers, check.examine):
+        try:
+            look(plan.contenders[0])
+        except (TargetError, PlanError) as error:
+            assert str(error)
+    check.compare()
+    check.facts()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_bytes_bring_nothing_but_sentences(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(seed)
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"
+    with saying(mangled(rng, rng.choice([OK, chunked]))) as server:
+        looked_at(lambda: web(server))
+    with saying(mangled(rng, HELLO)) as server:
+        looked_at(lambda: app(server, monkeypatch))
+    with saying(mangled(rng, SMTP)) as smtp, saying(mangled(rng, POP3)) as pop3:
+        looked_at(lambda: mail(smtp, pop3, tmp_path))
+
+
+def test_bounds_count_parts_into_the_whole() -> None:
+    now = [0.0]
+    whole = Bounds(10, 100, lambda: now[0])
+    part = whole.part(4, 60)
+    part.spend(60)
+    with pytest.raises(WireError, match="longer than 60 B"):
+        part.spend(1)
+    other = whole.part(8, 60)
+    with pytest.raises(WireError, match="longer than 100 B"):
+        other.spend(41)
+    now[0] = 4.0
+    assert other.left_s() == 4.0 and whole.left_s() == 6.0
+    with pytest.raises(SlowError, match="within 4s"):
+        part.left_s()
+    late = whole.part(100, 1)
+    now[0] = 10.0
+    with pytest.raises(SlowError, match="within 10s"):
+        late.left_s()
