@@ -1,7 +1,5 @@
 """The resolved plan: everything that a run needs to know, fixed before it starts."""
 
-import hashlib
-import json
 from typing import Any
 
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
@@ -9,6 +7,7 @@ from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 from bakeoff.plan.fields import RESOLVED, Duration, Strict
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import SizeName, SuiteClass
+from bakeoff.store.canonical import plan_hash
 
 FORMAT = 1
 NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
@@ -70,8 +69,7 @@ class Plan(Strict):
     @property
     def hash(self) -> str:
         """SHA-256 of the canonical JSON of the plan, in hex."""
-        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return plan_hash(self.to_dict())
 
     @property
     def trials(self) -> int:

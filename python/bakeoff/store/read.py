@@ -1,14 +1,22 @@
-"""Read a run file into records. Reading never changes the file and works while a run is being written."""
+"""Read a run file into records. Reading never changes the file and works while a run is being written.
 
-import json
+Every row is checked against its seal (bakeoff.store.seal) and every value against its type before it is believed; a
+file that does not stand these checks is refused, by one RunFileError.
+"""
+
 import sqlite3
-from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from bakeoff.errors import RunFileError
+from bakeoff.store import seal
+from bakeoff.store.canonical import plan_hash
+from bakeoff.store.fields import DamagedError, Fields
 from bakeoff.store.records import (
+    INTERRUPTED,
+    STATES,
     ClientRecord,
     ContenderRecord,
     EventRecord,
@@ -20,207 +28,282 @@ from bakeoff.store.records import (
     Summary,
     TrialRecord,
 )
-from bakeoff.store.schema import SUMMARY_COLUMNS, connect, explained, wal_of
+from bakeoff.store.schema import connect, damaged, explained, wal_of
 
 T = TypeVar("T")
+Parts = dict[str, list[Fields]]
 
-# The latest attempt of each planned trial; earlier ones were interrupted and then repeated by a resume.
-_LATEST = "SELECT max(id) FROM trials GROUP BY position"
+MOST_ROWS = 2_000_000  # of one table, or of one part of one trial: refused before they are all read
+MOST_CLIENTS = 1_000_000
+NULL_RATE = "null_operations_per_s"
+
+
+@dataclass(frozen=True)
+class _Content:
+    """The rows of a file that stood the checks; of each planned trial the latest attempt."""
+
+    run: Fields
+    contenders: tuple[ContenderRecord, ...]
+    planned: tuple[PlannedTrial, ...]
+    trials: tuple[TrialRecord, ...]
+    events: tuple[EventRecord, ...]
 
 
 def read_run(path: Path) -> RunRecord:
     """The whole run file as one record.
 
-    Raises RunFileError when the file is missing, not a run file, damaged or of a newer version.
+    Raises RunFileError when the file is missing, not a run file, damaged or of another version.
     """
-    return _read(path, lambda connection: _run(path, connection))
+    return _read(path, lambda connection: _record(path, connection))
 
 
 def histogram(path: Path, trial_id: int, name: str) -> bytes:
     """One histogram of a trial (HdrHistogram V2, nanoseconds), such as `service` or `op/static/223`.
 
-    Raises RunFileError when the trial has no histogram of that name.
+    Raises RunFileError when the trial has no histogram of that name, or it is not as it was written.
     """
-    query = "SELECT hdr FROM histograms WHERE trial_id = ? AND name = ?"
-    row = _read(path, lambda connection: connection.execute(query, (trial_id, name)).fetchone())
-    if row is None:
+    query = "SELECT hdr, h.sha256, t.sha256 AS trial_sha256 FROM histograms h JOIN trials t ON t.id = h.trial_id"
+
+    def look(connection: sqlite3.Connection) -> bytes | None:
+        found = connection.execute(f"{query} WHERE trial_id = ? AND name = ?", (trial_id, name)).fetchone()
+        if found is None:
+            return None
+        blob = bytes(found["hdr"])
+        whole = seal.stored_trial_seal(connection, trial_id) == found["trial_sha256"]
+        if not whole or seal.blob_seal(blob) != found["sha256"]:
+            raise DamagedError(f"the histogram {name!r} of trial {trial_id} is not the one that was written")
+        return blob
+
+    blob = _read(path, look)
+    if blob is None:
         raise RunFileError(f"{path}: trial {trial_id} has no histogram {name!r}")
-    return bytes(row[0])
+    return blob
 
 
 def pending(path: Path) -> tuple[PlannedTrial, ...]:
     """The planned trials that are still to do: never stored, or interrupted; in the order of the plan."""
-    query = (
-        "SELECT position, contender, mix_clients, block, seed FROM planned WHERE position NOT IN"
-        " (SELECT position FROM trials WHERE state <> 'interrupted') ORDER BY position"
-    )
-    return tuple(PlannedTrial(*row) for row in _read(path, lambda connection: connection.execute(query).fetchall()))
+    content = _read(path, _content)
+    done = {trial.order for trial in content.trials if trial.state != INTERRUPTED}
+    return tuple(trial for trial in content.planned if trial.order not in done)
+
+
+def planned(path: Path) -> tuple[PlannedTrial, ...]:
+    """All planned trials, in the order of the plan."""
+    return _read(path, _content).planned
 
 
 def _read(path: Path, work: Callable[[sqlite3.Connection], T]) -> T:
     """`work` on one consistent view of the file; done again if a writer came while it was read quietly."""
     quiet = not wal_of(path).exists()
-    result = _read_once(path, work, quiet)
+    try:
+        result = _read_once(path, work, quiet)
+    except RunFileError:
+        if not (quiet and wal_of(path).exists()):  # else it was only read while it changed
+            raise
+        return _read_once(path, work, quiet=False)
     return _read_once(path, work, quiet=False) if quiet and wal_of(path).exists() else result
 
 
 def _read_once(path: Path, work: Callable[[sqlite3.Connection], T], quiet: bool) -> T:
     connection = connect(path, write=False, quiet=quiet)
-    connection.row_factory = sqlite3.Row
     try:
         with explained(path):
             connection.execute("BEGIN")
             return work(connection)
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise RunFileError(f"{path} is damaged ({error}): restore it from a copy, or run the plan again") from error
+    except (DamagedError, ValueError, TypeError) as error:  # a row that cannot be sealed has values of wrong types
+        raise damaged(path, error) from error
     finally:
         connection.close()
 
 
-def _run(path: Path, connection: sqlite3.Connection) -> RunRecord:
-    run = _row(connection, "SELECT * FROM run")
-    if run is None:
-        raise RunFileError(f"{path} holds no run: it was cut off while being created; delete it and run again")
+def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
+    content = _content(connection)
+    run, plan = content.run, content.run.table("plan")
+    if plan_hash(plan) != run.text("plan_hash"):
+        raise DamagedError("the plan is not the one of its hash")
     return RunRecord(
         path=path,
         schema_version=connection.execute("PRAGMA user_version").fetchone()[0],
-        name=run["name"],
-        suite=run["suite"],
-        kind=run["kind"],
-        plan=json.loads(run["plan"]),
-        plan_hash=run["plan_hash"],
-        created_at=run["created_at"],
-        finished_at=run["finished_at"],
-        tool=json.loads(run["tool"]),
-        environment=json.loads(run["environment"]),
-        contenders=_contenders(connection),
-        mixes=tuple(json.loads(run["mixes"])),
-        blocks_planned=run["blocks_planned"],
-        delta=run["delta"],
-        null_operations_per_s=run["null_operations_per_s"],
-        trials_planned=connection.execute("SELECT count(*) FROM planned").fetchone()[0],
-        trials=_trials(connection),
-        events=_events(connection),
+        name=run.text("name"),
+        suite=run.text("suite"),
+        kind=run.text("kind"),
+        plan=plan,
+        plan_hash=run.text("plan_hash"),
+        created_at=run.moment("created_at"),
+        finished_at=None if run.is_null("finished_at") else run.moment("finished_at"),
+        tool=run.table("tool"),
+        environment=run.table("environment"),
+        contenders=content.contenders,
+        mixes=run.numbers("mixes"),
+        blocks_planned=run.whole("blocks_planned", least=1),
+        delta=run.positive("delta", below=1),
+        null_operations_per_s=None if run.is_null(NULL_RATE) else run.positive(NULL_RATE),
+        trials_planned=len(content.planned),
+        trials=content.trials,
+        events=content.events,
+        started_here=run.text_or_none("started_here"),
     )
 
 
-def _row(connection: sqlite3.Connection, query: str) -> Any:
-    return connection.execute(query).fetchone()
-
-
-def _contenders(connection: sqlite3.Connection) -> tuple[ContenderRecord, ...]:
-    rows = connection.execute("SELECT name, address, reset FROM contenders ORDER BY position")
-    return tuple(ContenderRecord(*row) for row in rows)
-
-
-def _events(connection: sqlite3.Connection) -> tuple[EventRecord, ...]:
-    rows = connection.execute("SELECT at, level, text, trial_id FROM events ORDER BY id")
-    return tuple(EventRecord(*row) for row in rows)
-
-
-def _summary(row: sqlite3.Row) -> Summary:
-    return Summary(*(row[column] for column in SUMMARY_COLUMNS))
-
-
-def _parts(connection: sqlite3.Connection, table: str, by: str) -> dict[int, list[sqlite3.Row]]:
-    """All rows of `table` that belong to a latest attempt, grouped by trial: one query, not one per trial."""
-    found: dict[int, list[sqlite3.Row]] = defaultdict(list)
-    for row in connection.execute(f"SELECT * FROM {table} WHERE trial_id IN ({_LATEST}) ORDER BY trial_id, {by}"):
-        found[row["trial_id"]].append(row)
-    return found
-
-
-def _trials(connection: sqlite3.Connection) -> tuple[TrialRecord, ...]:
-    summaries = _parts(connection, "summaries", "series")
-    operations = _parts(connection, "operations", "position")
-    steps = _parts(connection, "steps", "position")
-    seconds = _parts(connection, "seconds", "second")
-    clients = _parts(connection, "clients", "client")
-    rows = connection.execute(
-        "SELECT t.*, p.contender, p.mix_clients, p.block, p.seed FROM trials t JOIN planned p USING "
-        "(position)"
-        f" WHERE t.id IN ({_LATEST}) ORDER BY t.position"
+def _content(connection: sqlite3.Connection) -> _Content:
+    runs = _rows(connection, "SELECT * FROM run")
+    if not runs:
+        raise DamagedError("it holds no run: it was cut off while being created")
+    if seal.run_seal(runs[0]) != runs[0]["sha256"]:
+        raise DamagedError("the seal of its run is broken")
+    run = Fields("run", runs[0])
+    contenders = tuple(
+        ContenderRecord(row.text("name"), row.text("address"), row.text_or_none("reset"))
+        for row in _sealed_table(connection, run, "contenders")
     )
+    planned = tuple(_planned(row) for row in _sealed_table(connection, run, "planned"))
+    _check_planned(run, contenders, planned)
+    latest = {trial.order: trial for trial in _attempts(connection, run, planned)}
+    trials = tuple(latest[order] for order in sorted(latest))
+    return _Content(run, contenders, planned, trials, _events(connection, run))
+
+
+def _rows(connection: sqlite3.Connection, query: str, *values: int) -> list[sqlite3.Row]:
+    """The rows of a query, unless there are more than a file may have."""
+    rows = connection.execute(query, values).fetchmany(MOST_ROWS + 1)
+    if len(rows) > MOST_ROWS:
+        raise DamagedError(f"a table has more than {MOST_ROWS:,} rows")
+    return rows
+
+
+def _sealed_table(connection: sqlite3.Connection, run: Fields, table: str) -> list[Fields]:
+    rows = _rows(connection, f"SELECT * FROM {table} ORDER BY position")
+    if seal.rows_seal(rows) != run.text(f"{table}_sha256"):
+        raise DamagedError(f"the seal of its table {table} is broken")
+    return [Fields(table, row) for row in rows]
+
+
+def _planned(row: Fields) -> PlannedTrial:
+    return PlannedTrial(
+        order=row.whole("position"),
+        contender=row.text("contender"),
+        mix_clients=row.whole("mix_clients", least=1, most=MOST_CLIENTS),
+        block=row.whole("block", least=1),
+        seed=row.whole("seed"),
+    )
+
+
+def _check_planned(run: Fields, contenders: tuple[ContenderRecord, ...], planned: tuple[PlannedTrial, ...]) -> None:
+    names, mixes, blocks = {c.name for c in contenders}, set(run.numbers("mixes")), run.whole("blocks_planned", least=1)
+    for place, trial in enumerate(planned):
+        known = trial.contender in names and trial.mix_clients in mixes and trial.block <= blocks
+        if trial.order != place or not known:
+            raise DamagedError(f"planned trial {place} does not belong to the plan")
+    if blocks > max(1, len(planned)):
+        raise DamagedError("more blocks are planned than trials")
+
+
+def _events(connection: sqlite3.Connection, run: Fields) -> tuple[EventRecord, ...]:
+    rows, link = _rows(connection, "SELECT * FROM events ORDER BY id"), seal.START
+    for row in rows:
+        link = seal.next_link(link, seal.event_seal(row))
+    if (len(rows), link) != (run.whole("events"), run.text("events_sha256")):
+        raise DamagedError("the chain of its events is broken")
+    fields = [Fields("events", row) for row in rows]
     return tuple(
-        _trial(
-            row,
-            {s["series"]: _summary(s) for s in summaries[row["id"]]},
-            tuple(_operation(o) for o in operations[row["id"]]),
-            tuple(StepRecord(s["name"], _summary(s)) for s in steps[row["id"]]),
-            tuple(_second(s) for s in seconds[row["id"]]),
-            tuple(_client(c) for c in clients[row["id"]]),
-        )
-        for row in rows
+        EventRecord(e.moment("at"), e.text("level"), e.text("text"), e.whole_or_none("trial_id")) for e in fields
     )
 
 
-def _operation(row: sqlite3.Row) -> OperationRecord:
+def _attempts(connection: sqlite3.Connection, run: Fields, planned: tuple[PlannedTrial, ...]) -> Iterator[TrialRecord]:
+    """Every trial that was stored, in the order in which they were; one that was interrupted may be there again."""
+    link, count = seal.START, 0
+    for row in connection.execute("SELECT * FROM trials ORDER BY id"):
+        parts = {table: _rows(connection, seal.parts_query(table), row["id"]) for table in seal.PARTS}
+        sealed = seal.trial_seal(row, parts.items())
+        if sealed != row["sha256"]:
+            raise DamagedError(f"the seal of trial {row['id']} is broken")
+        link, count = seal.next_link(link, sealed), count + 1
+        trial = Fields("trials", row)
+        order = trial.whole("position", most=len(planned) - 1)
+        fields = {table: [Fields(table, part) for part in rows] for table, rows in parts.items()}
+        yield _trial(planned[order], trial, fields)
+    if (count, link) != (run.whole("trials"), run.text("trials_sha256")):
+        raise DamagedError("the chain of its trials is broken: some are missing, or there are too many")
+
+
+def _summary(row: Fields) -> Summary:
+    return Summary(
+        row.whole("count"),
+        row.real_or_none("mean_ns"),
+        *(row.whole_or_none(name) for name in ("p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")),
+    )
+
+
+def _operation(row: Fields) -> OperationRecord:
     return OperationRecord(
-        row["name"],
-        row["operations"],
-        json.loads(row["errors"]),
-        row["bytes_in"],
-        row["bytes_out"],
+        row.text("name"),
+        row.whole("operations"),
+        row.counts("errors"),
+        row.whole("bytes_in"),
+        row.whole("bytes_out"),
         _summary(row),
     )
 
 
-def _second(row: sqlite3.Row) -> SecondRecord:
+def _second(row: Fields) -> SecondRecord:
     return SecondRecord(
-        row["second"],
-        row["phase"],
-        row["operations"],
-        row["errors"],
-        row["bytes_in"],
+        row.whole("second"),
+        row.text("phase"),
+        row.whole("operations"),
+        row.whole("errors"),
+        row.whole("bytes_in"),
         _summary(row),
-        row["width_s"],
+        row.real("width_s"),
     )
 
 
-def _client(row: sqlite3.Row) -> ClientRecord:
-    return ClientRecord(row["client"], row["operations"], row["errors"], row["bytes_in"], row["busy_s"])
+def _client(row: Fields) -> ClientRecord:
+    return ClientRecord(
+        row.whole("client"), row.whole("operations"), row.whole("errors"), row.whole("bytes_in"), row.real("busy_s")
+    )
 
 
-def _trial(
-    row: sqlite3.Row,
-    series: dict[str, Summary],
-    per_operation: tuple[OperationRecord, ...],
-    steps: tuple[StepRecord, ...],
-    per_second: tuple[SecondRecord, ...],
-    per_client: tuple[ClientRecord, ...],
-) -> TrialRecord:
+def _series(parts: Parts) -> dict[str, Summary]:
+    series = {row.text("series"): _summary(row) for row in parts["summaries"]}
+    if missing := {"service", "late_start", "lag"} - set(series):
+        raise DamagedError(f"a trial has no series {missing.pop()}")
+    return series
+
+
+def _trial(planned: PlannedTrial, row: Fields, parts: Parts) -> TrialRecord:
+    series = _series(parts)
     return TrialRecord(
-        id=row["id"],
-        contender=row["contender"],
-        mix_clients=row["mix_clients"],
-        block=row["block"],
-        order=row["position"],
-        seed=row["seed"],
-        state=row["state"],
-        reason=row["reason"],
-        marks=tuple(json.loads(row["marks"])),
-        started_at=row["started_at"],
-        window_s=row["window_s"],
-        operations=row["operations"],
-        operations_per_s=row["operations_per_s"],
-        bytes_in=row["bytes_in"],
-        bytes_out=row["bytes_out"],
-        bytes_per_s=row["bytes_per_s"],
-        errors=json.loads(row["errors"]),
-        statuses=json.loads(row["statuses"]),
+        id=row.whole("id"),
+        contender=planned.contender,
+        mix_clients=planned.mix_clients,
+        block=planned.block,
+        order=planned.order,
+        seed=planned.seed,
+        state=row.one_of("state", STATES),
+        reason=row.text("reason"),
+        marks=row.words("marks"),
+        started_at=row.moment("started_at"),
+        window_s=row.real("window_s"),
+        operations=row.whole("operations"),
+        operations_per_s=row.real("operations_per_s"),
+        bytes_in=row.whole("bytes_in"),
+        bytes_out=row.whole("bytes_out"),
+        bytes_per_s=row.real("bytes_per_s"),
+        errors=row.counts("errors"),
+        statuses=row.counts("statuses"),
         service=series["service"],
-        per_operation=per_operation,
-        steps=steps,
-        per_second=per_second,
-        per_client=per_client,
-        connections=json.loads(row["connections"]),
-        generator_cpu_share=row["generator_cpu_share"],
-        generator_cpu_us_per_operation=row["generator_cpu_us_per_operation"],
+        per_operation=tuple(map(_operation, parts["operations"])),
+        steps=tuple(StepRecord(s.text("name"), _summary(s)) for s in parts["steps"]),
+        per_second=tuple(map(_second, parts["seconds"])),
+        per_client=tuple(map(_client, parts["clients"])),
+        connections=row.counts("connections"),
+        generator_cpu_share=row.real("generator_cpu_share"),
+        generator_cpu_us_per_operation=row.real("generator_cpu_us_per_operation"),
         generator_late_start=series["late_start"],
         generator_lag=series["lag"],
-        generator_rss_bytes=row["generator_rss_bytes"],
-        fairness_jain=row["fairness_jain"],
-        workload=json.loads(row["workload"]),
-        # Files of version 1 have no such column.
-        generator_run_delay_share=dict(row).get("generator_run_delay_share", 0.0),
+        generator_rss_bytes=row.whole("generator_rss_bytes"),
+        fairness_jain=row.real("fairness_jain"),
+        workload=row.table("workload"),
+        generator_run_delay_share=row.real("generator_run_delay_share"),
     )

@@ -87,7 +87,7 @@ class TrialRecord:
     `id` is the row in the run file, `order` the position in the run from 0. `state` is one of `STATES`,
     `reason` is empty when `state` is `ok`; `marks` are warnings that do not change the state.
     `generator_run_delay_share` is the share of the window that the load thread which waited longest spent
-    waiting for a processor; 0 in files that do not hold it.
+    waiting for a processor.
     """
 
     id: int
@@ -161,7 +161,10 @@ class PlannedTrial:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`."""
+    """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`.
+
+    `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.trust).
+    """
 
     path: Path
     schema_version: int
@@ -182,3 +185,4 @@ class RunRecord:
     trials_planned: int
     trials: tuple[TrialRecord, ...]
     events: tuple[EventRecord, ...]
+    started_here: str | None = None

@@ -1,20 +1,22 @@
 """Tables of the run file, and how a connection to one is opened.
 
-`application_id` says that an SQLite file is a run file, `user_version` is the schema version. A version
-number rises with every change of a table; a reader refuses files that are newer than itself. Older ones are
-read as they are, and brought up to date when a run goes on in them.
+`application_id` says that an SQLite file is a run file, `user_version` is the schema version. The version rises with
+every change of a table; files of another version, and files whose tables are not exactly these, are refused: a view
+or a trigger in a file that came from elsewhere would be a program.
 """
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 
 from bakeoff.errors import RunFileError
 
 APPLICATION_ID = 0x62616B65  # "bake"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_TIMEOUT_S = 10.0
+MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is made for it
 SUMMARY_COLUMNS = ("count", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")
 _SUMMARY = (
     "count INTEGER NOT NULL, mean_ns REAL, p50_ns INTEGER, p95_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER, "
@@ -30,10 +32,15 @@ CREATE TABLE run (
   tool TEXT NOT NULL, environment TEXT NOT NULL,
   mixes TEXT NOT NULL, blocks_planned INTEGER NOT NULL, delta REAL NOT NULL,
   null_operations_per_s REAL,
-  writer TEXT
+  writer TEXT, started_here TEXT,
+  contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
+  trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
+  events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,
+  sha256 TEXT NOT NULL
 );
-CREATE TABLE contenders (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL,
-reset TEXT);
+CREATE TABLE contenders (
+  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL, reset TEXT
+);
 CREATE TABLE planned (
   position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name),
   mix_clients INTEGER NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL
@@ -48,7 +55,8 @@ CREATE TABLE trials (
   errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
   generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
   generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL,
-  generator_run_delay_share REAL NOT NULL DEFAULT 0
+  generator_run_delay_share REAL NOT NULL,
+  sha256 TEXT NOT NULL
 );
 CREATE TABLE summaries (
   trial_id INTEGER NOT NULL REFERENCES trials(id), series TEXT NOT NULL, {_SUMMARY},
@@ -77,6 +85,7 @@ CREATE TABLE clients (
 ) WITHOUT ROWID;
 CREATE TABLE histograms (
   trial_id INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, hdr BLOB NOT NULL,
+  sha256 TEXT NOT NULL,
   PRIMARY KEY (trial_id, name)
 );
 CREATE TABLE events (
@@ -89,17 +98,20 @@ CREATE INDEX trials_by_position ON trials(position, id);
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors on `path` into one sentence that says what to do; mistakes of ours stay."""
+    """Turn every fault of SQLite on `path` into a RunFileError: one sentence that says what to do."""
     try:
         yield
-    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
-        raise
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OverflowError, UnicodeError, MemoryError) as error:
         raise RunFileError(_explain(path, error)) from error
 
 
-def _explain(path: Path, error: sqlite3.Error) -> str:
-    text = str(error)
+def damaged(path: Path, what: object) -> RunFileError:
+    """The error for a file that is not as it was written."""
+    return RunFileError(f"{path} is damaged ({what}): restore it from a copy, or run the plan again")
+
+
+def _explain(path: Path, error: Exception) -> str:
+    text = str(error).partition(" with text ")[0]  # what follows is the column as it is stored
     if "disk is full" in text:
         return (
             f"{path}: the disk is full, what was measured so far is kept: free some space, then `bakeoff resume {path}`"
@@ -110,11 +122,11 @@ def _explain(path: Path, error: sqlite3.Error) -> str:
         return f"{path} is in use by another process: wait until it ends"
     if "not a database" in text:
         return f"{path} is not a run file: give the `*.bakeoff` file that `bakeoff run` wrote"
-    if "malformed" in text or "no such table" in text or "no such column" in text:
-        return f"{path} is damaged ({text}): restore it from a copy, or run the plan again"
     if "unable to open" in text or "readonly" in text:
         return f"{path} cannot be opened: check the folder and its permissions ({text})"
-    return f"{path}: {text}"
+    if isinstance(error, MemoryError):
+        return f"{path} needs more memory than there is: close other programs, or raise the limit (ulimit -v)"
+    return str(damaged(path, repr(text)[1:-1]))
 
 
 def wal_of(path: Path) -> Path:
@@ -127,7 +139,7 @@ def connect(path: Path, *, write: bool, quiet: bool = False) -> sqlite3.Connecti
 
     `quiet` is for reading a file that nobody writes: no lock is taken and no file appears beside it, so it
     works in a folder that is not writable too. Raises RunFileError when the file is missing, not a run file,
-    damaged or newer.
+    damaged or of another version.
     """
     if not path.is_file():
         raise RunFileError(f"{path} does not exist: give the path of a run file (`*.bakeoff`)")
@@ -137,6 +149,9 @@ def connect(path: Path, *, write: bool, quiet: bool = False) -> sqlite3.Connecti
         with explained(path):
             uri = f"{path.resolve().as_uri()}?{mode}"
             connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+            connection.row_factory = sqlite3.Row
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+            connection.execute("PRAGMA trusted_schema = OFF")
             _check_identity(path, connection)
             if write:
                 configure(connection)
@@ -154,13 +169,6 @@ def configure(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Bring a run file of an older version to this one, inside the writer's transaction; nothing is lost."""
-    if connection.execute("PRAGMA user_version").fetchone()[0] < 2:
-        connection.execute("ALTER TABLE trials ADD COLUMN generator_run_delay_share REAL NOT NULL DEFAULT 0")
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-
 def _check_identity(path: Path, connection: sqlite3.Connection) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
@@ -168,6 +176,26 @@ def _check_identity(path: Path, connection: sqlite3.Connection) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > SCHEMA_VERSION:
         raise RunFileError(
-            f"{path} was written by a newer Bakeoff (run file version {version}, this one reads up to "
+            f"{path} was written by a newer Bakeoff (run file version {version}, this one reads "
             f"{SCHEMA_VERSION}): install the newer Bakeoff to open it"
         )
+    if version < SCHEMA_VERSION:
+        raise RunFileError(
+            f"{path} was written by an older Bakeoff (run file version {version}, this one reads "
+            f"{SCHEMA_VERSION}): open it with that one, or run its plan again"
+        )
+    if _objects(connection) != _expected():
+        raise damaged(path, "its tables are not those of a run file")
+
+
+def _objects(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+    """Everything that the schema of a database holds: tables, indexes, and what must not be there."""
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name LIMIT 100"
+    return [tuple(row) for row in connection.execute(query)]
+
+
+@cache
+def _expected() -> list[tuple[object, ...]]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(TABLES)
+        return _objects(connection)

@@ -1,4 +1,7 @@
-"""Write a run file: create, add one trial per transaction, finish. Never overwrites a file."""
+"""Write a run file: create, add one trial per transaction, finish. Never overwrites a file.
+
+Every transaction ends with new seals (see bakeoff.store.seal), so that what is committed is sealed.
+"""
 
 import json
 import os
@@ -15,16 +18,19 @@ from typing import Any, Self
 import psutil
 
 from bakeoff.errors import RunFileError
+from bakeoff.store import seal
+from bakeoff.store.canonical import printable, to_json
 from bakeoff.store.records import ContenderRecord, EventRecord, PlannedTrial, Summary, TrialRecord
 from bakeoff.store.schema import (
     APPLICATION_ID,
+    MOST_BYTES,
     SCHEMA_VERSION,
     SUMMARY_COLUMNS,
     TABLES,
     configure,
     connect,
+    damaged,
     explained,
-    upgrade,
 )
 
 
@@ -68,6 +74,8 @@ class RunWriter:
             with explained(path):
                 uri = f"{path.resolve().as_uri()}?mode=rw"
                 connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+                connection.row_factory = sqlite3.Row
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
                 configure(connection)
                 connection.executescript(
                     f"BEGIN IMMEDIATE;PRAGMA application_id = {APPLICATION_ID};"
@@ -102,9 +110,10 @@ class RunWriter:
             trial_id = self._insert_trial(trial)
             self._insert_parts(trial_id, trial)
             self._many(
-                "INSERT INTO histograms VALUES (?, ?, ?)",
-                [(trial_id, name, blob) for name, blob in histograms.items()],
+                "INSERT INTO histograms VALUES (?, ?, ?, ?)",
+                [(trial_id, name, blob, seal.blob_seal(blob)) for name, blob in histograms.items()],
             )
+            self._seal_trial(trial_id)
             self._insert_events(events, trial_id)
         return trial_id
 
@@ -118,6 +127,11 @@ class RunWriter:
         with self._transaction():
             self._connection.execute("UPDATE run SET null_operations_per_s = ?", (operations_per_s,))
 
+    def set_started_here(self, mark: str | None) -> None:
+        """Store the mark by which this user knows a plan that was started here (see bakeoff.run.trust)."""
+        with self._transaction():
+            self._connection.execute("UPDATE run SET started_here = ?", (mark,))
+
     def finish(self) -> None:
         """Mark the run as complete."""
         with self._transaction():
@@ -125,12 +139,13 @@ class RunWriter:
 
     def close(self) -> None:
         """Give up the file; its write-ahead log is folded in, so one file remains."""
-        with explained(self.path):
-            try:
+        try:
+            with self._transaction():
                 self._connection.execute("UPDATE run SET writer = NULL")
+            with explained(self.path):
                 self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            finally:
-                self._connection.close()
+        finally:
+            self._connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -150,6 +165,7 @@ class RunWriter:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._seal_run()
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:
@@ -162,7 +178,8 @@ class RunWriter:
     def _insert_header(self, header: RunHeader, planned: Sequence[PlannedTrial]) -> None:
         self._connection.execute(
             "INSERT INTO run (id, name, suite, kind, plan, plan_hash, created_at, tool, environment, mixes,"
-            " blocks_planned, delta, writer) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " blocks_planned, delta, writer, contenders_sha256, planned_sha256, trials, trials_sha256, events,"
+            " events_sha256, sha256) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, ?, 0, ?, '')",
             (
                 header.name,
                 header.suite,
@@ -176,6 +193,8 @@ class RunWriter:
                 header.blocks_planned,
                 header.delta,
                 to_json(_this_process()),
+                seal.START,
+                seal.START,
             ),
         )
         self._many(
@@ -186,6 +205,9 @@ class RunWriter:
             "INSERT INTO planned VALUES (?, ?, ?, ?, ?)",
             [(p.order, p.contender, p.mix_clients, p.block, p.seed) for p in planned],
         )
+        for table in ("contenders", "planned"):
+            rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY position")
+            self._connection.execute(f"UPDATE run SET {table}_sha256 = ?", (seal.rows_seal(rows),))
 
     def _insert_trial(self, t: TrialRecord) -> int:
         cursor = self._connection.execute(
@@ -193,12 +215,12 @@ class RunWriter:
             "bytes_in, bytes_out,"
             " operations_per_s, bytes_per_s, errors, statuses, connections, generator_cpu_share,"
             " generator_cpu_us_per_operation, generator_rss_bytes, fairness_jain, workload,"
-            " generator_run_delay_share)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " generator_run_delay_share, sha256)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
             (
                 t.order,
                 t.state,
-                t.reason,
+                printable(t.reason),
                 to_json(list(t.marks)),
                 t.started_at,
                 t.window_s,
@@ -271,24 +293,36 @@ class RunWriter:
         )
 
     def _insert_events(self, events: Iterable[EventRecord], trial_id: int | None) -> None:
-        self._many(
-            "INSERT INTO events (at, level, text, trial_id) VALUES (?, ?, ?, ?)",
-            [(e.at, e.level, e.text, e.trial_id if trial_id is None else trial_id) for e in events],
-        )
+        run = self._connection.execute("SELECT events, events_sha256 FROM run").fetchone()
+        count, link = run["events"], run["events_sha256"]
+        for e in events:
+            of = e.trial_id if trial_id is None else trial_id
+            values = (e.at, e.level, printable(e.text), of)
+            self._connection.execute("INSERT INTO events (at, level, text, trial_id) VALUES (?, ?, ?, ?)", values)
+            row = self._connection.execute("SELECT * FROM events WHERE id = last_insert_rowid()").fetchone()
+            count, link = count + 1, seal.next_link(link, seal.event_seal(row))
+        self._connection.execute("UPDATE run SET events = ?, events_sha256 = ?", (count, link))
+
+    def _seal_trial(self, trial_id: int) -> None:
+        sealed = seal.stored_trial_seal(self._connection, trial_id)
+        self._connection.execute("UPDATE trials SET sha256 = ? WHERE id = ?", (sealed, trial_id))
+        link = self._connection.execute("SELECT trials_sha256 FROM run").fetchone()[0]
+        new = seal.next_link(link, sealed)
+        self._connection.execute("UPDATE run SET trials = trials + 1, trials_sha256 = ?", (new,))
+
+    def _seal_run(self) -> None:
+        sealed = seal.run_seal(self._connection.execute("SELECT * FROM run").fetchone())
+        self._connection.execute("UPDATE run SET sha256 = ?", (sealed,))
 
     def _take_over(self) -> None:
         with self._transaction():
-            owner = self._connection.execute("SELECT writer FROM run").fetchone()[0]
-            if owner is not None and _is_running(json.loads(owner)):
-                pid = json.loads(owner)["pid"]
+            run = self._connection.execute("SELECT * FROM run").fetchone()
+            if run is None or seal.run_seal(run) != run["sha256"]:
+                raise damaged(self.path, "the seal of its run is broken")
+            pid = None if run["writer"] is None else _running(run["writer"])
+            if pid is not None:
                 raise RunFileError(f"{self.path} is being written by process {pid}: wait until that run ends")
-            upgrade(self._connection)
             self._connection.execute("UPDATE run SET writer = ?", (to_json(_this_process()),))
-
-
-def to_json(value: Any) -> str:
-    """Canonical JSON: sorted keys, no spaces, no NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
 def _figures(summary: Summary) -> tuple[Any, ...]:
@@ -312,12 +346,13 @@ def _this_process() -> dict[str, Any]:
     return {"host": socket.gethostname(), "pid": process.pid, "started": process.create_time()}
 
 
-def _is_running(owner: dict[str, Any]) -> bool:
-    if owner["host"] != socket.gethostname():
-        return False
+def _running(owner: str) -> int | None:
+    """The process that writes the file, as it is noted there, if it still runs on this machine."""
     try:
-        process = psutil.Process(owner["pid"])
-        same = abs(process.create_time() - float(owner["started"])) < 1.0
-        return same and bool(process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.Error:
-        return False
+        noted = json.loads(owner)
+        host, pid, started = noted["host"], int(noted["pid"]), float(noted["started"])
+        process = psutil.Process(pid)
+        same = host == socket.gethostname() and abs(process.create_time() - started) < 1.0
+        return pid if same and process.status() != psutil.STATUS_ZOMBIE else None
+    except (psutil.Error, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return None

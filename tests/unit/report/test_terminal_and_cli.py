@@ -17,32 +17,18 @@ from bakeoff.cli import report as report_verb
 from bakeoff.compare import compare_run
 from bakeoff.errors import LabError, PlanError, RunFileError
 from bakeoff.report.terminal import print_comparison, print_summary
-from bakeoff.store.records import PlannedTrial, RunRecord
-from bakeoff.store.write import RunHeader, RunWriter
+from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import SLOW, Server, change, run
+from tests.unit.store.builders import stored
 
 app = typer.Typer()
 compare_verb.register(app)
 report_verb.register(app)
 
 
-def store(record: RunRecord, path: Path) -> Path:
-    header = RunHeader(
-        name=record.name, suite=record.suite, kind=record.kind, plan=record.plan, plan_hash=record.plan_hash,
-        tool=record.tool, environment=record.environment, contenders=record.contenders, mixes=record.mixes,
-        blocks_planned=record.blocks_planned, delta=record.delta,
-    )  # fmt: skip
-    planned = [PlannedTrial(t.order, t.contender, t.mix_clients, t.block, t.seed) for t in record.trials]
-    with RunWriter.create(path, header, planned) as writer:
-        for trial in record.trials:
-            writer.add_trial(trial, {})
-        writer.finish()
-    return path
-
-
 @pytest.fixture
 def run_file(tmp_path: Path) -> Path:
-    return store(run(), tmp_path / "demo.bakeoff")
+    return stored(run(), tmp_path / "demo.bakeoff")
 
 
 def printed(record: RunRecord, full: bool = True, width: int = 240) -> str:

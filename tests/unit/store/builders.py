@@ -1,21 +1,25 @@
 """Small but complete records, so that each test names only what it is about."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from bakeoff.store.canonical import plan_hash
 from bakeoff.store.records import (
     ClientRecord,
     ContenderRecord,
     OperationRecord,
     PlannedTrial,
+    RunRecord,
     SecondRecord,
     StepRecord,
     Summary,
     TrialRecord,
 )
-from bakeoff.store.write import RunHeader
+from bakeoff.store.write import RunHeader, RunWriter
 
 SUMMARY = Summary(100, 1500.5, 1400, 2000, 2500, 2600, 3000, 900)
+PLAN = {"suite": "web-static", "seed": 1}
 EMPTY = Summary(0, None, None, None, None, None, None, None)
 
 
@@ -74,8 +78,8 @@ def header(**changes: Any) -> RunHeader:
         name="demo",
         suite="web-static",
         kind="web",
-        plan={"suite": "web-static", "seed": 1},
-        plan_hash="ab" * 32,
+        plan=PLAN,
+        plan_hash=plan_hash(PLAN),
         tool={"version": "0.1.0"},
         environment={"cpu": {"model": "test"}},
         contenders=[
@@ -87,3 +91,19 @@ def header(**changes: Any) -> RunHeader:
         delta=0.05,
     )
     return replace(base, **changes)
+
+
+def stored(record: RunRecord, path: Path, histogram: bytes | None = None) -> Path:
+    """A made-up run as a run file; every trial gets `histogram` as that of its service times."""
+    head = RunHeader(
+        name=record.name, suite=record.suite, kind=record.kind, plan=record.plan, plan_hash=plan_hash(record.plan),
+        tool=record.tool, environment=record.environment, contenders=record.contenders, mixes=record.mixes,
+        blocks_planned=record.blocks_planned, delta=record.delta,
+    )  # fmt: skip
+    plan = [PlannedTrial(t.order, t.contender, t.mix_clients, t.block, t.seed) for t in record.trials]
+    with RunWriter.create(path, head, plan) as writer:
+        writer.add_events(record.events)
+        for one in record.trials:
+            writer.add_trial(one, {} if histogram is None else {"service": histogram})
+        writer.finish()
+    return path

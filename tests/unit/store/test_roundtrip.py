@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def test_everything_written_is_read_back(path: Path) -> None:
     run = read_run(path)
     assert run.trials == (replace(first, id=1), replace(second, id=2))
     assert run.events == (EVENT, replace(EVENT, trial_id=1))
-    assert (run.name, run.suite, run.kind, run.plan_hash) == ("demo", "web-static", "web", "ab" * 32)
+    assert (run.name, run.suite, run.kind, run.plan_hash) == ("demo", "web-static", "web", header().plan_hash)
     assert run.plan == {"suite": "web-static", "seed": 1}
     assert run.tool == {"version": "0.1.0"} and run.environment == {"cpu": {"model": "test"}}
     assert run.contenders == tuple(header().contenders)
@@ -50,7 +51,7 @@ def test_is_a_marked_wal_database_and_one_file_remains(path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone()[0] == 0x62616B65
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 2
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == 3
 
 
 def test_a_run_in_progress_can_be_read(path: Path) -> None:
@@ -85,7 +86,7 @@ def test_repeated_interrupted_trial_is_dropped_but_its_event_stays(path: Path) -
 def test_a_trial_that_cannot_be_stored_whole_is_not_stored_at_all(path: Path) -> None:
     with RunWriter.create(path, header(), planned()) as writer:
         doubled = trial(per_client=trial().per_client[:1] * 2)
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(RunFileError):
             writer.add_trial(doubled, {})
         writer.add_trial(trial(order=1, contender="b"), {})
     assert [t.order for t in read_run(path).trials] == [1]
@@ -98,18 +99,17 @@ def test_reading_leaves_no_files_behind(path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
 
 
-def test_a_file_of_version_1_is_read_and_gone_on_with(path: Path) -> None:
-    with RunWriter.create(path, header(), planned()) as writer:
-        writer.add_trial(trial(), {})
-    connection = sqlite3.connect(path)
-    connection.execute("ALTER TABLE trials DROP COLUMN generator_run_delay_share")
-    connection.execute("PRAGMA user_version = 1")
-    connection.commit()
-    connection.close()
-    old = read_run(path)
-    assert old.schema_version == 1 and old.trials == (trial(id=1),)
-    with RunWriter.reopen(path) as writer:
-        writer.add_trial(trial(order=1, contender="b", generator_run_delay_share=0.5), {})
-    new = read_run(path)
-    assert new.schema_version == 2
-    assert [t.generator_run_delay_share for t in new.trials] == [0.0, 0.5]
+def test_a_file_without_seals_is_refused(path: Path) -> None:
+    RunWriter.create(path, header(), planned()).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 2")
+    with pytest.raises(RunFileError, match=r"an older Bakeoff \(run file version 2, .*run its plan again"):
+        read_run(path)
+
+
+def test_paths_that_are_no_text_can_be_stored(path: Path) -> None:
+    odd = "/srv/\udcff"
+    with RunWriter.create(path, header(environment={"mount": odd}), planned()) as writer:
+        writer.add_trial(trial(state="failed", reason=odd), {}, [replace(EVENT, text=odd)])
+    run = read_run(path)
+    assert run.environment["mount"] == run.trials[0].reason == run.events[0].text == "/srv/\ufffd"

@@ -1,0 +1,93 @@
+"""Seals: how a run file shows that it still says what was written.
+
+A row's canonical form is the JSON array of its columns in the order of the table, without the columns named
+`sha256`. From it come
+
+* the seal of a trial: over its row and the rows of its parts, in the order of `PARTS` and of their keys; of a
+  histogram the name and the hash of the blob, which is checked when the blob is read;
+* the chains of trials and events: each link is the hash of the link before it and of the trial's seal or the event's
+  row, so that a row that is missing, doubled or in another place breaks the chain;
+* the seal of the run: over its row, which holds the ends and lengths of both chains and the hashes of the tables that
+  never change. It is renewed in the transaction that adds a trial or an event.
+
+Seals find damage, not forgery: whoever writes a file can seal it. Nothing in a run file is believed to be harmless
+because its seals are whole (see bakeoff.run.trust).
+"""
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+
+# Tables with a trial's parts, and the columns that give their rows an order.
+PARTS = {
+    "summaries": "series",
+    "operations": "position",
+    "steps": "position",
+    "seconds": "second",
+    "clients": "client",
+    "histograms": "name",
+}
+START = hashlib.sha256(b"bakeoff run file").hexdigest()
+_LEFT_OUT = frozenset({"sha256", "hdr"})  # of a histogram, `sha256` stands for `hdr`
+
+
+def blob_seal(blob: bytes) -> str:
+    """The seal of a histogram."""
+    return hashlib.sha256(blob).hexdigest()
+
+
+def parts_query(table: str) -> str:
+    """The query of all rows of one part of one trial, without blobs."""
+    columns = "trial_id, name, sha256 AS hdr_sha256" if table == "histograms" else "*"
+    return f"SELECT {columns} FROM {table} WHERE trial_id = ? ORDER BY {PARTS[table]}"
+
+
+def trial_seal(trial: sqlite3.Row, parts: Iterable[tuple[str, Iterable[sqlite3.Row]]]) -> str:
+    """The seal of a trial; `parts` are the rows of each table of `PARTS`, in that order."""
+    digest = hashlib.sha256(_canonical(trial))
+    for table, rows in parts:
+        digest.update(f"\n{table}".encode())
+        for row in rows:
+            digest.update(b"\n" + _canonical(row))
+    return digest.hexdigest()
+
+
+def stored_trial_seal(connection: sqlite3.Connection, trial_id: int) -> str:
+    """The seal of a trial as it is in the file now."""
+    trial = connection.execute("SELECT * FROM trials WHERE id = ?", (trial_id,)).fetchone()
+    return trial_seal(trial, _stored_parts(connection, trial_id))
+
+
+def _stored_parts(connection: sqlite3.Connection, trial_id: int) -> Iterator[tuple[str, Iterable[sqlite3.Row]]]:
+    for table in PARTS:
+        yield table, connection.execute(parts_query(table), (trial_id,))
+
+
+def next_link(link: str, seal: str) -> str:
+    """The link of a chain that follows `link`."""
+    return hashlib.sha256(f"{link}\n{seal}".encode()).hexdigest()
+
+
+def event_seal(row: sqlite3.Row) -> str:
+    """The seal of an event."""
+    return hashlib.sha256(_canonical(row)).hexdigest()
+
+
+def rows_seal(rows: Iterable[sqlite3.Row]) -> str:
+    """The seal of a whole table that never changes."""
+    digest = hashlib.sha256()
+    for row in rows:
+        digest.update(_canonical(row) + b"\n")
+    return digest.hexdigest()
+
+
+def run_seal(run: sqlite3.Row) -> str:
+    """The seal of the run's row, and so of everything."""
+    return hashlib.sha256(_canonical(run)).hexdigest()
+
+
+def _canonical(row: sqlite3.Row) -> bytes:
+    names: Sequence[str] = row.keys()
+    values = [value for name, value in zip(names, tuple(row), strict=True) if name not in _LEFT_OUT]
+    return json.dumps(values, separators=(",", ":"), allow_nan=False).encode()
