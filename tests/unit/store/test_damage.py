@@ -150,14 +150,14 @@ def seal_anew(path: Path) -> None:
 
 @pytest.mark.parametrize(("table", "column"), list(columns()))
 def test_hostile_columns(whole: Path, copy: Callable[[], Path], table: str, column: str) -> None:
-    """Each value in each column: as damage, and sealed anew by whoever wrote it."""
-    truth, changed = said(whole), 0
+    """Every third value in each column, in turn: as damage, and sealed anew by whoever wrote it."""
+    truth, changed, first = said(whole), 0, sum(map(ord, table + column))
     for number, value in enumerate(HOSTILE.values()):
         path = copy()
-        if not put(path, table, column, value):
+        if (first + number) % 3 or not put(path, table, column, value):
             continue
         changed += 1
-        if (number + len(column)) % 7 == 0:  # a seal does not see of which kind the damage is
+        if (first + number) % 2:  # a seal does not see of which kind the damage is
             refused_or(truth, path)
         try:
             seal_anew(path)
