@@ -138,6 +138,17 @@ mod tests {
     }
 
     #[test]
+    fn limiter_gives_a_single_prompt_client_its_full_rate() {
+        let limiter = Limiter::new(Some(1000.0));
+        let (mut at_ns, mut last_ns) = (0, 0);
+        for _ in 0..5000 {
+            last_ns = limiter.admit(at_ns);
+            at_ns = last_ns + 900_000; // its next request comes before its turn
+        }
+        assert_eq!(last_ns, 4_999_000_000);
+    }
+
+    #[test]
     fn stalls_end_on_whole_periods() {
         let stalls = Stalls::new(StallSpec { for_s: 0.2, every_s: 1.0 }).unwrap();
         assert_eq!(stalls.next(0), (800_000_000, 1_000_000_000));

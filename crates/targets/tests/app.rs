@@ -12,7 +12,7 @@ use bakeoff_app_protocol::{
     pattern, process, record_at,
 };
 use bakeoff_targets::{ServerHandle, serve};
-use common::{counts, counts_when, tcp};
+use common::{HEADS_MAX, PAIRS, counts, counts_when, tcp};
 use serde_json::json;
 
 fn app(settings: &str) -> ServerHandle {
@@ -114,19 +114,20 @@ fn times_in_the_reply_add_up() {
     let replies: Vec<_> = clients.iter_mut().map(|client| client.reply().unwrap().0).collect();
     let elapsed_ns = start.elapsed().as_nanos() as u64;
     assert!(elapsed_ns > 59_000_000, "one service thread serves one after the other");
-    let mut queues: Vec<_> = replies.iter().map(|reply| reply.queue_ns).collect();
-    queues.sort_unstable();
-    // A loaded machine only adds; nobody waits less than for those before.
-    assert!(queues[1] > 15_000_000 && queues[2] > 35_000_000, "{queues:?}");
+    // When each service began at the latest: nobody's before those of the others in front of it had their time, however
+    // late the sockets were looked at.
+    let mut begun_ns: Vec<_> = replies.iter().map(|reply| elapsed_ns - reply.server_ns + reply.queue_ns).collect();
+    begun_ns.sort_unstable();
+    assert!(begun_ns[1] > 19_500_000 && begun_ns[2] > 39_000_000, "{begun_ns:?}");
     for reply in &replies {
         assert!(reply.service_ns > 19_500_000);
         assert!(reply.server_ns >= reply.queue_ns + reply.service_ns && reply.server_ns <= elapsed_ns);
     }
 }
 
-#[test]
-fn requests_are_served_side_by_side_by_as_many_as_there_are_threads() {
-    let server = app(r#""service_s":0.1,"threads":8"#);
+/// Seconds that eight requests take when they come at once.
+fn eight_at_once(threads: usize) -> f64 {
+    let server = app(&format!(r#""service_s":0.1,"threads":{threads}"#));
     let mut clients: Vec<_> = (0..8).map(|_| Client::to(&server, 0)).collect();
     let start = Instant::now();
     for client in &mut clients {
@@ -136,7 +137,13 @@ fn requests_are_served_side_by_side_by_as_many_as_there_are_threads() {
     for client in &mut clients {
         client.reply().unwrap();
     }
-    assert!(start.elapsed() < Duration::from_millis(400), "{:?}", start.elapsed());
+    start.elapsed().as_secs_f64()
+}
+
+#[test]
+fn requests_are_served_side_by_side_by_as_many_as_there_are_threads() {
+    let (one_s, eight_s) = (eight_at_once(1), eight_at_once(8));
+    assert!(one_s > 0.79 && eight_s < one_s - 0.1, "one thread {one_s} s, eight {eight_s} s");
 }
 
 #[test]
@@ -208,7 +215,7 @@ fn the_first_request_must_be_a_hello_of_this_version() {
 
 #[test]
 fn slow_senders_slow_readers_and_the_silent_are_ended_and_harm_nobody() {
-    let server = app(r#""request_timeout_s":0.4,"idle_timeout_s":1.5"#);
+    let server = app(r#""request_timeout_s":1.0,"idle_timeout_s":3.0"#);
     let mut slow: Vec<_> = (0..50).map(|_| Client::to(&server, 0)).collect();
     for client in &mut slow {
         client.socket.write_all(&[28, 0, 0, 0, 0xB4]).unwrap();
@@ -218,21 +225,21 @@ fn slow_senders_slow_readers_and_the_silent_are_ended_and_harm_nobody() {
         let frame = reader.frame(Kind::Download, 0, 4 << 20, 0, &[]);
         reader.socket.write_all(&frame).unwrap();
     }
-    let mut bystander = Client::to(&server, 0);
-    let start = Instant::now();
-    let mut worst = Duration::ZERO;
-    while start.elapsed() < Duration::from_millis(900) {
+    // A bystander beside one of a server without such guests, asked in turn with it.
+    let quiet = app("");
+    let (mut bystander, mut control) = (Client::to(&server, 0), Client::to(&quiet, 0));
+    let once = |client: &mut Client| {
         let before = Instant::now();
-        bystander.ask(Kind::Processor, 1, 100, 0);
-        worst = worst.max(before.elapsed());
-    }
-    assert!(worst < Duration::from_millis(250), "{worst:?}");
+        client.ask(Kind::Processor, 1, 100, 0);
+        before.elapsed().as_secs_f64()
+    };
+    let later = (0..PAIRS).filter(|_| once(&mut bystander) > 2.0 * once(&mut control) + 0.001).count();
+    assert!(later <= HEADS_MAX, "later than the control in {later} of {PAIRS} pairs");
     for client in &mut slow {
         assert_eq!(client.reply().unwrap().0.status, Status::TooSlow);
     }
-    let counts = counts_when(&server, |counts| counts["open"] == 1);
+    let counts = counts_when(&server, |counts| counts["open"] == 0);
     assert_eq!(counts["refused"]["too_slow"], 50);
-    counts_when(&server, |counts| counts["open"] == 0);
 }
 
 #[test]
@@ -248,12 +255,13 @@ fn connections_and_the_queue_have_a_limit() {
     let mut two = Client::to(&server, 0);
 
     // One in service, one in the queue; what comes then is told so and may come again.
-    let server = app(r#""threads":1,"service_s":0.3,"queue":1"#);
+    let server = app(r#""threads":1,"service_s":1.0,"queue":1"#);
     let mut clients: Vec<_> = (0..3).map(|_| Client::to(&server, 0)).collect();
-    for client in &mut clients {
+    for (number, client) in clients.iter_mut().enumerate() {
         let frame = client.frame(Kind::Download, 0, 0, 0, &[]);
         client.socket.write_all(&frame).unwrap();
-        std::thread::sleep(Duration::from_millis(50));
+        let waiting = number.min(1);
+        counts_when(&server, |counts| counts["serving"] == 1 && counts["queued"] == waiting);
     }
     let statuses: Vec<_> = clients.iter_mut().map(|client| client.reply().unwrap().0.status).collect();
     assert_eq!(statuses, [Status::Ok, Status::Ok, Status::Busy]);
@@ -319,15 +327,16 @@ fn direct_and_flushed_segments_work_where_the_file_system_has_them() {
 
 #[test]
 fn figures_of_the_process_come_with_each_reply() {
+    let start = Instant::now();
     let server = app("");
     let mut client = Client::to(&server, 0);
-    let start = Instant::now();
     let first = client.ask(Kind::Processor, 1, 1, 0).0.figures;
-    while start.elapsed() < Duration::from_millis(600) {
+    let mut last = first;
+    while last.uptime_ns < first.uptime_ns + 300_000_000 && start.elapsed() < common::TIMEOUT {
         client.ask(Kind::Processor, 1, 100_000, 0);
+        last = client.ask(Kind::Processor, 1, 1, 0).0.figures;
     }
-    let last = client.ask(Kind::Processor, 1, 1, 0).0.figures;
-    assert!(last.uptime_ns - first.uptime_ns > 300_000_000);
+    assert!(last.uptime_ns >= first.uptime_ns + 300_000_000 && last.uptime_ns <= start.elapsed().as_nanos() as u64);
     assert!(last.cpu_ns > first.cpu_ns);
 }
 

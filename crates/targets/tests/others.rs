@@ -95,7 +95,7 @@ fn the_null_server_waits_for_slow_readers() {
         let server = serve(&format!(r#"{{"kind":"null","page_bytes":30000000,"close":{close}}}"#)).unwrap();
         let mut slow = Client::to(&server);
         slow.socket.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        counts_when(&server, |counts| counts["requests"] == 1);
         assert_eq!(Client::to(&server).get("/").unwrap().body.len(), 30_000_000);
         assert_eq!(slow.reply(false).unwrap().body.len(), 30_000_000);
         if close {

@@ -73,6 +73,7 @@ impl Running for AppServer {
         put("address", json!(self.pool.address()));
         put("elapsed_s", json!((now_ns() - service.started_ns()) as f64 / 1e9));
         put("queued", json!(self.pool.queued()));
+        put("serving", json!(self.pool.serving()));
         put("threads", json!(self.spec.service_threads()));
         put("processors", json!(spec::processors()));
         put("segments", json!(service.segments()));

@@ -24,7 +24,7 @@ impl Pause {
 
     /// Returns at `deadline_ns`, now and then some microseconds before or after.
     pub fn until(&mut self, deadline_ns: u64) {
-        let wanted_ns = deadline_ns.saturating_sub(self.lateness_ns.max(0) as u64);
+        let wanted_ns = self.wanted_ns(deadline_ns);
         if wanted_ns <= now_ns() {
             return;
         }
@@ -37,7 +37,15 @@ impl Pause {
             libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const until, std::ptr::null_mut())
         } == libc::EINTR
         {}
-        let error_ns = now_ns() as i64 - deadline_ns as i64;
+        self.learn(now_ns() as i64 - deadline_ns as i64);
+    }
+
+    /// What the timer is set to.
+    fn wanted_ns(&self, deadline_ns: u64) -> u64 {
+        deadline_ns.saturating_sub(self.lateness_ns as u64)
+    }
+
+    fn learn(&mut self, error_ns: i64) {
         self.lateness_ns += error_ns.clamp(-HABIT_MAX_NS, HABIT_MAX_NS) / LEARN;
         self.lateness_ns = self.lateness_ns.clamp(0, HABIT_MAX_NS);
     }
@@ -47,25 +55,50 @@ impl Pause {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_mean_of_many_pauses_is_the_one_asked_for() {
-        let mut pause = Pause::new();
-        let mut lengths: Vec<u64> = (0..300)
-            .map(|_| {
-                let start_ns = now_ns();
-                pause.until(start_ns + 1_000_000);
-                now_ns() - start_ns
-            })
-            .collect();
-        lengths.sort_unstable();
-        let median = lengths[150] as f64;
-        assert!((median / 1e6 - 1.0).abs() < 0.03, "{median}");
+    /// Without a clock: a timer that is late by `late_ns` of the number of the pause.
+    fn errors_ns(late_ns: impl Fn(u64) -> u64) -> Vec<i64> {
+        let mut pause = Pause { lateness_ns: 0 };
+        let once = |number| {
+            let deadline_ns = 1_000_000_000 + number * 1_000_000;
+            let error_ns = (pause.wanted_ns(deadline_ns) + late_ns(number)) as i64 - deadline_ns as i64;
+            pause.learn(error_ns);
+            error_ns
+        };
+        (0..1_000).map(once).collect()
+    }
+
+    fn mean(values: &[i64]) -> i64 {
+        values.iter().sum::<i64>() / values.len() as i64
     }
 
     #[test]
-    fn a_moment_that_has_passed_costs_nothing() {
-        let start_ns = now_ns();
-        (0..1_000).for_each(|_| Pause { lateness_ns: 0 }.until(start_ns));
-        assert!(now_ns() - start_ns < 50_000_000);
+    fn the_mean_of_many_pauses_is_the_one_asked_for() {
+        let errors = errors_ns(|number| 50_000 + number % 3 * 5_000);
+        assert!(mean(&errors[200..]).abs() < 1_000, "{}", mean(&errors[200..]));
+    }
+
+    #[test]
+    fn what_holds_the_machine_up_is_not_learnt_as_a_habit() {
+        // Never earlier than the habit at its most, whatever went before; and back to the mean in a short while.
+        let errors = errors_ns(|number| if number < 500 { 30_000_000 } else { 50_000 });
+        assert!(errors.iter().all(|&error| error >= -HABIT_MAX_NS));
+        assert!(mean(&errors[700..]).abs() < 1_000, "{}", mean(&errors[700..]));
+    }
+
+    #[test]
+    fn a_pause_is_no_shorter_than_the_habit_allows() {
+        let mut pause = Pause::new();
+        for _ in 0..20 {
+            let start_ns = now_ns();
+            pause.until(start_ns + 1_000_000);
+            assert!(now_ns() - start_ns >= 1_000_000 - HABIT_MAX_NS as u64);
+        }
+    }
+
+    #[test]
+    fn for_a_moment_that_has_passed_nothing_is_waited_or_learnt() {
+        let mut pause = Pause { lateness_ns: 5 };
+        pause.until(now_ns());
+        assert_eq!(pause.lateness_ns, 5);
     }
 }

@@ -140,6 +140,11 @@ impl Pool {
         lock(&self.state).queue.len()
     }
 
+    /// Requests that are served now.
+    pub fn serving(&self) -> usize {
+        lock(&self.state).serving
+    }
+
     /// The life of one of its threads.
     pub fn work(&self, number: usize) {
         let (mut hands, tally) = (Hands::new(), &self.tallies[number]);
