@@ -1,6 +1,6 @@
 """Known answers: a target with a programmed behaviour must be reported as it behaves."""
 
-import statistics
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,37 +8,43 @@ from pathlib import Path
 
 import pytest
 
+from bakeoff import _engine
 from tests.conftest import Target, run_trial, web_workload
+from tests.control import PATIENCE_S, asking, assert_no_later, get_page
 
 MakeTarget = Callable[..., Target]
 
 
-def test_a_delay_of_5_ms_is_reported_as_5_ms(target: MakeTarget, prompt: None) -> None:
-    """p50 and p99 within 0.2 ms. A busy machine can only add time: of twelve short runs one must be undisturbed,
-    and the median of their medians must be right in any case.
-    """
+def test_a_delay_of_5_ms_is_reported_as_5_ms(target: MakeTarget) -> None:
+    """Never shorter; and at p50 and p95 no longer than bare clients see it that ask the same server meanwhile."""
     server = target(delay_s=0.005)
-    seen = []
-    for _ in range(12):
-        service = run_trial(web_workload(server.address), clients=2, length_s=1.2, ramp_up_s=0.2)["service"]
-        assert service["min_ns"] / 1e6 >= 4.99, "no reply can be faster than the delay"
-        seen.append((service["p50_ns"] / 1e6, service["p99_ns"] / 1e6))
-        if len(seen) >= 3 and any(pair == pytest.approx((5.0, 5.0), abs=0.2) for pair in seen):
-            break
-    else:
-        pytest.fail(f"no run within 0.2 ms of 5 ms at p50 and p99: {seen}")
-    assert statistics.median(p50_ms for p50_ms, _ in seen) == pytest.approx(5.0, abs=0.2)
+    with asking(server.address, get_page, clients=6) as bare:
+        result = run_trial(web_workload(server.address), clients=6, length_s=600, max_operations=2000)
+    service = result["service"]
+    assert service["min_ns"] / 1e6 >= 4.99 and min(bare.times_s) >= 0.00499, "no reply can be faster than the delay"
+    for level, name in ((0.5, "p50_ns"), (0.95, "p95_ns")):
+        assert_no_later(name, level, service[name] / 1e9, 2000, bare, slack_s=0.0002)
+    # What is reported fills the time of the clients, to the last operation of each.
+    busy_s = service["mean_ns"] * service["count"] / 1e9
+    assert busy_s <= 6 * result["elapsed_s"]
+    assert busy_s >= 6 * (result["window_s"] - 2 * service["max_ns"] / 1e9)
 
 
-def test_a_stall_of_200_ms_every_second_shows(target: MakeTarget) -> None:
-    """Each client is caught by each stall once, and every second of the series shows it."""
+def test_every_stall_of_200_ms_shows(target: MakeTarget) -> None:
+    """Each client is caught by each stall once, as a bare client is."""
     server = target(stall={"for_s": 0.2, "every_s": 1.0})
-    result = run_trial(web_workload(server.address), clients=4, length_s=5.2, ramp_up_s=0.1, ramp_down_s=0.1)
-    assert 190 <= result["service"]["max_ns"] / 1e6 <= 260
-    full_seconds = [row for row in result["per_second"] if row["phase"] == "window"][:-1]
-    assert len(full_seconds) >= 3
-    assert all(row["service"]["max_ns"] > 100e6 for row in full_seconds)
-    assert result["service"]["p50_ns"] < 20e6, "the median operation is not stalled"
+    spec = {"clients": 4, "length_s": 5.0, "seed": 1, "workload": web_workload(server.address)}
+    with asking(server.address, get_page, clients=1) as bare:
+        outcome = _engine.start(json.dumps(spec)).wait(PATIENCE_S)
+    result, blob = json.loads(outcome.json()), outcome.histograms()["service"]
+    count = result["operations"]
+    longest = _engine.quantiles(blob, [1 - (nth + 0.5) / count for nth in range(min(count, 100))])
+    stalled = sum(time_ns > 100e6 for time_ns in longest)
+    # Five stalls, of which the ends of the trial may cut off one or two.
+    assert stalled >= 3 * 4
+    assert stalled <= 4 * (sum(time_s > 0.1 for time_s in bare.times_s) + 1)
+    assert result["service"]["max_ns"] > 100e6 > 10 * result["service"]["p50_ns"], "the median is not stalled"
+    assert sum((row["service"]["max_ns"] or 0) > 100e6 for row in result["per_second"]) >= 2
 
 
 def test_every_tenth_connection_refused_is_exactly_a_tenth_of_errors(target: MakeTarget) -> None:
@@ -77,20 +83,28 @@ def test_every_way_to_connect_and_to_frame_counts_alike(target: MakeTarget, tmp_
     assert opened <= 10 if where == "two cores" else opened == 10
 
 
-def test_a_limit_of_1000_requests_a_second_is_reported_within_1_percent(target: MakeTarget) -> None:
+def test_a_limit_of_1000_requests_a_second_is_never_passed_and_each_is_counted(target: MakeTarget) -> None:
     server = target(limit_per_s=1000)
-    result = run_trial(web_workload(server.address), clients=8, length_s=5, ramp_up_s=0.5, ramp_down_s=0.5)
-    assert result["operations"] / result["window_s"] == pytest.approx(1000, rel=0.01)
+    result = run_trial(web_workload(server.address), clients=8, length_s=3, ramp_up_s=0.5, ramp_down_s=0.5)
+    assert result["window_s"] == pytest.approx(2, abs=1e-6)
+    # At either end of the window eight replies may have been on their way.
+    assert 0 < result["operations"] <= 2 * 1000 + 2 * 8
+    # One request of each client may be on its way when the trial is over.
+    everything = result["operations"] + result["outside"]["operations"]
+    assert everything <= server.counts()["requests"] <= everything + 8
 
 
 def test_littles_law_holds(target: MakeTarget) -> None:
-    """N = X·(R+Z+L): the clients are always either served or thinking, or late, on a busy machine."""
+    """N = X·(R+Z+L): the clients are always either served or thinking, or late, on a busy machine. Only what is under
+    way at the edges of the window is missing: one cycle of each client at either end.
+    """
     server = target(delay_s=0.004)
-    result = run_trial(web_workload(server.address), clients=12, length_s=4, ramp_up_s=1, think_s=0.006)
+    result = run_trial(web_workload(server.address), clients=12, length_s=3, ramp_up_s=0.5, think_s=0.006)
     rate = result["operations"] / result["window_s"]
-    late_s = result["generator"]["late_start"]["mean_ns"] / 1e9
-    busy = rate * (result["service"]["mean_ns"] / 1e9 + 0.006 + late_s)
-    assert busy == pytest.approx(12, rel=0.02)
+    late = result["generator"]["late_start"]
+    busy = rate * (result["service"]["mean_ns"] / 1e9 + 0.006 + (late["mean_ns"] or 0) / 1e9)
+    longest_s = (result["service"]["max_ns"] + (late["max_ns"] or 0)) / 1e9 + 0.006
+    assert busy == pytest.approx(12, rel=0.005 + longest_s / result["window_s"])
 
 
 def test_damaged_and_cut_bodies_are_counted_exactly(target: MakeTarget) -> None:
@@ -124,14 +138,15 @@ def test_a_closed_port_is_refused_and_not_hammered(target: MakeTarget) -> None:
     result = run_trial(web_workload(address), clients=2, length_s=1)
     assert result["operations"] == 0
     assert set(result["errors"]) == {"refused"}
-    assert 10 <= result["errors"]["refused"] <= 100, "the pause between tries grows to 100 ms"
+    # At once, then after 1, 2, 4 … 64 ms, then each 100 ms: 17 tries of each client in a second, when none is late.
+    assert 2 <= result["errors"]["refused"] <= 2 * 17 + 2
 
 
 def test_a_server_that_never_answers_times_out(target: MakeTarget) -> None:
     server = target(delay_s=30)
     result = run_trial(web_workload(server.address), clients=2, length_s=1.5, reply_timeout_s=0.4)
     assert set(result["errors"]) == {"reply_timeout"}
-    assert 4 <= result["errors"]["reply_timeout"] <= 8
+    assert 2 <= result["errors"]["reply_timeout"] <= 2 * 3, "three fit into the time of each client, when none is late"
 
 
 PORTS_EXHAUSTED = """
@@ -139,7 +154,9 @@ import json, subprocess, sys
 subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
 open("/proc/sys/net/ipv4/ip_local_port_range", "w").write("50000 50019")
 open("/proc/sys/net/ipv4/tcp_tw_reuse", "w").write("0")
+from bakeoff import _engine
 from tests.conftest import Target, run_trial, web_workload
+from tests.control import PATIENCE_S, asking, assert_no_later, get_page
 server = Target()
 workload = web_workload(server.address, requests_per_connection=1)
 print(json.dumps(run_trial(workload, clients=2, length_s=1)["errors"]))
@@ -149,12 +166,17 @@ print(json.dumps(run_trial(workload, clients=2, length_s=1)["errors"]))
 def test_running_out_of_ports_is_an_error_class_of_its_own() -> None:
     """In a network namespace with 20 local ports, where the client closes first."""
     command = ["unshare", "--net", "--map-root-user", sys.executable, "-c", PORTS_EXHAUSTED]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     assert "ports_exhausted" in done.stdout
 
 
-def test_the_null_workload_shows_the_tools_own_ceiling() -> None:
-    result = run_trial({"kind": "null"}, clients=8, length_s=0.5)
-    assert result["operations"] / result["window_s"] > 1_000_000
-    assert result["generator"]["cpu_us_per_operation"] < 1.0
+def test_the_null_workload_shows_the_tools_own_ceiling(target: MakeTarget) -> None:
+    """Without I/O it must do more than with it, on the same processor in the same moments: in turn, five times."""
+    address, lower = target().address, 0
+    for _ in range(5):
+        null = run_trial({"kind": "null"}, clients=8, length_s=0.2)
+        web = run_trial(web_workload(address), clients=8, length_s=0.2)
+        per_cpu_s = [result["operations"] / result["generator"]["cpu_s"] for result in (null, web)]
+        lower += per_cpu_s[0] > 3 * per_cpu_s[1]
+    assert lower == 5
