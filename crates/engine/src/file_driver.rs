@@ -1,7 +1,7 @@
 //! Drives one file session and stamps its calls. One reading of the clock per call: the end of one is the start
 //! of the next, unless something that must not be counted (filling, checking, waiting) lies between.
 
-use crate::spec::nanos;
+use crate::pause::Pause;
 use crate::{
     Clock, FileBuffers, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity,
     Live, Nanos, Recorder, Rng, SharedTimes, Stamps, TrialSpec,
@@ -62,7 +62,7 @@ pub struct FileDriver<S, C> {
     slots: Vec<Slot>,
     mark_ns: Nanos,
     end_ns: Nanos,
-    think_ns: Nanos,
+    pause: Pause,
     published_ns: Nanos,
     outside_ns: Nanos,
 }
@@ -92,7 +92,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
             slots: vec![FREE; depth],
             mark_ns: start_ns,
             end_ns: timeline.end_ns,
-            think_ns: nanos(spec.think_s),
+            pause: Pause::new(spec, thread as usize, 0),
             published_ns: start_ns,
             outside_ns: 0,
         }
@@ -101,7 +101,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
     /// When the session is to begin: the start plus its random delay.
     pub fn first_start(&self, spec: &TrialSpec) -> Nanos {
         let mut rng = Rng::for_thread(spec.seed ^ 0xDE1A, self.thread as u32, 0);
-        self.recorder.timeline().start_ns + rng.below(nanos(spec.delay_s) + 1)
+        self.recorder.timeline().start_ns + rng.below(crate::spec::nanos(spec.delay_s) + 1)
     }
 
     /// The session waited (for its start, a barrier or a pause) and goes on now.
@@ -240,8 +240,9 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                     sent_ns: state.operation_start_ns,
                     ..Stamps::default()
                 };
-                if self.think_ns > 0 {
-                    state.resume_ns = end_ns + self.think_ns;
+                let pause_ns = self.pause.next_ns();
+                if pause_ns > 0 {
+                    state.resume_ns = end_ns + pause_ns;
                 }
                 self.recorder.record(self.client, &outcome, &stamps);
                 if self.recorder.is_full() {

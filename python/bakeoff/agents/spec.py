@@ -169,6 +169,7 @@ class FileMixWorkload(_Spec):
     verify: bool
     reuse: str | None
     keep: bool
+    link_bytes_per_s: float | None
     stall_s: float = Field(gt=0)
 
 

@@ -5,7 +5,7 @@ wording, for plan files and flags alike.
 """
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -14,7 +14,7 @@ import typer
 from pydantic.fields import FieldInfo
 
 from bakeoff.errors import PlanError
-from bakeoff.plan.kinds import KINDS
+from bakeoff.plan.kinds import KINDS, setting_owners
 from bakeoff.plan.load import (
     PlanInput,
     PlanSection,
@@ -24,7 +24,6 @@ from bakeoff.plan.load import (
     with_flags,
 )
 from bakeoff.plan.model import Plan
-from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import load_suite, suite_names
 
 WHAT = "PLAN.toml, or a suite followed by NAME=ADDRESS for each contender; `bakeoff suites` lists the suites."
@@ -94,9 +93,13 @@ def _setting_parameters() -> Iterator[inspect.Parameter]:
             flag = field.alias or name
             if flag not in seen:
                 seen.add(flag)
-                common = name in CommonSettings.model_fields
-                panel = COMMON_PANEL if common else f"Settings of the {kind.name} suites"
+                owners = setting_owners()[flag]
+                panel = COMMON_PANEL if len(owners) == len(KINDS) else f"Settings of {_listed(owners)}"
                 yield _field_parameter(f"setting_{flag}", flag, field, panel)
+
+
+def _listed(kinds: Sequence[str]) -> str:
+    return f"{', '.join(kinds[:-1])} and {kinds[-1]} suites" if len(kinds) > 1 else f"the {kinds[0]} suites"
 
 
 def _field_parameter(parameter: str, name: str, field: FieldInfo, panel: str) -> inspect.Parameter:

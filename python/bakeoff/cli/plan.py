@@ -70,14 +70,14 @@ def _lines(plan: Plan, known: bool) -> list[str]:
         "mixes (clients): " + ", ".join(map(str, s.mixes)),
         f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(s.mixes)} mixes x {plan.blocks} blocks",
     ]
-    if s.operations is not None:
-        lines.append(f"each ends after {s.operations:,} operations, or at the latest after {s.length_s:g} s")
+    if s.clock.operations is not None:
+        lines.append(f"each ends after {s.clock.operations:,} operations, or at the latest after {s.length_s:g} s")
     elif s.ends_with_its_work:
         lines.append(f"each ends when its work is done, or at the latest after {short_duration(s.length_s)}")
     else:
         lines.append(
-            f"each {s.length_s:g} s: ramp up {s.ramp_up_s:g} s, measured {s.window_s:g} s, ramp down "
-            f"{s.ramp_down_s:g} s"
+            f"each {s.length_s:g} s: ramp up {s.clock.ramp_up_s:g} s, measured {s.window_s:g} s, ramp down "
+            f"{s.clock.ramp_down_s:g} s"
         )
     resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
     how = "at most" if s.ends_with_its_work else "about"

@@ -14,6 +14,7 @@ from bakeoff.plan.fields import OptionalPath, OptionalWhole, Share, Strict, Whol
 from bakeoff.plan.kinds import KINDS, setting_owners
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import BLOCKS, SizeName, Suite, load_suite
 from bakeoff.units import format_duration, parse_duration
 
@@ -149,6 +150,9 @@ def resolve_plan(given: PlanInput) -> Plan:
     kind = KINDS[suite.suite.kind]
     defaults = _fitting_ramps(suite.defaults(head.size), given.settings)
     _refuse_settings_of_other_kinds(given, kind.name)
+    for key, displaced in kind.settings.DISPLACES.items():
+        if key in given.settings:
+            defaults = {name: value for name, value in defaults.items() if name not in displaced}
     try:
         settings = kind.settings.model_validate({**defaults, **given.settings})
     except ValidationError as error:
@@ -156,6 +160,7 @@ def resolve_plan(given: PlanInput) -> Plan:
     contenders = _contenders(given)
     for contender in contenders:
         kind.check_address(contender.address, settings)
+    _refuse_without_effect(given, settings, [c.address for c in contenders])
     if head.corpus is not None and not suite.needs_corpus:
         raise PlanError(f"corpus does not belong to {head.suite}, which has none: leave it out")
     return Plan(
@@ -216,7 +221,17 @@ def _head(given: PlanInput) -> PlanSection:
 def _refuse_settings_of_other_kinds(given: PlanInput, kind: str) -> None:
     for key, owners in setting_owners().items():
         if key in given.settings and kind not in owners:
-            raise PlanError(f"{given.label('settings')(key)}: belongs to suites of kind {owners[0]}: leave it out")
+            kinds = f"{', '.join(owners[:-1])} and {owners[-1]}" if len(owners) > 1 else owners[0]
+            raise PlanError(f"{given.label('settings')(key)}: belongs to suites of kind {kinds}: leave it out")
+
+
+def _refuse_without_effect(given: PlanInput, settings: CommonSettings, addresses: Sequence[str]) -> None:
+    """A setting that would silently do nothing is an error, unless it says what is so anyway."""
+    fields = {field.alias or name: (name, field) for name, field in type(settings).model_fields.items()}
+    for key, why in settings.without_effect(addresses).items():
+        name, field = fields[key]
+        if key in given.settings and getattr(settings, name) != field.default:
+            raise PlanError(f"{given.label('settings')(key)}: {why}")
 
 
 def _contender_label(origin: str, name: str, key: str) -> str:

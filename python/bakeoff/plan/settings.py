@@ -1,18 +1,42 @@
-"""Settings that every suite has. A field's description is its help text and its documentation."""
+"""Settings that suites share: those of every suite, of those with ramps, and of those with connections.
 
-from typing import Any, Literal, Self
+A kind of work takes the class that fits it: a setting that would do nothing is not offered. A field's description is
+its help text and its documentation.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from bakeoff.plan.fields import Duration, Numbers, OptionalNumbers, OptionalWhole, Strict, Whole
 
+SESSIONS_MAX = 200_000  # the engine's limits
+CLIENTS_MAX = 100_000
+
+
+@dataclass(frozen=True)
+class Clock:
+    """When a trial counts and how it is driven; what a kind does not offer has the value that stands here."""
+
+    ramp_up_s: float = 0.0
+    ramp_down_s: float = 0.0
+    delay_s: float = 0.0
+    operations: int | None = None
+    cores: int = 1
+    connect_timeout_s: float = 5.0
+
 
 class CommonSettings(Strict):
-    """The clock and the crowd of a suite: how many clients, for how long, on what part of the machine.
+    """The crowd of a suite: how many clients, for how long, on what part of the machine.
 
     The name of a setting in a plan file is the field's alias; `off` in a field's extra is the flag that turns
     a yes/no setting off.
     """
+
+    # Settings that, when they are given, put the suite's own values of others out of use.
+    DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     mixes: Numbers = Field(
         (1, 4, 8),
@@ -26,32 +50,14 @@ class CommonSettings(Strict):
         gt=0,
         description="Length of a trial, both ramps included; ramps not given are a tenth at most.",
     )
-    ramp_up_s: Duration = Field(
-        30.0, alias="ramp_up", ge=0, description="Start of a trial that runs but is not counted: 30s."
-    )
-    ramp_down_s: Duration = Field(
-        30.0, alias="ramp_down", ge=0, description="End of a trial that runs but is not counted: 30s."
-    )
-    delay_s: Duration = Field(
-        0.0, alias="delay", ge=0, description="Each client waits a random time up to this before it starts."
-    )
     think_s: Duration = Field(0.0, alias="think", ge=0, description="Pause of a client after each operation.")
     think_distribution: Literal["fixed", "exponential"] = Field(
         "fixed",
         description="Pauses all alike (fixed), or random with that mean (exponential), as independent users make.",
     )
-    operations: OptionalWhole = Field(
-        None,
-        ge=1,
-        description="End a trial after so many operations, not by time; the window is then the whole trial.",
-    )
-    cores: Whole = Field(1, ge=1, le=1024, description="Load threads of the generator, one core each.")
     pin: OptionalNumbers = Field(
         None,
         description="Cores that the load threads are bound to, in turn: 0,1; auto leaves it to the system.",
-    )
-    connect_timeout_s: Duration = Field(
-        5.0, alias="connect_timeout", gt=0, description="Give up a connection that is not made in this time."
     )
     reply_timeout_s: Duration = Field(
         10.0, alias="reply_timeout", gt=0, description="Give up a reply that is not complete in this time."
@@ -62,29 +68,96 @@ class CommonSettings(Strict):
         mixes = self.mixes
         if not mixes or min(mixes) < 1 or list(mixes) != sorted(set(mixes)):
             raise ValueError("mixes: give different numbers of clients, all at least 1, rising: 1,4,8")
-        if max(mixes) * self.threads > 1_000_000:
-            raise ValueError("mixes: clients times threads may be 1,000,000 at most")
-        if self.operations is None and self.ramp_up_s + self.ramp_down_s >= self.length_s:
-            raise ValueError("length includes both ramps: make it longer than ramp_up and ramp_down together")
+        if max(mixes) > CLIENTS_MAX or max(mixes) * self.threads > SESSIONS_MAX:
+            raise ValueError(
+                f"mixes: there may be {CLIENTS_MAX:,} clients and {SESSIONS_MAX:,} of clients times threads at most"
+            )
         if self.pin is not None and (not self.pin or min(self.pin) < 0 or len(set(self.pin)) != len(self.pin)):
             raise ValueError("pin: give different core numbers, from 0: 0,1")
         return self
 
     @property
+    def clock(self) -> Clock:
+        """See Clock."""
+        return Clock()
+
+    @property
     def window_s(self) -> float:
         """Length of the measured window in seconds (when the trial is bounded by time)."""
-        return self.length_s - self.ramp_up_s - self.ramp_down_s
+        return self.length_s - self.clock.ramp_up_s - self.clock.ramp_down_s
 
     @property
     def ends_with_its_work(self) -> bool:
         """Whether a trial ends when its work is done; its length is then a limit, not a duration."""
-        return self.operations is not None
+        return self.clock.operations is not None
 
     @property
     def around_s(self) -> float:
         """Longest time of a trial outside its length: what must be done before and after, in seconds."""
         return 0.0
 
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """Settings (as in a plan file) that would do nothing beside the others and these `addresses` of contenders,
+        and why. Whoever gives one is told so.
+        """
+        if self.think_s == 0.0:
+            return {"think_distribution": "pauses have no distribution without think: give that, too"}
+        return {}
+
     def stored(self) -> dict[str, Any]:
         """The settings as plain JSON values by field name, units in the names."""
         return self.model_dump(mode="json")
+
+
+class RampSettings(CommonSettings):
+    """Settings of suites whose clients work for a time, all alike."""
+
+    ramp_up_s: Duration = Field(
+        30.0, alias="ramp_up", ge=0, description="Start of a trial that runs but is not counted: 30s."
+    )
+    ramp_down_s: Duration = Field(
+        30.0, alias="ramp_down", ge=0, description="End of a trial that runs but is not counted: 30s."
+    )
+    delay_s: Duration = Field(
+        0.0, alias="delay", ge=0, description="Each client waits a random time up to this before it starts."
+    )
+    operations: OptionalWhole = Field(
+        None,
+        ge=1,
+        description="End a trial after so many operations, not by time; the window is then the whole trial.",
+    )
+
+    @model_validator(mode="after")
+    def _leaves_a_window(self) -> Self:
+        if self.operations is None and self.ramp_up_s + self.ramp_down_s >= self.length_s:
+            raise ValueError("length includes both ramps: make it longer than ramp_up and ramp_down together")
+        return self
+
+    @property
+    def clock(self) -> Clock:
+        """See CommonSettings."""
+        return Clock(self.ramp_up_s, self.ramp_down_s, self.delay_s, self.operations)
+
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """See CommonSettings."""
+        found = super().without_effect(addresses)
+        if self.operations is None:
+            return found
+        why = "a trial that is bounded by operations has no ramps: leave it out"
+        return {**found, "ramp_up": why, "ramp_down": why}
+
+
+class NetworkSettings(RampSettings):
+    """Settings of suites whose clients make connections."""
+
+    cores: Whole = Field(1, ge=1, le=1024, description="Load threads of the generator, one core each.")
+    connect_timeout_s: Duration = Field(
+        5.0, alias="connect_timeout", gt=0, description="Give up a connection that is not made in this time."
+    )
+
+    @property
+    def clock(self) -> Clock:
+        """See CommonSettings."""
+        return Clock(
+            self.ramp_up_s, self.ramp_down_s, self.delay_s, self.operations, self.cores, self.connect_timeout_s
+        )

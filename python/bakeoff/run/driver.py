@@ -12,7 +12,6 @@ from bakeoff.agents.base import Agent, TrialSession
 from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import LabError, RunFileError, TargetError
-from bakeoff.plan.kinds import KINDS
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.order import order_trials
 from bakeoff.run.checks import CHECKS
@@ -22,6 +21,7 @@ from bakeoff.run.judge import to_record, without_result
 from bakeoff.run.observer import Observer, trial_line
 from bakeoff.run.preflight import check_disk, estimate_bytes, preflight
 from bakeoff.run.reset import reset
+from bakeoff.run.specs import trial_spec
 from bakeoff.run.stop import Stop
 from bakeoff.store import records
 from bakeoff.store.read import pending, read_run
@@ -127,28 +127,7 @@ def _refuse_other_content(path: Path, stored: dict[str, object], check: Check) -
 
 def _specs(plan: Plan, check: Check) -> dict[str, TrialSpec]:
     """The trial spec of each contender but for clients and seed: built once, a corpus has many requests."""
-    s = plan.settings
-    return {
-        c.name: TrialSpec.model_validate(
-            {
-                "workload": KINDS[plan.kind].workload(plan, c, check.addresses(c), check.manifest),
-                "clients": 1,
-                "threads": s.threads,
-                "ramp_up_s": s.ramp_up_s,
-                "ramp_down_s": s.ramp_down_s,
-                "length_s": s.length_s,
-                "delay_s": s.delay_s,
-                "think_s": s.think_s,
-                "think_distribution": s.think_distribution,
-                "max_operations": s.operations,
-                "connect_timeout_s": s.connect_timeout_s,
-                "reply_timeout_s": s.reply_timeout_s,
-                "cores": s.cores,
-                "pin": s.pin,
-            }
-        )
-        for c in plan.contenders
-    }
+    return {c.name: trial_spec(plan, c, check.addresses(c), check.manifest) for c in plan.contenders}
 
 
 def _header(plan: Plan, agent: Agent, check: Check) -> RunHeader:
@@ -200,12 +179,12 @@ class _Loop:
 
     def calibrate(self) -> None:
         """Measure the engine's own ceiling with the `null` workload and store it."""
-        settings = self._plan.settings
+        settings, cores = self._plan.settings, self._plan.settings.clock.cores
         spec = TrialSpec(
             workload=NullWorkload(),
-            clients=settings.cores,  # one for each load thread: a thread without a client would idle
+            clients=cores,  # one for each load thread: a thread without a client would idle
             length_s=NULL_LENGTH_S,
-            cores=settings.cores,
+            cores=cores,
             pin=settings.pin,
         )
         session = self._agent.start(spec)
@@ -278,7 +257,7 @@ class _Loop:
     def _watch(self, trial: PlannedTrial, session: TrialSession, events: list[EngineEvent]) -> Outcome | None:
         """Wait for the outcome; None when the engine is long overdue."""
         s = self._plan.settings
-        until = time.monotonic() + s.around_s + s.length_s + s.reply_timeout_s + s.connect_timeout_s + OVERDUE_S
+        until = time.monotonic() + s.around_s + s.length_s + s.reply_timeout_s + s.clock.connect_timeout_s + OVERDUE_S
         while time.monotonic() < until:
             outcome = session.wait(POLL_S)
             if outcome is not None:

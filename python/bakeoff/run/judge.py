@@ -93,6 +93,8 @@ def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[Mar
         found.append("generator-starved")
     if null_operations_per_s and rate > NEAR_CEILING_SHARE * null_operations_per_s:
         found.append("near-ceiling")
+    if (result.workload or {}).get("beyond_link"):
+        found.append("beyond-link")
     if 0 < result.operations < P99_NEEDS_OPERATIONS:
         found.append("few-operations")
     counts = [c.operations for c in result.per_client]

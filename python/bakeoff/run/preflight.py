@@ -30,9 +30,9 @@ def preflight(plan: Plan, run_file: Path) -> list[str]:
             f"pin names cores {list(plan.settings.pin)}, but this process may use {sorted(available)}: "
             f"choose among these"
         )
-    if plan.settings.cores > len(available):
+    if plan.settings.clock.cores > len(available):
         warnings.append(
-            f"{plan.settings.cores} load threads share {len(available)} cores of this machine: set cores "
+            f"{plan.settings.clock.cores} load threads share {len(available)} cores of this machine: set cores "
             f"to {len(available)}"
         )
     shared = [c.name for c in plan.contenders if is_local(c.address)]

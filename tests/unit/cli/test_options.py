@@ -71,7 +71,7 @@ def test_every_setting_of_every_kind_is_a_flag() -> None:
     ],
 )
 def test_flags_reach_the_settings(words: list[str], field: str, value: Any) -> None:
-    plan = resolve_plan(given("web-static", "a=http://h", *words))
+    plan = resolve_plan(given("web-static", "a=https://h", *words))
     assert getattr(plan.settings, field) == value
 
 

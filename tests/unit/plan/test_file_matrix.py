@@ -57,7 +57,7 @@ def test_the_trial_gets_what_the_plan_says(tmp_path: Path) -> None:
 
 def test_a_length_bounds_the_trial_and_takes_no_ramps_with_it(tmp_path: Path) -> None:
     settings = resolve(tmp_path, length="30s").settings
-    assert (settings.length_s, settings.ramp_up_s, settings.ramp_down_s) == (30.0, 0.0, 0.0)
+    assert (settings.length_s, settings.clock.ramp_up_s, settings.clock.ramp_down_s) == (30.0, 0.0, 0.0)
 
 
 def test_a_shorter_length_of_the_mix_takes_ramps_and_delay_with_it(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_the_primary_endpoint_names_its_unit(suite: str, unit: str, tmp_path: Pa
         ({"cold_command": "true"}, "cache = cold"),
         ({"tests": "mixed"}, "two clients"),
         ({"record_min": "1MiB", "file_max": "64KiB"}, "no record size fits"),
-        ({"ramp_up": "1s"}, "leave them out"),
+        ({"ramp_up": "1s"}, "leave it out"),
         ({"mixed_read_percent": 101}, "mixed_read_percent"),
         ({"stride": 0}, "stride"),
     ],

@@ -209,6 +209,7 @@ def test_a_plan_with_every_kind_of_setting_survives_storage(tmp_path: Path) -> N
     plan = resolve_plan(
         flags(
             "web-url",
+            "a=https://127.0.0.1:1",
             urls=str(urls),
             ca_file=str(authority),
             headers=["A: b", "C: d,e"],

@@ -118,7 +118,6 @@ def test_tls_and_other_settings_reach_the_workload(tmp_path: Path) -> None:
     w = workload(
         "web-static",
         "https://h",
-        insecure=True,
         full_handshake=True,
         ca_file=str(authority),
         keep_alive=True,
@@ -130,7 +129,7 @@ def test_tls_and_other_settings_reach_the_workload(tmp_path: Path) -> None:
         http="1.1",
         receive_buffer="auto",
     )
-    assert w.tls is not None and not w.tls.verify and not w.tls.resumption and w.tls.ca_file == str(authority)
+    assert w.tls is not None and w.tls.verify and not w.tls.resumption and w.tls.ca_file == str(authority)
     assert w.headers == (("User-Agent", "me"), ("X-A", "b: c"))
     assert (w.requests_per_connection, w.check_every, w.source_addresses) == (7, 0, ("127.0.0.2",))
     assert (w.close_with_reset, w.http, w.receive_buffer_bytes) == (True, "1.1", None)

@@ -1,6 +1,6 @@
 """The application server: the settings of the app suite and its workload."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import Field, model_validator
@@ -11,7 +11,7 @@ from bakeoff.plan.address import WebAddress
 from bakeoff.plan.fields import Share, Size, Weights, Whole, Words
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.settings import CommonSettings, NetworkSettings
 from bakeoff.plan.suites import Suite, SuiteClass
 
 SECTOR_BYTES = 512
@@ -21,7 +21,7 @@ RECORDS_MAX = 65_536
 _FORMS = "write host:port, [IPv6]:port or unix:/path/to/socket, as `bakeoff serve app` prints it"
 
 
-class AppSettings(CommonSettings):
+class AppSettings(NetworkSettings):
     """Settings of the app suite."""
 
     weights: Weights = Field(
@@ -47,6 +47,13 @@ class AppSettings(CommonSettings):
     write_records: Whole = Field(1, ge=1, le=RECORDS_MAX, description="Records of one random write.")
     working_set: Share = Field(1.0, gt=0, le=1, description="Share of its data segment that a client uses: 100%.")
     source_addresses: Words = Field((), description="Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3.")
+
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """See CommonSettings."""
+        found = dict(super().without_effect(addresses))
+        if all(parse_app_address(address).unix for address in addresses):
+            found["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
+        return found
 
     @model_validator(mode="after")
     def _app_consistent(self) -> Self:

@@ -1,8 +1,8 @@
 """Block sizes and access specifications on one large file."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import psutil
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
@@ -71,6 +71,10 @@ class FileBlocksSettings(FileSettings):
     cell_time_s: Duration = Field(
         30.0, alias="cell_time", gt=0, description="Measured time of each cell, after its ramp_up: 30s."
     )
+    cell_ramp_s: Duration = Field(
+        0.0, alias="ramp_up", ge=0, description="Start of each cell that runs but is not counted: 15s."
+    )
+    direct: bool = Field(False, description="Bypass the client's page cache (O_DIRECT).")
     dsync: bool = Field(False, description="Each write waits until its data are stable (O_DSYNC).")
     cache: Literal["warm", "cold"] = Field(
         "warm", description="warm: as the cell before left it; cold: dropped before each cell, with proof."
@@ -81,6 +85,19 @@ class FileBlocksSettings(FileSettings):
         min_length=1,
         description="With cache = cold, shell command before each cell, such as one for the server.",
     )
+
+    DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {"access": ("block_sizes",), "icf": ("block_sizes",)}
+
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """See CommonSettings."""
+        found = dict(super().without_effect(addresses))
+        if self.access or self.icf:
+            why = "access and icf name all that is timed: leave it out"
+            found |= dict.fromkeys(("block_sizes", "patterns", "mixed_read", "mixed_random"), why)
+        elif "mixed" not in self.patterns:
+            why = "belongs to the pattern mixed, which is not among the patterns: add it"
+            found |= {"mixed_read": why, "mixed_random": why}
+        return found
 
     @property
     def ends_with_its_work(self) -> bool:
@@ -160,7 +177,7 @@ class FileBlocksKind(FolderKind):
             "outstanding": s.outstanding,
             "cells": [_cell(spec) for spec in specs(s)],
             "cell_s": s.cell_time_s,
-            "ramp_up_s": s.ramp_up_s,
+            "ramp_up_s": s.cell_ramp_s,
             "direct": s.direct,
             "dsync": s.dsync,
             "verify": s.verify,

@@ -44,19 +44,12 @@ OptionalLink = Annotated[float | None, BeforeValidator(_link)]
 class FileSettings(CommonSettings):
     """Settings of every file suite."""
 
-    ramp_up_s: Duration = Field(
-        0.0, alias="ramp_up", ge=0, description="Start of a trial that runs but is not counted: 30s."
-    )
-    ramp_down_s: Duration = Field(
-        0.0, alias="ramp_down", ge=0, description="End of a trial that runs but is not counted: 30s."
-    )
     reply_timeout_s: Duration = Field(
         60.0,
         alias="reply_timeout",
         gt=0,
         description="Give up a reply (a file call, in file suites) that makes no progress for this time.",
     )
-    direct: bool = Field(False, description="Bypass the client's page cache (O_DIRECT).")
     verify: bool = Field(
         True,
         description="Stamp all data and check what is read back, outside the measured time.",
@@ -67,7 +60,7 @@ class FileSettings(CommonSettings):
         None,
         alias="link_speed",
         gt=0,
-        description="Speed of the network: 1Gbit/s; faster cells are marked as cached. auto asks the system.",
+        description="Speed of the network: 1Gbit/s; what is faster is marked as cached. auto asks the system.",
     )
 
     @model_validator(mode="after")

@@ -1,7 +1,7 @@
 """The matrix of file sizes, record sizes and tests."""
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
@@ -52,6 +52,7 @@ class FileMatrixSettings(FileSettings):
         description="Close the file inside the measured time.",
         json_schema_extra={"flag": "close-file", "off": "no-close-file", "also": "keep_alive"},
     )
+    direct: bool = Field(False, description="Bypass the client's page cache (O_DIRECT).")
     dsync: bool = Field(False, description="Each write waits until its data are stable (O_DSYNC).")
     sync: bool = Field(False, description="Each write waits until data and metadata are stable (O_SYNC).")
     mmap: bool = Field(False, description="Read and write through memory-mapped files.")
@@ -73,6 +74,36 @@ class FileMatrixSettings(FileSettings):
     )
     stride: Whole = Field(17, ge=1, description="Records from one read of the stride test to the next.")
 
+    DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {
+        "file_min": ("file_sizes",),
+        "file_max": ("file_sizes",),
+        "record_min": ("record_sizes",),
+        "record_max": ("record_sizes",),
+    }
+
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """See CommonSettings."""
+        found = dict(super().without_effect(addresses))
+        if self.file_sizes is not None:
+            why = "file_sizes names the files one by one: leave one of the two out"
+            found |= {"file_min": why, "file_max": why}
+        if self.record_sizes is not None:
+            why = "record_sizes names the records one by one: leave one of the two out"
+            found |= {"record_min": why, "record_max": why}
+            found["cut_off"] = (
+                "record_sizes names the records, none of which is cut off: leave one of the two out"
+            )
+        if "stride_read" not in self.tests:
+            found["stride"] = "belongs to the test stride_read, which is not among the tests: leave it out"
+        if "mixed" not in self.tests:
+            found["mixed_read_percent"] = "belongs to the test mixed, which is not among the tests: add it"
+        if max(self.mixes) * self.threads == 1:
+            found["stonewall"] = "one client has no others to stop: give mixes, such as 2,4"
+        if all(test.endswith("read") for test in self.tests):
+            why = "none of the tests writes: leave it out"
+            found |= {"fsync": why, "dsync": why, "sync": why}
+        return found
+
     @property
     def ends_with_its_work(self) -> bool:
         """See CommonSettings."""
@@ -87,10 +118,6 @@ class FileMatrixSettings(FileSettings):
             raise ValueError("tests: name each test once, at least one")
         if self.direct and self.mmap:
             raise ValueError("direct and mmap exclude each other: leave one out")
-        if self.ramp_up_s or self.ramp_down_s:
-            raise ValueError(
-                "ramp_up and ramp_down: every cell is done from its first to its last record: leave them out"
-            )
         if (self.drop_caches or self.cold_command) and self.cache != "cold":
             raise ValueError("drop_caches and cold_command belong to cache = cold: set that, too")
         if "mixed" in self.tests and max(self.mixes) * self.threads < 2:

@@ -1,6 +1,6 @@
 """File operations of office applications, or a recorded loadfile."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,13 +11,13 @@ from bakeoff.errors import PlanError
 from bakeoff.plan.fields import OptionalPath, Size
 from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, file_facts
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.settings import CommonSettings, RampSettings
 
 APPLICATIONS = 9
 DATA_PER_WORKSPACE = 1.3  # data set, and what a cycle makes and removes again, over the workspace
 
 
-class FileMixSettings(FileSettings):
+class FileMixSettings(FileSettings, RampSettings):
     """Settings of file-mix."""
 
     workspace: Size = Field(
@@ -42,6 +42,16 @@ class FileMixSettings(FileSettings):
         json_schema_extra={"off": "no-flush"},
     )
 
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """See CommonSettings."""
+        found = dict(super().without_effect(addresses))
+        if self.loadfile is None:
+            found["resolve"] = "belongs to loadfile: name one, too"
+        else:
+            found["workspace"] = "a loadfile brings its own files: leave it out"
+            found["verify"] = "the data of a loadfile are not checked: leave it out"
+        return found
+
     @property
     def ends_with_its_work(self) -> bool:
         """See CommonSettings."""
@@ -49,8 +59,6 @@ class FileMixSettings(FileSettings):
 
     @model_validator(mode="after")
     def _mix_consistent(self) -> Self:
-        if self.direct:
-            raise ValueError("direct belongs to file-matrix and file-blocks: leave it out")
         if self.once and self.loadfile is None:
             raise ValueError("once belongs to loadfile: name one, too")
         if self.loadfile is None and self.threads > APPLICATIONS:
@@ -81,17 +89,19 @@ class FileMixKind(FolderKind):
         s = _mix(plan.settings)
         if s.loadfile is not None and not Path(s.loadfile).is_file():
             raise PlanError(f"loadfile {s.loadfile} does not exist: Debian's dbench has /usr/share/dbench/client.txt")
+        facts = file_facts(contender, s)
         return {
             "kind": "file-mix",
-            "folder": file_facts(contender, s).folder,
+            "folder": facts.folder,
             "loadfile": s.loadfile,
             "once": s.once,
             "resolve": s.resolve,
             "workspace_bytes": s.workspace,
             "flush": s.flush,
-            "verify": s.verify,
+            "verify": s.verify and s.loadfile is None,
             "reuse": self.kept_folder(plan),
             "keep": s.keep,
+            "link_bytes_per_s": facts.link_bytes_per_s,
             "stall_s": s.reply_timeout_s,
         }
 

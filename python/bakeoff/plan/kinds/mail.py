@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -15,7 +15,7 @@ from bakeoff.mail.address import Place, parse_mail_address
 from bakeoff.mail.sizes import ISP_2001, Table, parse_recipients, parse_sizes
 from bakeoff.plan.fields import Duration, OptionalPath, Share, Whole, is_resolved
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.settings import CommonSettings, NetworkSettings
 from bakeoff.plan.suites import Suite, SuiteClass
 
 
@@ -31,7 +31,7 @@ def _recipients(value: Any, info: ValidationInfo) -> Any:
     return parse_recipients(value) if isinstance(value, str) and not is_resolved(info) else value
 
 
-class MailSettings(CommonSettings):
+class MailSettings(NetworkSettings):
     """Settings of mail-pop."""
 
     users: OptionalPath = Field(
@@ -81,6 +81,17 @@ class MailSettings(CommonSettings):
     drain_limit_s: Duration = Field(
         60.0, alias="drain_limit", ge=0, description="Longest time after a trial until all accepted mail was read."
     )
+
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """See CommonSettings."""
+        found = dict(super().without_effect(addresses))
+        places = [parse_mail_address(address) for address in addresses]
+        if not self.starttls and not any(p.sending.implicit_tls or p.reading.implicit_tls for p in places):
+            why = "no connection is made by TLS: give starttls, too, or addresses that begin with it"
+            found |= {"insecure": why, "ca_file": why}
+        elif self.insecure and self.ca_file is not None:
+            found["ca_file"] = "certificates are not checked with insecure: leave one of the two out"
+        return found
 
     @model_validator(mode="after")
     def _mail_consistent(self) -> Self:

@@ -1,6 +1,6 @@
 """HTTP: the settings of the web suites and their workload."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -22,7 +22,7 @@ from bakeoff.plan.fields import (
 )
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.settings import CommonSettings, NetworkSettings
 from bakeoff.plan.suites import Suite, SuiteClass
 
 MISSING_PATHS = 100
@@ -65,7 +65,7 @@ def _url_line(name: str, number: int, line: str) -> tuple[float, str]:
 Urls = Annotated[tuple[tuple[float, str], ...] | None, BeforeValidator(_read_urls)]
 
 
-class WebSettings(CommonSettings):
+class WebSettings(NetworkSettings):
     """Settings of web-static, web-dynamic and web-url."""
 
     http: Annotated[Literal["1.0", "1.1"], BeforeValidator(_version)] = Field(
@@ -121,6 +121,19 @@ class WebSettings(CommonSettings):
         json_schema_extra={"path": True},
     )
 
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """See CommonSettings."""
+        found = dict(super().without_effect(addresses))
+        places = [parse_web_address(address) for address in addresses]
+        if all(place.scheme != "https" for place in places):
+            why = "no contender is reached by https://: leave it out"
+            found |= {"insecure": why, "ca_file": why, "full_handshake": why}
+        elif self.insecure and self.ca_file is not None:
+            found["ca_file"] = "certificates are not checked with insecure: leave one of the two out"
+        if all(place.unix for place in places):
+            found["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
+        return found
+
     @field_validator("headers", mode="before")
     @classmethod
     def _one_header(cls, value: Any) -> Any:
@@ -161,9 +174,14 @@ class WebKind:
         if web.urls is not None:
             classes = _url_classes(web.urls)
         weights = {c.name: c.weight for c in classes}
+        if web.weights and len(weights) == 1:
+            raise PlanError("weights: there is one class of requests only: leave it out")
+        computed = [c.name for c in classes if c.source == "dynamic"]
         for name, weight in web.weights.items():
             if name not in weights:
                 raise PlanError(f"weights: there is no class {name!r}: {did_you_mean(name, weights)}")
+            if name in computed:
+                raise PlanError(f"weights: the share of {name} is dynamic_share: give that instead")
             weights[name] = weight
         _share_out_dynamic(classes, weights, web.dynamic_share)
         total = sum(weights.values())
@@ -229,6 +247,7 @@ def _refuse_foreign(suite: Suite, web: WebSettings) -> None:
     """A setting that would silently do nothing in this suite is an error."""
     sources = {c.source for c in suite.classes}
     for name, source, owner in (
+        ("check_every", "files", "web-static and web-dynamic"),
         ("dynamic_share", "dynamic", "web-dynamic"),
         ("dynamic_url", "dynamic", "web-dynamic"),
         ("urls", "url", "web-url"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bakeoff.compare import wording
 from bakeoff.compare.metrics import moved_mb_s
-from bakeoff.report.blocks import Block, Chart, Column, Section, Table
+from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.sections.curves import curve_chart
@@ -15,6 +15,7 @@ from bakeoff.stats import MeanInterval, mean_interval, ratios_by_row
 from bakeoff.store.records import TrialRecord
 
 KIND = "file-mix"
+BEYOND_LINK = "beyond-link"
 
 
 def section(context: Context) -> Section | None:
@@ -22,9 +23,22 @@ def section(context: Context) -> Section | None:
     if context.run.kind != KIND or not context.usable:
         return None
     blocks: list[Block] = [_throughput(context), replace(curve_chart(context, "mean"), id="chart-mix-response")]
+    beyond = [trial for trial in context.usable if BEYOND_LINK in trial.marks]
+    if beyond:
+        blocks.insert(0, Text(_beyond(beyond), "warning"))
     if any(_touched(trial) is not None for trial in context.usable):
         blocks.append(_working_set(context))
     return Section("office-mix", "Throughput and response time of the mix", tuple(blocks))
+
+
+def _beyond(trials: list[TrialRecord]) -> str:
+    """Which contenders cannot have sent what they delivered."""
+    names = list(dict.fromkeys(trial.contender for trial in trials))
+    link = max(float(trial.workload.get("link_bytes_per_s") or 0.0) for trial in trials)
+    return (
+        f"In {wording.plural(len(trials), 'trial')} of {wording.names(names)} more was moved than the link carries "
+        f"({8 * link / 1e6:,.0f} Mbit/s): a cache of the client served the rest, and its speed is not the server's."
+    )
 
 
 def mbit_per_s(trial: TrialRecord) -> float:

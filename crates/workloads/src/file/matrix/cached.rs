@@ -6,7 +6,7 @@ use bakeoff_engine::Observation;
 /// Less than this share of the bytes carried means that a cache served the rest.
 const CARRIED_SHARE: f64 = 0.95;
 /// Faster than this share of the link's speed is not possible over the link.
-const LINK_SHARE: f64 = 0.97;
+pub const LINK_SHARE: f64 = 0.97;
 /// More of the file than this in the page cache before a test counts as cached.
 const RESIDENT_SHARE: f64 = 0.05;
 const PAGE: f64 = 4096.0;

@@ -10,7 +10,7 @@ mod spec;
 mod tests_of;
 
 use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, Rng, SpecError, TrialSpec};
-pub use cached::{Evidence, Judgement, judge};
+pub use cached::{Evidence, Judgement, LINK_SHARE, judge};
 use serde_json::{Value, json};
 pub use session::MatrixSession;
 pub use spec::{Cache, Carrier, MatrixSpec};

@@ -9,6 +9,7 @@ mod tables;
 mod tally;
 mod value;
 
+use crate::file::matrix::LINK_SHARE;
 use crate::file::pattern::Owner;
 use bakeoff_engine::{
     Executor, FileContext, FileNeeds, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity, Name,
@@ -163,10 +164,16 @@ impl FileWorkload for MixWorkload {
     fn complete(&self, result: &mut Value) {
         let number = |value: &Value| value.as_f64().unwrap_or(0.0);
         let window_s = number(&result["window_s"]);
-        let bytes = number(&result["bytes_in"]) + number(&result["bytes_out"]);
+        let (bytes_in, bytes_out) = (number(&result["bytes_in"]), number(&result["bytes_out"]));
+        let bytes = bytes_in + bytes_out;
         let response = result["service"]["mean_ns"].as_f64().map(|mean_ns| mean_ns / 1e6);
         if let Some(figures) = result["workload"].as_object_mut() {
             let rate = if window_s > 0.0 { bytes * 8.0 / 1e6 / window_s } else { 0.0 };
+            // A link carries both directions at once: each is held against its speed.
+            let link = self.spec().link_bytes_per_s;
+            let beyond = link.is_some_and(|link| bytes_in.max(bytes_out) > LINK_SHARE * link * window_s);
+            figures.insert("link_bytes_per_s".to_owned(), json!(link));
+            figures.insert("beyond_link".to_owned(), json!(beyond));
             figures.insert("throughput_mbit_s".to_owned(), json!(rate));
             figures.insert("mean_response_ms".to_owned(), json!(response));
         }

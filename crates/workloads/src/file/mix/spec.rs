@@ -26,6 +26,8 @@ pub struct MixSpec {
     pub reuse: Option<String>,
     /// Leave the files behind.
     pub keep: bool,
+    /// What the link to the server carries, bytes per second; null: not known, or there is none.
+    pub link_bytes_per_s: Option<f64>,
     /// A call that takes longer fails the trial.
     pub stall_s: f64,
 }

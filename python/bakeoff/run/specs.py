@@ -1,0 +1,34 @@
+"""From a plan to what the engine is told: the trial specification of one contender."""
+
+from collections.abc import Sequence
+
+from bakeoff.agents.spec import TrialSpec
+from bakeoff.corpus.manifest import Manifest
+from bakeoff.plan.kinds import KINDS
+from bakeoff.plan.model import Contender, Plan
+
+
+def trial_spec(plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None) -> TrialSpec:
+    """The specification of a trial at 1 client; the loop puts in clients and seed of each.
+
+    Raises PlanError for settings that do not fit this machine or the contender.
+    """
+    s = plan.settings
+    return TrialSpec.model_validate(
+        {
+            "workload": KINDS[plan.kind].workload(plan, contender, addresses, manifest),
+            "clients": 1,
+            "threads": s.threads,
+            "ramp_up_s": s.clock.ramp_up_s,
+            "ramp_down_s": s.clock.ramp_down_s,
+            "length_s": s.length_s,
+            "delay_s": s.clock.delay_s,
+            "think_s": s.think_s,
+            "think_distribution": s.think_distribution,
+            "max_operations": s.clock.operations,
+            "connect_timeout_s": s.clock.connect_timeout_s,
+            "reply_timeout_s": s.reply_timeout_s,
+            "cores": s.clock.cores,
+            "pin": s.pin,
+        }
+    )

@@ -1,0 +1,248 @@
+"""A walk over every setting of every kind: changing it changes what the engine is told, or is refused in a sentence.
+
+What is judged only after the trials has a proof of its own below, where it is used.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic.fields import FieldInfo
+
+from bakeoff.errors import PlanError
+from bakeoff.plan.kinds import KINDS
+from bakeoff.plan.load import PlanInput, PlanSection, parse_contenders, resolve_plan, with_flags
+from bakeoff.plan.model import Plan
+from bakeoff.plan.order import order_trials
+from bakeoff.plan.suites import load_suite
+from bakeoff.run.judge import judge
+from bakeoff.run.specs import trial_spec
+from bakeoff.stats.equivalence import equivalence_p
+from tests.unit.plan.test_web import manifest
+from tests.unit.run.fake import result
+
+Given = dict[str, Any]
+
+# The situations in which a kind's settings are tried: suite, addresses, and what else is given.
+WEB = "http://127.0.0.1:1"
+SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
+    "web": [
+        ("web-static", WEB, {}),
+        ("web-static", "https://127.0.0.1:1", {"keep_alive": True, "http": "1.1", "think": "1ms"}),
+        ("web-static", "https://127.0.0.1:1", {"insecure": True, "operations": 9}),
+        ("web-static", "unix:/run/web.sock", {}),
+        ("web-dynamic", WEB, {}),
+        ("web-url", WEB, {}),
+        ("web-url", WEB, {"urls": "URLS"}),
+    ],
+    "mail": [
+        ("mail-pop", "localhost", {"users": "USERS"}),
+        ("mail-pop", "localhost", {"users": "USERS", "starttls": True, "think": "1ms"}),
+    ],
+    "app": [("app", "127.0.0.1:1", {}), ("app", "unix:/run/app.sock", {"think": "1ms"})],
+    "file-matrix": [
+        ("file-matrix", "FOLDER", {}),
+        ("file-matrix", "FOLDER", {"tests": "write,read,mixed", "mixes": "2,4", "think": "1ms"}),
+        ("file-matrix", "FOLDER", {"tests": "read", "cache": "cold", "file_sizes": "1MiB"}),
+        ("file-matrix", "FOLDER", {"record_max": "64KiB", "file_max": "64MiB"}),
+    ],
+    "file-blocks": [
+        ("file-blocks", "FOLDER", {}),
+        ("file-blocks", "FOLDER", {"cache": "cold", "patterns": "random_read", "think": "1ms"}),
+        ("file-blocks", "FOLDER", {"access": "Database"}),
+    ],
+    "file-mix": [
+        ("file-mix", "FOLDER", {}),
+        ("file-mix", "FOLDER", {"think": "1ms", "operations": 9}),
+        ("file-mix", "FOLDER", {"loadfile": "LOADFILE"}),
+    ],
+}
+
+# Another value of each setting; FILE words stand for files that the test makes.
+OTHER: dict[str, list[Any]] = {
+    "mixes": ["3,5"], "threads": [3], "length": ["7s"], "ramp_up": ["300ms"], "ramp_down": ["300ms"],
+    "delay": ["123ms"], "think": ["7ms"], "operations": [77], "cores": [3], "pin": ["0"],
+    "connect_timeout": ["3s"], "reply_timeout": ["3s"], "requests_per_connection": [7], "receive_buffer": ["64KiB"],
+    "source_addresses": ["127.0.0.9"], "ca_file": ["AUTHORITY"], "check_every": [7], "headers": ["X-A: b"],
+    "weights": ["735=1,404=9", "static/256=77", "upload=3"], "dynamic_share": ["33%"], "dynamic_url": ["/own"],
+    "urls": ["OTHER_URLS"], "upload": ["1KiB"], "download": ["1KiB"], "rounds": [7], "record": ["512"],
+    "read_records": [7], "write_records": [7], "working_set": ["50%"], "users": ["OTHER_USERS"], "mailboxes": [3],
+    "sending_share": ["44%"], "sizes": ["4KiB"], "recipients": ["2"], "sender": ["me@example.test"],
+    "messages_per_connection": [7], "tries": [7], "init_limit": ["7s"], "drain_limit": ["7s"],
+    "link_speed": ["123Mbit/s"], "tests": ["write"], "file_min": ["128KiB"], "file_max": ["4MiB"],
+    "record_min": ["8KiB"], "record_max": ["32KiB"], "file_sizes": ["2MiB"], "record_sizes": ["8KiB"],
+    "cut_off": ["1MiB"], "cold_command": ["true"], "mixed_read_percent": [33], "stride": [7],
+    "block_sizes": ["8KiB"], "patterns": ["mixed"], "mixed_read": [33], "mixed_random": [33],
+    "access": ["File server"], "icf": ["ICF"], "region": ["300MiB"], "outstanding": [7], "cell_time": ["77ms"],
+    "workspace": ["30MB"], "loadfile": ["OTHER_LOADFILE"],
+}  # fmt: skip
+
+# Settings of a kind that are used after the trials; what uses each is shown by the test that is named.
+JUDGED: dict[tuple[str, str], str] = {}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The files that stand behind the words, by word. Marks of mail trials are all alike here."""
+    monkeypatch.setattr(secrets, "token_hex", lambda count: "0" * 2 * count)
+    users = "user,password,domain\n" + "".join(f"u{i},p,example.test\n" for i in range(200))
+    icf = "\n".join(
+        [
+            "Version 1.1.0 ", "'ACCESS SPECIFICATIONS ==", "'Access specification name,default assignment",
+            "\tOwn,NONE", "'size,% of size,% reads,% random,delay,burst,align,reply", "\t1024,100,10,20,0,1,0,0",
+            "'END access specifications", "Version 1.1.0 ",
+        ]
+    )  # fmt: skip
+    texts = {
+        "URLS": "/a\n3 /b\n", "OTHER_URLS": "/c\n", "AUTHORITY": "x", "USERS": users,
+        "OTHER_USERS": users.replace("u", "v").replace("vser", "user"), "LOADFILE": "Mkdir a SUCCESS\n",
+        "OTHER_LOADFILE": "Mkdir b SUCCESS\n", "ICF": icf,
+    }  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    return {name: str(tmp_path / name) for name in texts} | {"FOLDER": str(folder)}
+
+
+def resolve(files: dict[str, str], suite: str, address: str, settings: Given, plan: Given | None = None) -> Plan:
+    place = files.get(address, address)
+    own = {key: files.get(value, value) if isinstance(value, str) else value for key, value in settings.items()}
+    given = PlanInput("command line", {"suite": suite}, {}, parse_contenders([f"a={place}"]))
+    return resolve_plan(with_flags(given, plan or {}, own, {}))
+
+
+def told(plan: Plan) -> str:
+    """All that a run does, as the engine is told it: the trials in their order, and the specification of each."""
+    contender = plan.contenders[0]
+    corpus = manifest(plan.suite) if load_suite(plan.suite).needs_corpus else None
+    spec = trial_spec(plan, contender, ["127.0.0.1:1", "127.0.0.1:2"], corpus)
+    if hasattr(spec.workload, "reuse"):  # the name of the run's folder, which changes with any setting
+        spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"reuse": None})})
+    trials = [(trial.mix_clients, trial.seed) for trial in order_trials(plan)]
+    return f"{trials}\n{spec.to_json()}"
+
+
+def others(name: str, field: FieldInfo, now: Any) -> list[Any]:
+    """Other values than `now`. Fails when a setting has none here: add one, so that it is walked over."""
+    if field.annotation is bool:
+        return [not now]
+    choices = [c for part in (field.annotation, *getattr(field.annotation, "__args__", ())) for c in literals(part)]
+    if choices:
+        return [choice for choice in choices if choice != now]
+    assert name in OTHER, f"{name} is a new setting: give another value of it in OTHER"
+    return OTHER[name]
+
+
+def literals(annotation: Any) -> list[str]:
+    args = getattr(annotation, "__args__", ())
+    return [arg for arg in args if isinstance(arg, str)]
+
+
+def walk(kind: str) -> Iterator[tuple[str, FieldInfo, str]]:
+    for name, field in KINDS[kind].settings.model_fields.items():
+        yield field.alias or name, field, name
+
+
+def tries(files: dict[str, str], kind: str) -> Iterator[tuple[str, bool | str]]:
+    """Each setting with another value in each situation: whether that changed something, or why it was refused."""
+    for suite, address, given in SITUATIONS[kind]:
+        plan = resolve(files, suite, address, given)
+        before = told(plan)
+        for key, field, name in walk(kind):
+            if key in given:
+                continue
+            for value in others(key, field, getattr(plan.settings, name)):
+                try:
+                    after = told(resolve(files, suite, address, {**given, key: value}))
+                except PlanError as error:
+                    yield key, str(error)
+                else:
+                    yield f"{key} of {suite} with {given or 'nothing else'}", after != before
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_no_setting_is_taken_and_ignored(kind: str, files: dict[str, str]) -> None:
+    ignored = []
+    for what, outcome in tries(files, kind):
+        if isinstance(outcome, str):
+            assert len(outcome) > len("settings: x") and ": " in outcome, (what, outcome)
+        elif not outcome and (kind, what.split()[0]) not in JUDGED:
+            ignored.append(what)
+    assert not ignored
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_setting_that_a_kind_offers_can_be_used(kind: str, files: dict[str, str]) -> None:
+    used = {what.split()[0] for what, outcome in tries(files, kind) if outcome is True}
+    used |= {key for _, _, given in SITUATIONS[kind] for key in given}  # what makes a situation
+    offered = {key for key, _, _ in walk(kind)}
+    refused_always = {"operations"} if kind == "mail" else {"threads"} if kind == "app" else set()
+    assert offered - used - {key for owner, key in JUDGED if owner == kind} == refused_always
+
+
+def test_a_setting_at_its_own_default_is_no_error(files: dict[str, str]) -> None:
+    assert resolve(files, "web-static", WEB, {"insecure": False}).settings
+
+
+@pytest.mark.parametrize(
+    ("suite", "given", "sentence"),
+    [
+        ("file-mix", {"cores": 2}, "--cores: belongs to suites of kind web, mail and app: leave it out"),
+        ("file-mix", {"connect_timeout": "3s"}, "--connect-timeout: belongs to suites of kind web, mail and app"),
+        ("file-matrix", {"delay": "3s"}, "--delay: belongs to suites of kind web, mail, app and file-mix"),
+        ("file-blocks", {"ramp_down": "1s"}, "--ramp-down: belongs to suites of kind web, mail, app and file-mix"),
+        ("file-blocks", {"operations": 7}, "--operations: belongs to suites of kind web, mail, app and file-mix"),
+        ("file-mix", {"direct": True}, "--direct: belongs to suites of kind file-matrix and file-blocks"),
+        ("file-mix", {"think_distribution": "exponential"}, "--think-distribution: pauses have no distribution"),
+    ],
+)
+def test_what_a_kind_does_not_offer_is_refused_by_name(
+    suite: str, given: Given, sentence: str, files: dict[str, str]
+) -> None:
+    with pytest.raises(PlanError) as caught:
+        resolve(files, suite, "FOLDER", given)
+    assert sentence in str(caught.value)
+
+
+def _delta(files: dict[str, str]) -> bool:
+    # 3 % apart, each time almost the same: as good as equal within 5 %, not within 1 %.
+    return equivalence_p(0.03, 0.001, 8, 0.05) < 0.05 < equivalence_p(0.03, 0.001, 8, 0.01)
+
+
+def _error_limit(files: dict[str, str]) -> bool:
+    outcome = result(operations=97, errors_total=3, errors={"refused": 3})
+    return judge(outcome, 0.05)[0] == "ok" and judge(outcome, 0.01)[0] == "failed"
+
+
+def _planned(**plan: Any) -> Callable[[dict[str, str]], bool]:
+    def differs(files: dict[str, str]) -> bool:
+        return told(resolve(files, "app", "127.0.0.1:1", {}, plan)) != told(resolve(files, "app", "127.0.0.1:1", {}))
+
+    return differs
+
+
+def _kept(key: str, value: str) -> Callable[[dict[str, str]], bool]:
+    def kept(files: dict[str, str]) -> bool:
+        return getattr(resolve(files, "web-static", WEB, {}, {key: value}), key) == value
+
+    return kept
+
+
+# What each key of [plan] changes, besides the suite that it names.
+PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
+    "name": _kept("name", "Mine"),
+    "corpus": _kept("corpus", "/somewhere"),
+    "size": _planned(size="short"),
+    "blocks": _planned(blocks=9),
+    "seed": _planned(seed=9),
+    "delta": _delta,
+    "error_limit": _error_limit,
+}
+
+
+def test_every_key_of_a_plan_has_a_use(files: dict[str, str]) -> None:
+    assert set(PLAN_PROOFS) == set(PlanSection.model_fields) - {"suite"}
+    assert [key for key, proof in PLAN_PROOFS.items() if not proof(files)] == []
