@@ -32,6 +32,7 @@ UNBALANCED: Final = "ledger-unbalanced"
 # Every mark there is; `tests/unit/run/test_every_mark.py` trips each one alone.
 Mark = Literal[
     "ledger-unbalanced",
+    "beyond-link",
     "generator-limited",
     "generator-starved",
     "near-ceiling",

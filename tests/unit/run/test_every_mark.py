@@ -12,6 +12,7 @@ NULL_PER_S = 1e6
 # One row for each mark: what is changed in a good result, and the tool's own ceiling per second.
 ROWS: dict[Mark, tuple[dict[str, Any], float | None]] = {
     "ledger-unbalanced": ({"workload": {"ledger": {"balanced": False}}}, NULL_PER_S),
+    "beyond-link": ({"workload": {"beyond_link": True}}, NULL_PER_S),
     "generator-limited": ({"generator": {"cpu_share": 0.91}}, NULL_PER_S),
     "generator-starved": ({"generator": {"run_delay_share": 0.06}}, NULL_PER_S),
     "near-ceiling": ({}, 300.0),

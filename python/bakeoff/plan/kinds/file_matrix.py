@@ -90,9 +90,7 @@ class FileMatrixSettings(FileSettings):
         if self.record_sizes is not None:
             why = "record_sizes names the records one by one: leave one of the two out"
             found |= {"record_min": why, "record_max": why}
-            found["cut_off"] = (
-                "record_sizes names the records, none of which is cut off: leave one of the two out"
-            )
+            found["cut_off"] = "record_sizes names the records, none of which is cut off: leave one of the two out"
         if "stride_read" not in self.tests:
             found["stride"] = "belongs to the test stride_read, which is not among the tests: leave it out"
         if "mixed" not in self.tests:
