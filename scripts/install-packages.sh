@@ -19,6 +19,7 @@ fetch() {
         echo "Unpacking for the tests: $package"
         (cd "$servers" && apt-get download -q "$package" && dpkg -x "$package"_*.deb "$package.part" && mv "$package.part" "$package")
     done
+    sh "$(dirname "$0")/guest-kernel.sh"
     # Exim looks for its user when it starts, whoever it then runs as.
     id Debian-exim >/dev/null 2>&1 ||
         $as_root useradd --system --no-create-home --home-dir /var/spool/exim4 --shell /usr/sbin/nologin Debian-exim

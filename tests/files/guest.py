@@ -1,19 +1,24 @@
 """Real NFS and SMB mounts for machines whose kernel has no client for them.
 
-User-mode Linux is a Linux kernel that runs as a process; Debian's has the clients as modules. Its root is this
-machine's root, so that what is installed here runs there, too. It and both servers (Samba, NFS-Ganesha) live in a
-network and process namespace of their own: when that ends, all of it ends. Needs root.
+An emulated machine runs the distribution's kernel (scripts/guest-kernel.sh), whose root is this machine's root,
+read-only: what is installed here runs there, too. It and both servers (Samba, NFS-Ganesha) live in a network and
+process namespace of their own: when that ends, all of it ends. It is slow, and its clock is coarse: what happens in
+it is counted and compared, never timed. Needs root.
 """
 
+import compileall
 import contextlib
+import json
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.files.mounts import need
 
+ROOT = Path(__file__).resolve().parents[2]
+KERNEL = ROOT / ".servers/guest"
 HERE, GUEST = "10.213.9.1", "10.213.9.2"
-MODULES = Path("/usr/lib/uml/modules")
 PASSWORD = "quite-secret"
 
 SMB_CONF = """[global]
@@ -57,37 +62,32 @@ for port in 445 2049; do
     sleep 0.05
   done
 done
-linux.uml mem=1G root=/dev/root rootfstype=hostfs rootflags=/ rw init={base}/inside.sh uml_dir={base} \\
-  con=null con0=null,fd:1 con1=null ssl=null vec0:transport=tap,ifname=tap0,depth=128,gro=1 </dev/null
+exec qemu-system-x86_64 -accel tcg -cpu max -smp 1 -m 1024 -display none -monitor none -serial stdio -no-reboot \\
+  -kernel {kernel}/vmlinuz -initrd {kernel}/initrd -append 'console=ttyS0 quiet panic=-1 work={base}' \\
+  -netdev tap,id=net,ifname=tap0,script=no,downscript=no -device virtio-net-pci,netdev=net,romfile= \\
+  -fsdev local,id=host,path=/,security_model=none,multidevs=remap,readonly=on \\
+  -device virtio-9p-pci,fsdev=host,mount_tag=host \\
+  -fsdev local,id=work,path={base},security_model=none,multidevs=remap \\
+  -device virtio-9p-pci,fsdev=work,mount_tag=work </dev/null
 """
 
-INSIDE = """#!/bin/sh
-cd {base}
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME={base} LANG=C.UTF-8
-script() {{
-  set -eu
-  mount -t proc proc /proc
-  mount -t sysfs sysfs /sys
-  mount -t tmpfs tmpfs /run
-  mkdir /dev/shm
-  mount -t tmpfs tmpfs /dev/shm
-  printf '#!/bin/sh\\nexec modprobe -d {base}/kernel "$@"\\n' >/run/modprobe
-  chmod +x /run/modprobe
-  echo /run/modprobe >/proc/sys/kernel/modprobe
-  for module in cifs nfsv4; do /run/modprobe $module; done
+# Run files are written in memory and copied: the shared folder has no locks and no shared mappings.
+INSIDE = """cd {top}
+export PATH={path}:/usr/sbin:/usr/bin:/sbin:/bin HOME=/run LANG=C.UTF-8 TMPDIR=/run PYTHONDONTWRITEBYTECODE=1
+(
+  set -eux
   ip link set lo up
-  ip addr add {guest}/24 dev vec0
-  ip link set vec0 up
+  ip addr add {guest}/24 dev eth0
+  ip link set eth0 up
+  mkdir /run/runs
   mount -i -t cifs -o 'ip={here},unc=\\\\{here}\\share,vers=3.1.1,username=root,password={password}' \\
     //{here}/share {base}/smb
   mount -i -t nfs4 -o addr={here},clientaddr={guest},vers=4.2 {here}:/share {base}/nfs
-  . {base}/script.sh
+  {python} -m tests.files.several {base}/commands.json
   umount {base}/smb {base}/nfs
-}}
-( script ) >{base}/said 2>&1 </dev/null
+  cp /run/runs/* {base}/runs
+) >{base}/said 2>&1 </dev/null
 echo $? >{base}/ended
-echo o >/proc/sysrq-trigger
-sleep 9
 """
 
 
@@ -100,18 +100,24 @@ class Said:
     left_on_smb: list[str]
 
 
-def run_in_guest(base: Path, script: str, patience_s: float = 100.0) -> Said:
-    """Run lines of shell in a kernel that has an SMB share at BASE/smb and an NFS share at BASE/nfs."""
-    need("linux.uml", "smbd", "smbpasswd", "ganesha.nfsd", "modprobe", "ip", "unshare")
-    for folder in ("smb", "nfs", "on-smb", "on-nfs", "state", "kernel/lib"):
+def run_in_guest(base: Path, commands: list[list[str]], patience_s: float) -> Said:
+    """Run command lines of bakeoff in a kernel that has an SMB share at BASE/smb and an NFS share at BASE/nfs.
+
+    What they write to /run/runs is in BASE/runs afterwards.
+    """
+    need("qemu-system-x86_64", "smbd", "smbpasswd", "ganesha.nfsd", "ip", "unshare")
+    assert (KERNEL / "initrd").exists(), "run scripts/install-packages.sh: the guest's kernel is missing"
+    for folder in ("smb", "nfs", "on-smb", "on-nfs", "state", "runs"):
         (base / folder).mkdir(parents=True)
-    (base / "kernel/lib/modules").symlink_to(MODULES)
-    names = {"here": HERE, "guest": GUEST, "base": base, "state": base / "state", "password": PASSWORD}
+    names = {
+        "here": HERE, "guest": GUEST, "base": base, "state": base / "state", "password": PASSWORD, "top": ROOT,
+        "python": sys.executable, "path": Path(sys.executable).parent, "kernel": KERNEL,
+    }  # fmt: skip
     (base / "smb.conf").write_text(SMB_CONF.format(**names, served=base / "on-smb"))
     (base / "ganesha.conf").write_text(GANESHA_CONF.format(**names, served=base / "on-nfs"))
     (base / "inside.sh").write_text(INSIDE.format(**names))
-    (base / "inside.sh").chmod(0o755)
-    (base / "script.sh").write_text(script)
+    (base / "commands.json").write_text(json.dumps(commands))
+    compileall.compile_dir(ROOT / "python", quiet=2)  # what is installed is compiled; the guest cannot write it
     words = ["smbpasswd", "-c", str(base / "smb.conf"), "-L", "-a", "-s", "root"]
     subprocess.run(words, input=f"{PASSWORD}\n{PASSWORD}\n", check=True, capture_output=True, text=True, timeout=30)
     own = ["unshare", "--net", "--pid", "--mount-proc", "--fork", "--kill-child"]

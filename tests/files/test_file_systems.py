@@ -31,9 +31,10 @@ BLOCKS = [
     "file-blocks", "--size", "quick", "--blocks", "1", "--block-sizes", "4KiB,64KiB", "--region", "8MiB",
     "--cell-time", "80ms", "--ramp-up", "20ms",
 ]  # fmt: skip
+MIX_OPERATIONS = 200
 MIX = [
-    "file-mix", "--blocks", "1", "--mixes", "1,4", "--length", "1s", "--ramp-up", "200ms",
-    "--ramp-down", "100ms", "--delay", "100ms",
+    "file-mix", "--blocks", "1", "--mixes", "1,4", "--operations", str(MIX_OPERATIONS), "--length", "5m",
+    "--delay", "100ms", "--workspace", "2MB",
 ]  # fmt: skip
 
 
@@ -56,7 +57,7 @@ def run(path: Path, words: list[str], folders: dict[str, Path]) -> RunRecord:
     before = {name: sorted(folder.iterdir()) for name, folder in folders.items()}
     contenders = [f"{name}={folder}" for name, folder in folders.items()]
     command = [*BAKEOFF, "run", suite, *contenders, *options, "-o", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert {name: sorted(folder.iterdir()) for name, folder in folders.items()} == before
     return read_run(path)
@@ -94,10 +95,10 @@ def check_blocks(stored: RunRecord) -> None:
 
 
 def check_mix(stored: RunRecord) -> None:
-    """Clients of the office mix found what they expected."""
+    """Clients of the office mix did what they were to do, and found what they expected."""
     for trial in stored.trials:
         assert (trial.state, trial.errors, trial.workload["unexpected"]) == ("ok", {}, {})
-        assert trial.operations > 300
+        assert trial.operations == MIX_OPERATIONS
     assert [trial.mix_clients for trial in stored.trials] == [1, 4] * len(stored.contenders)
 
 
@@ -256,24 +257,29 @@ NETWORK = [
     ("matrix", MATRIX),
     ("flushed", [*ONE_CELL, "--direct", "--fsync"]),
     ("cold", [*ONE_CELL, "--tests", "write,read,random_read", "--cache", "cold", "--drop-caches"]),
-    ("blocks", [*BLOCKS, "--outstanding", "8"]),
+    ("blocks", [*BLOCKS, "--outstanding", "8", "--region", "2MiB"]),
     ("mix", MIX),
 ]
+
+
+PATIENCE_S = 900.0  # for a guest that hangs; on an idle core it needs less than a minute
+patient = pytest.mark.timeout(PATIENCE_S + 60)
 
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> dict[str, RunRecord]:
     """Runs on an NFS and an SMB mount, which were measured inside of the guest."""
     base = tmp_path_factory.mktemp("guest")
-    script = [f"export PYTHONDONTWRITEBYTECODE=1; cd {Path(__file__).parents[2]}"]
-    for name, (suite, *options) in NETWORK:
-        words = [*BAKEOFF, "run", suite, f"nfs={base}/nfs", f"smb={base}/smb", *options, "-o", f"{base}/{name}.bakeoff"]
-        script.append(" ".join(words))
-    said = guest.run_in_guest(base, "\n".join(script) + "\n")
+    commands = [
+        ["run", suite, f"nfs={base}/nfs", f"smb={base}/smb", *options, "-o", f"/run/runs/{name}.bakeoff"]
+        for name, (suite, *options) in NETWORK
+    ]
+    said = guest.run_in_guest(base, commands, PATIENCE_S)
     assert (said.left_on_nfs, said.left_on_smb) == ([], []), said.text
-    return {name: read_run(base / f"{name}.bakeoff") for name, _ in NETWORK}
+    return {name: read_run(base / "runs" / f"{name}.bakeoff") for name, _ in NETWORK}
 
 
+@patient
 def test_the_matrix_runs_on_nfs_and_smb(network: dict[str, RunRecord]) -> None:
     check_matrix(network["matrix"])
     check_environment(network["matrix"], nfs="vers=4.2", smb="vers=3.1.1")
@@ -281,6 +287,7 @@ def test_the_matrix_runs_on_nfs_and_smb(network: dict[str, RunRecord]) -> None:
     assert {found["server"] for found in facts.values()} == {guest.HERE}
 
 
+@patient
 def test_flushed_direct_work_on_nfs_and_smb_crosses_the_wire(network: dict[str, RunRecord]) -> None:
     for trial in network["flushed"].trials:
         for cell in cells(trial):
@@ -288,6 +295,7 @@ def test_flushed_direct_work_on_nfs_and_smb_crosses_the_wire(network: dict[str, 
                 assert cell["cached"] is False and cell["carried_bytes"] >= 0.95 * cell["bytes"], cell
 
 
+@patient
 def test_a_cold_read_of_nfs_and_smb_comes_from_the_server(network: dict[str, RunRecord]) -> None:
     for trial in network["cold"].trials:
         for cell in cells(trial)[1:]:
@@ -295,9 +303,11 @@ def test_a_cold_read_of_nfs_and_smb_comes_from_the_server(network: dict[str, Run
             assert cell["carried_bytes"] >= 1 << 20
 
 
+@patient
 def test_blocks_run_on_nfs_and_smb_through_a_ring(network: dict[str, RunRecord]) -> None:
     check_blocks(network["blocks"])
 
 
+@patient
 def test_the_office_mix_runs_on_nfs_and_smb(network: dict[str, RunRecord]) -> None:
     check_mix(network["mix"])
