@@ -7,9 +7,9 @@ import typer
 from rich.table import Table
 
 from bakeoff.cli.console import make_console
-from bakeoff.errors import PlanError
 from bakeoff.importers.icf import Icf, read_icf, write_icf
 from bakeoff.plan.access import AccessSpec, find, shipped
+from bakeoff.whole_file import write_whole
 
 
 def register(app: typer.Typer) -> None:
@@ -28,10 +28,8 @@ def access(
     else:
         specs = [find(name) for name in names] if names else list(shipped().values())
     if write is not None:
-        try:
-            write.write_text(write_icf(Icf(specs=tuple((spec, "NONE") for spec in specs))), encoding="utf-8")
-        except OSError as error:
-            raise PlanError(f"{write} cannot be written ({error.strerror}): choose another place") from None
+        text = write_icf(Icf(specs=tuple((spec, "NONE") for spec in specs)))
+        write_whole(write, text, advice="choose another place with --write")
         typer.echo(f"wrote {write}")
         return
     _show(specs, with_lines=bool(names) or icf is not None)

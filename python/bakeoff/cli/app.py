@@ -25,6 +25,7 @@ from bakeoff.cli import (
     suites,
     users,
 )
+from bakeoff.cli.streams import OutputError, mend_streams
 from bakeoff.errors import BakeoffError
 from bakeoff.patience import hanging_calls
 
@@ -37,7 +38,8 @@ app = typer.Typer(
     help="Which of these servers is faster under my load, by how much, and where does each break?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    # Colours are not to be cut out of what is printed: bakeoff.cli.streams shows them.
+    context_settings={"help_option_names": ["-h", "--help"], "color": True},
 )
 VERBS = (
     demo,
@@ -81,13 +83,15 @@ def main() -> NoReturn:
 
     When the reader of the output has gone (`| head`), it ends at once and says nothing, as any filter does.
     """
+    mend_streams()
     try:
         _run_command_line()
     except (SystemExit, BrokenPipeError) as stop:
-        gone = _reader_is_gone(stop)
-        _drop_what_cannot_be_written()
-        if gone:
+        fault = _flush()
+        if _reader_is_gone(stop) or _reader_is_gone(fault):
             sys.exit(EXIT_BROKEN_PIPE)
+        if isinstance(fault, OutputError) and stop.code == 0:  # type: ignore[union-attr]
+            _refuse(str(fault))
         raise
     finally:
         _tell_hanging_calls()
@@ -104,6 +108,10 @@ def _run_command_line() -> NoReturn:
         _refuse(f"{error.format_message()}\nTry `bakeoff {_verb_of(sys.argv)}--help`.")
     except typer.Abort:
         sys.exit(130)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        _refuse(f"{os.fsdecode(error.filename)}: {error.strerror}: check the path and its permissions")
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -126,13 +134,16 @@ def _reader_is_gone(stop: BaseException | None) -> bool:
     return stop is not None
 
 
-def _drop_what_cannot_be_written() -> None:
-    """Flush; else the interpreter would do so on its way out, fail, and complain."""
-    for stream in (sys.stdout, sys.stderr):
+def _flush() -> Exception | None:
+    """What stood in the way of it; else the interpreter would flush on its way out, fail, and complain."""
+    fault: Exception | None = None
+    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
         try:
             stream.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except (OSError, OutputError) as error:
+            fault = fault or error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+    return fault
 
 
 def _verb_of(arguments: list[str]) -> str:
@@ -143,5 +154,5 @@ def _verb_of(arguments: list[str]) -> str:
 
 
 def _refuse(message: str) -> NoReturn:
-    typer.echo(f"bakeoff: {message}", err=True)
+    typer.echo(f"bakeoff: {message}", err=True, color=True)
     sys.exit(EXIT_USER_ERROR)

@@ -1,15 +1,29 @@
-"""Standard output as a Rich console."""
+"""Standard output and error as Rich consoles."""
 
 import os
 import sys
+from collections.abc import Iterable
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from bakeoff.visible import visible
 
 # Tables of a pipe or a log file are not to be folded at 80 columns.
 PIPE_WIDTH = 240
 
 
-def make_console() -> Console:
+class VisibleConsole(Console):
+    """Draws with escape sequences of its own and shows those of others: text comes from servers and files."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """See Console."""
+        for segment in super().render(renderable, options):
+            text = segment.text if segment.control else visible(segment.text)
+            yield segment if text is segment.text else Segment(text, segment.style)
+
+
+def make_console(stderr: bool = False) -> Console:
     """As wide as the terminal, or as COLUMNS says; in a pipe wide enough for every table."""
-    given = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(highlight=False, width=None if given else PIPE_WIDTH)
+    given = stderr or sys.stdout.isatty() or "COLUMNS" in os.environ
+    return VisibleConsole(stderr=stderr, highlight=False, width=None if given else PIPE_WIDTH)

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from bakeoff.cli.console import make_console
 from bakeoff.corpus.layout import LAYOUTS
 from bakeoff.corpus.write import write_corpus
 from bakeoff.errors import PlanError
@@ -34,7 +34,7 @@ def corpus(
     """Write the corpus of a suite to a folder, with a manifest of sizes and hashes."""
     if suite not in LAYOUTS:
         raise PlanError(f"there is no corpus {suite!r}: {did_you_mean(suite, LAYOUTS)}")
-    console = Console(stderr=True)
+    console = make_console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(f"corpus {suite}", total=None)

@@ -9,6 +9,7 @@ from bakeoff.errors import PlanError
 from bakeoff.exporters import EXPORTERS
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.store.read import read_run
+from bakeoff.whole_file import write_whole
 
 FORMATS = ", ".join(f"{exporter.name} ({exporter.summary})" for exporter in EXPORTERS.values())
 
@@ -40,8 +41,7 @@ def export(
         typer.echo(text, nl=False)
         return
     target = output or path.with_suffix(exporter.suffix)
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PlanError(f"{target} cannot be written ({error.strerror}): choose another with -o") from None
+    if target.exists() and target.samefile(path):
+        raise PlanError(f"{target} is the run file itself: choose another with -o")
+    write_whole(target, text)
     typer.echo(f"wrote {target}")

@@ -1,14 +1,14 @@
 """`bakeoff report`: the comparison as one HTML file."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bakeoff.cli.compare import share
-from bakeoff.errors import LabError, PlanError
+from bakeoff.errors import PlanError
 from bakeoff.store.read import read_run
+from bakeoff.whole_file import write_whole
 
 
 def register(app: typer.Typer) -> None:
@@ -53,7 +53,7 @@ def report(
 
     comparison = compare_run(run, baseline, smallest)
     page = render_html(compose(run, comparison, surfaces))
-    write_whole(target, page, force)
+    write_whole(target, page, force, "choose another name with -o, or replace it with --force")
     typer.echo("\n".join(comparison.result()))
     typer.echo(f"Report: {target}")
 
@@ -70,24 +70,3 @@ def check_target(run: Path, target: Path, force: bool) -> None:
         raise PlanError(f"{target} is there already: choose another name with -o, or replace it with --force")
     if not target.parent.is_dir():
         raise PlanError(f"the folder {target.parent} does not exist: make it first")
-
-
-def write_whole(target: Path, page: str, force: bool) -> None:
-    """Write ``page``; a full disk leaves no half report and no damaged old one. Raises PlanError or
-    LabError.
-    """
-    place = target.with_name(f".{target.name}.{os.getpid()}") if force else target
-    try:
-        with place.open("x", encoding="utf-8") as file:
-            try:
-                file.write(page)
-                file.flush()
-            except OSError:
-                place.unlink(missing_ok=True)
-                raise
-        if force:
-            place.replace(target)
-    except FileExistsError:
-        raise PlanError(f"{target} is there already: choose another name with -o, or use --force") from None
-    except OSError as error:
-        raise LabError(f"{target} cannot be written ({error.strerror}): check space and permissions") from error

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from bakeoff.agents.local import LocalAgent
+from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.result import print_result, stop_cleanly
 from bakeoff.plan.load import PlanInput, resolve_plan
@@ -55,5 +55,5 @@ def default_path(plan: Plan) -> Path:
 
 def make_observer() -> Observer:
     """The live display on a terminal, plain lines elsewhere, both on standard error."""
-    console = Console(stderr=True)
+    console = make_console(stderr=True)
     return LiveObserver(console) if console.is_terminal else PlainObserver(sys.stderr)

@@ -14,6 +14,7 @@ from bakeoff.mail.address import MailAddress, parse_mail_address
 from bakeoff.plan.kinds.mail import MailSettings
 from bakeoff.run.mail_talk import open_pop3, open_smtp
 from bakeoff.run.wire import WireError
+from bakeoff.whole_file import write_whole
 
 EXIT_SOME_FAILED = 1
 SHOWN = 20
@@ -70,10 +71,7 @@ def convert_users(
     if output is None:
         typer.echo(text, nl=False)
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise PlanError(f"{output} cannot be written ({error.strerror}): choose another place with -o") from None
+    write_whole(output, text)
 
 
 @users_app.command("check")

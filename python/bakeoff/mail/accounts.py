@@ -1,11 +1,13 @@
 """The accounts of a mail run: one CSV file, and the forms in which servers want it."""
 
 import csv
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bakeoff.errors import PlanError
+from bakeoff.whole_file import write_whole
 
 HEADER = ("user", "password", "domain")
 CLIENT_BITS = 20
@@ -32,14 +34,12 @@ def new_accounts(count: int, domain: str) -> list[Account]:
 
 
 def write_accounts(path: Path, accounts: Sequence[Account]) -> None:
-    """Write the CSV file. Raises PlanError when that is not possible."""
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(HEADER)
-            writer.writerows((a.user, a.password, a.domain) for a in accounts)
-    except OSError as error:
-        raise PlanError(f"{path} cannot be written ({error.strerror}): choose another place with -o") from None
+    """Write a new CSV file. Raises PlanError or LabError when that is not possible."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    writer.writerows((a.user, a.password, a.domain) for a in accounts)
+    write_whole(path, text.getvalue(), replace=False)
 
 
 def read_accounts(path: Path) -> list[Account]:

@@ -14,6 +14,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from bakeoff.visible import visible
+
 GAP = 2  # columns of characters between two columns, and kept free at the edge
 # Words wrap down to this width and no further, so that a sentence does not become a column of syllables.
 NARROWEST_WORDS = 12
@@ -38,11 +40,18 @@ class Sheet:
 
     def column(self, title: str, numeric: bool = True, spare: int = 0) -> None:
         """Add a column; numeric ones are aligned to the right and do not wrap."""
-        self.heads.append(Head(title, numeric, spare))
+        self.heads.append(Head(visible(title), numeric, spare))
 
     def row(self, *cells: str | Text) -> None:
         """Add a row with one cell for each column."""
-        self.rows.append(tuple(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+        self.rows.append(tuple(_shown(cell) for cell in cells))
+
+
+def _shown(cell: str | Text) -> Text:
+    """A cell as a console shows it, so that its width is known."""
+    if isinstance(cell, str):
+        return Text(visible(cell))
+    return Text(plain, style=cell.style) if (plain := visible(cell.plain)) != cell.plain else cell
 
 
 def fitted(sheet: Sheet, console: Console) -> RenderableType:

@@ -17,6 +17,7 @@ from bakeoff.report import blocks
 from bakeoff.report.charts import FONT
 from bakeoff.report.palette import PALETTE, SHAPES
 from bakeoff.report.redact import hidden
+from bakeoff.visible import visible
 
 MARKERS = {
     "circle": "●",
@@ -46,7 +47,7 @@ def render_html(report: blocks.Report) -> str:
     # Maps, their curves and surfaces are drawn from the comparison, which is in the page already.
     specs = {chart.id: chart.spec for chart in report.charts() if not chart.id.startswith((MAP, SIZES, SURFACE))}
     data = {**hidden(report.embedded), "charts": specs}
-    return template.render(
+    page = template.render(
         report=report,
         css=Markup(_file("report.css")),
         drawn=drawn,
@@ -56,6 +57,7 @@ def render_html(report: blocks.Report) -> str:
         colour=lambda series: PALETTE[series % len(PALETTE)],
         groups=column_groups,
     )
+    return visible(page)  # names and reasons come from files and servers
 
 
 def warm_up() -> None:

@@ -7,6 +7,7 @@ from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
 from bakeoff.store.records import OK, EventRecord, PlannedTrial, TrialRecord
 from bakeoff.units import format_duration, format_rate
+from bakeoff.visible import visible
 
 OVERHEAD_S = 0.1  # between two trials, until the first ones have shown it
 
@@ -91,7 +92,7 @@ class SteadyStream:
         if not self._gone:
             try:
                 self._stream.write(text)
-            except OSError:
+            except (OSError, ValueError):  # gone, full or closed
                 self._gone = True
         return len(text)
 
@@ -100,7 +101,7 @@ class SteadyStream:
         if not self._gone:
             try:
                 self._stream.flush()
-            except OSError:
+            except (OSError, ValueError):  # gone, full or closed
                 self._gone = True
 
     def __getattr__(self, name: str) -> Any:
@@ -142,5 +143,5 @@ class PlainObserver:
         """See Observer."""
 
     def _line(self, text: str) -> None:
-        self._stream.write(text + "\n")
+        self._stream.write(visible(text) + "\n")
         self._stream.flush()

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from bakeoff.cli import compare as compare_verb
 from bakeoff.cli import report as report_verb
 from bakeoff.compare import compare_run
-from bakeoff.errors import LabError, PlanError, RunFileError
+from bakeoff.errors import PlanError, RunFileError
 from bakeoff.report.terminal import print_comparison, print_summary
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import SLOW, Server, change, run
@@ -105,18 +105,6 @@ def test_surfaces_of_what_has_none_are_refused(run_file: Path) -> None:
 def test_targets_that_cannot_be_are_refused(run_file: Path, name: str) -> None:
     result = CliRunner().invoke(app, ["report", str(run_file), "-o", str(run_file.parent / name)])
     assert isinstance(result.exception, PlanError)
-
-
-def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = tmp_path / "report.html"
-
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(LabError, match="No space left"):
-        report_verb.write_whole(target, "page", force=False)
-    assert not target.exists()
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
