@@ -153,7 +153,9 @@ def test_dead_seconds_are_rows_of_zeros(rough: Callable[..., str]) -> None:
 
 
 def test_a_kept_connection_closed_without_notice_is_replaced(rough: Callable[..., str]) -> None:
-    """Ten requests a connection, then a silent close: no error of the server, and the count is shown."""
+    """Ten requests a connection, then a silent close. The next request met it on its way, and is asked again; or it had
+    reached the server and was left unanswered, which is an error. Each connection ends in one of these two ways.
+    """
 
     def handle(connection: socket.socket, _number: int) -> None:
         for _ in range(10):
@@ -162,8 +164,10 @@ def test_a_kept_connection_closed_without_notice_is_replaced(rough: Callable[...
             connection.sendall(KEEP)
 
     result = run_trial(web_workload(rough(handle)), clients=3, max_operations=300)
-    assert (result["operations"], result["errors"]) == (300, {})
-    assert 24 <= result["workload"]["stale_connections"] <= 30
+    assert set(result["errors"]) <= {"closed_early", "reset_before_first_byte"}
+    replaced = result["workload"]["stale_connections"] + result["errors_total"]
+    assert result["operations"] == 300 - result["errors_total"]
+    assert 24 <= replaced <= 30
 
 
 def test_a_server_that_says_close_and_does_not_is_left(rough: Callable[..., str]) -> None:
@@ -172,10 +176,9 @@ def test_a_server_that_says_close_and_does_not_is_left(rough: Callable[..., str]
             connection.sendall(CLOSE)
             connection.recv(1)
 
-    result = run_trial(web_workload(rough(handle), keep_alive=False), clients=4, max_operations=40)
-    assert (result["operations"], result["errors"]) == (40, {})
-    assert result["workload"]["late_closes"] == 40
-    assert result["service"]["max_ns"] < 400e6
+    result = run_trial(web_workload(rough(handle), keep_alive=False), clients=4, max_operations=400)
+    assert (result["operations"], result["errors"]) == (400, {})
+    assert result["connections"]["late_closes"] >= 400 - 64, "all but those that still wait at the end"
 
 
 def test_a_generator_without_a_processor_of_its_own_notices() -> None:

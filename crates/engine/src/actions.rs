@@ -7,6 +7,9 @@
 pub struct Actions {
     /// Close the connection, if there is one. No `Closed` event follows.
     pub close: bool,
+    /// The connection is not used any more, and the server has said that it will close it: its close is awaited aside,
+    /// so that `TIME_WAIT` stays with the server, while the session goes on. No `Closed` event follows.
+    pub leave: bool,
     /// Open a new connection to this one of [`crate::Workload::endpoints`]. `Connected` follows, or the operation
     /// fails.
     pub connect: Option<u8>,
@@ -24,8 +27,16 @@ pub struct Actions {
 
 impl Actions {
     /// Nothing asked.
-    pub const NONE: Self =
-        Self { close: false, connect: None, secure: false, send: false, discard_bytes: 0, timer_ns: None, stop: false };
+    pub const NONE: Self = Self {
+        close: false,
+        leave: false,
+        connect: None,
+        secure: false,
+        send: false,
+        discard_bytes: 0,
+        timer_ns: None,
+        stop: false,
+    };
 
     /// Forgets what was asked.
     #[inline]

@@ -293,9 +293,6 @@ impl<S: Session, C: Clock> Driver<S, C> {
         if state.connecting {
             self.recorder.connections_failed += 1;
         }
-        if state.busy && !state.connecting && state.session.retry(error, actions) {
-            return self.reconnecting(lane, now_ns);
-        }
         let error = match error {
             ErrorClass::ResetBeforeFirstByte if state.stamps.first_byte_ns.is_some() => ErrorClass::ResetAfterFirstByte,
             other => other,
@@ -305,6 +302,31 @@ impl<S: Session, C: Clock> Driver<S, C> {
             return Next::Pending;
         }
         self.finish(lane, &outcome, now_ns, actions)
+    }
+
+    /// The server of a lane had closed the connection before the request reached it; `None` when the session does not
+    /// ask again.
+    pub fn unheard(&mut self, lane: usize, actions: &mut Actions) -> Option<Next> {
+        let now_ns = self.clock.now_ns();
+        let state = &mut self.lanes[lane];
+        let again = state.busy && !state.connecting && state.session.ask_again(actions);
+        again.then(|| self.reconnecting(lane, now_ns))
+    }
+
+    /// A connection that a session had left was closed by its server, `waited_ns` after it was left, or `late` by us.
+    pub fn left(&mut self, waited_ns: u64, late: bool) {
+        let now_ns = self.clock.now_ns();
+        self.recorder.record_close(now_ns, waited_ns, late);
+    }
+
+    /// The trial is over: what still ends is counted no more.
+    pub fn close_books(&mut self) {
+        self.recorder.close_books();
+    }
+
+    /// Whether any operation runs.
+    pub fn is_busy(&self) -> bool {
+        self.busy > 0
     }
 
     #[inline]
@@ -364,9 +386,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
             let hangs = lane.busy && now_ns.saturating_sub(lane.stamps.start_ns) > limit_ns;
             if hangs && lane.stamps.start_ns < timeline.window_end_ns {
                 let outcome = lane.session.fail(ErrorClass::Unfinished);
-                lane.stamps.end_ns = timeline.window_end_ns - 1;
                 let outcome = Outcome { error: Some(ErrorClass::Unfinished), ..outcome };
-                self.recorder.record(lane.client, &outcome, &lane.stamps);
+                self.recorder.record_hung(lane.client, &outcome);
             }
         }
     }

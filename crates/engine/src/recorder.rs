@@ -157,6 +157,12 @@ pub struct Recorder {
     pub(crate) lag: LatencyHistogram,
     pub(crate) connections_opened: u64,
     pub(crate) connections_failed: u64,
+    /// Waits for closes that servers had announced, each from the end of its operation; no part of any operation.
+    pub(crate) close: LatencyHistogram,
+    /// Announced closes that were left to the client.
+    pub(crate) late_closes: u64,
+    /// Nothing is counted any more.
+    over: bool,
     pub(crate) series: Series,
     /// Totals with ramps, for live figures.
     pub(crate) live: (u64, u64, u64),
@@ -183,6 +189,9 @@ impl Recorder {
             lag: LatencyHistogram::new(),
             connections_opened: 0,
             connections_failed: 0,
+            close: LatencyHistogram::lazy(),
+            late_closes: 0,
+            over: false,
             series: Series::new(&timeline),
             live: (0, 0, 0),
             focus: None,
@@ -213,6 +222,9 @@ impl Recorder {
             lag: LatencyHistogram::lazy(),
             connections_opened: 0,
             connections_failed: 0,
+            close: LatencyHistogram::lazy(),
+            late_closes: 0,
+            over: false,
             series: Series::warm(&timeline),
             live: (0, 0, 0),
             focus: None,
@@ -296,6 +308,9 @@ impl Recorder {
     /// Counts one finished operation; in full only when it ended inside the window.
     #[inline]
     pub fn record(&mut self, client: u32, outcome: &Outcome, stamps: &Stamps) {
+        if self.over {
+            return;
+        }
         if let Some(error) = outcome.error {
             self.record_failure(client, outcome, error, stamps.end_ns);
             return;
@@ -330,6 +345,28 @@ impl Recorder {
         if let Some(Some(steps)) = self.split.get_mut(usize::from(outcome.operation)) {
             steps.record(stamps);
         }
+    }
+
+    /// A server closed a connection as it had said, `waited_ns` after the last operation on it, or was waited for in
+    /// vain and so `late`.
+    pub(crate) fn record_close(&mut self, now_ns: Nanos, waited_ns: u64, late: bool) {
+        if self.over {
+            return;
+        }
+        self.late_closes += u64::from(late);
+        if self.timeline.in_window(now_ns) {
+            self.close.record(waited_ns);
+        }
+    }
+
+    /// The trial is over: what follows is counted no more, but for operations that are found to hang.
+    pub(crate) fn close_books(&mut self) {
+        self.over = true;
+    }
+
+    /// Counts an operation of the window that never ended.
+    pub(crate) fn record_hung(&mut self, client: u32, outcome: &Outcome) {
+        self.record_failure(client, outcome, ErrorClass::Unfinished, self.timeline.window_end_ns - 1);
     }
 
     /// Counts the steps that a session told of its operation, as (index, ns), when it ended inside the window.

@@ -35,6 +35,8 @@ pub struct GeneratorFigures {
     pub rss_bytes: u64,
     /// Extra figures of the transport, added under `connections`.
     pub transport: Map<String, Value>,
+    /// What happened to the process and its machine meanwhile, added under `generator`.
+    pub disturbances: Value,
     /// Extra figures of the workload.
     pub workload: Value,
 }
@@ -57,7 +59,9 @@ pub(crate) struct Merged {
     outside: (u64, u64),
     pub(crate) late_start: LatencyHistogram,
     lag: LatencyHistogram,
+    close: LatencyHistogram,
     connections: (u64, u64),
+    late_closes: u64,
 }
 
 const STATUS_NAMES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
@@ -75,7 +79,9 @@ pub(crate) fn merge_recorders(recorders: &[Recorder]) -> Merged {
         outside: (0, 0),
         late_start: LatencyHistogram::new(),
         lag: LatencyHistogram::new(),
+        close: LatencyHistogram::lazy(),
         connections: (0, 0),
+        late_closes: 0,
     };
     for recorder in recorders {
         for (total, part) in merged.clients.iter_mut().zip(&recorder.clients) {
@@ -106,6 +112,8 @@ pub(crate) fn merge_recorders(recorders: &[Recorder]) -> Merged {
         merged.late_start.add(&recorder.late_start);
         recorder.first_late_starts_ns.iter().for_each(|late_ns| merged.late_start.record(*late_ns));
         merged.lag.add(&recorder.lag);
+        merged.close.add(&recorder.close);
+        merged.late_closes += recorder.late_closes;
         merged.connections.0 += recorder.connections_opened;
         merged.connections.1 += recorder.connections_failed;
     }
@@ -165,7 +173,8 @@ fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<
         steps.named().map(|(name, step)| (format!("{}/{name}", operations[*operation]), step))
     });
     let told = merged.told_steps.iter().map(|(name, step)| (name.clone(), step));
-    let recorded = all.into_iter().chain(told).chain(split).filter(|(_, step)| step.count() > 0);
+    let close = std::iter::once(("close".to_owned(), &merged.close));
+    let recorded = all.into_iter().chain(close).chain(told).chain(split).filter(|(_, step)| step.count() > 0);
     recorded
         .map(|(name, step)| {
             let key = format!("step/{name}");
@@ -204,6 +213,7 @@ fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &Generato
         "late_start": summarize(merged.late_start.inner()),
         "lag": summarize(merged.lag.inner()),
         "rss_bytes": figures.rss_bytes,
+        "disturbances": figures.disturbances,
     })
 }
 
@@ -247,6 +257,9 @@ pub fn collect(
     let mut connections = figures.transport.clone();
     connections.insert("opened".to_owned(), json!(merged.connections.0));
     connections.insert("failed".to_owned(), json!(merged.connections.1));
+    if merged.late_closes > 0 {
+        connections.insert("late_closes".to_owned(), json!(merged.late_closes));
+    }
     let per_client: Vec<_> = merged
         .clients
         .iter()

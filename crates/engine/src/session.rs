@@ -63,7 +63,7 @@ pub trait Workload: Send + Sync + 'static {
     fn operations(&self) -> Vec<String>;
 
     /// Names of the steps that [`Session::steps`] tells. They must differ from the engine's own (`connect`, `tls`,
-    /// `first_byte`, `transfer`).
+    /// `first_byte`, `transfer`, `close`).
     fn steps(&self) -> Vec<String> {
         Vec::new()
     }
@@ -114,9 +114,9 @@ pub trait Session: Send {
         &[]
     }
 
-    /// The connection broke in the middle of an operation. A session that may try again on a new connection says
-    /// `true` and asks for it in `actions`; the operation goes on.
-    fn retry(&mut self, _error: ErrorClass, _actions: &mut Actions) -> bool {
+    /// The server had closed the connection before what was sent last reached it. A session that may ask again on a
+    /// new connection says `true` and asks for it in `actions`; the operation goes on.
+    fn ask_again(&mut self, _actions: &mut Actions) -> bool {
         false
     }
 

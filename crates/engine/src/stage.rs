@@ -20,6 +20,8 @@ pub struct Stages {
     pub prepare_s: Option<f64>,
     /// Operations that run when the measured part ends may go on for so long.
     pub linger_s: f64,
+    /// After the measured part, connections are listened to for so long: what still comes was not asked for.
+    pub listen_s: f64,
     /// Longest drain; `None` for no such stage.
     pub drain_s: Option<f64>,
 }

@@ -20,6 +20,22 @@ impl Clock for MonotonicClock {
     }
 }
 
+/// Now on the monotonic clock, and how far two others are ahead of it, ns: the one that counts suspended time, too, and
+/// the wall clock, which can be set.
+pub(crate) fn offsets() -> (Nanos, i64, i64) {
+    // A pause between two readings would look like a step: the closest of some tries is taken.
+    let ahead = |other: libc::clockid_t| {
+        let tries = (0..5).map(|_| {
+            let before = read(libc::CLOCK_MONOTONIC) as i64;
+            let found = read(other) as i64;
+            let after = read(libc::CLOCK_MONOTONIC) as i64;
+            (after - before, found - before)
+        });
+        tries.min().map_or(0, |(_, ahead)| ahead)
+    };
+    (read(libc::CLOCK_MONOTONIC), ahead(libc::CLOCK_BOOTTIME), ahead(libc::CLOCK_REALTIME))
+}
+
 /// CPU time that the calling thread has used, ns.
 pub fn thread_cpu_ns() -> Nanos {
     read(libc::CLOCK_THREAD_CPUTIME_ID)

@@ -8,6 +8,7 @@ mod gate;
 mod net;
 pub mod process;
 mod trial;
+mod watch;
 
 pub use file::{read_bounded, start_files};
 pub use trial::{TrialError, TrialHandle, start};

@@ -47,6 +47,21 @@ pub fn thread_run_delay_ns() -> u64 {
     text.split_whitespace().nth(1).and_then(|field| field.parse().ok()).unwrap_or(0)
 }
 
+/// Time that the hypervisor gave to others while processors of this process wanted to run, since the machine began: the
+/// mean of these processors, ns; 0 when the kernel does not tell.
+pub fn stolen_ns() -> u64 {
+    let Ok(text) = std::fs::read_to_string("/proc/stat") else { return 0 };
+    // SAFETY: sysconf has no preconditions.
+    let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
+    let ours = processors();
+    let stolen = text.lines().filter_map(|line| {
+        let mut fields = line.strip_prefix("cpu").filter(|rest| !rest.starts_with(' '))?.split_whitespace();
+        let processor: u32 = fields.next()?.parse().ok()?;
+        ours.contains(&processor).then(|| fields.nth(7)?.parse::<u64>().ok())?
+    });
+    stolen.sum::<u64>() * 1_000_000_000 / ticks_per_s / (ours.len().max(1) as u64)
+}
+
 /// Resident memory of the process, bytes; 0 when `/proc` does not tell.
 pub fn resident_bytes() -> u64 {
     let Ok(text) = std::fs::read_to_string("/proc/self/statm") else { return 0 };

@@ -4,9 +4,10 @@ use crate::clock::MonotonicClock;
 use crate::gate::Gate;
 use crate::net::{EventLoop, LoopFigures, Remote, resolve};
 use crate::process;
+use crate::watch::Watch;
 use bakeoff_engine::{
-    Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, Stage, Timeline, TrialResult, TrialSpec,
-    Workload, collect,
+    Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, Stage, Stages, Timeline, TrialResult,
+    TrialSpec, Workload, collect,
 };
 use serde_json::{Map, json};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -121,6 +122,7 @@ struct Shared<W> {
 fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[Remote]) -> Outcome {
     let clock = MonotonicClock;
     let count = spec.cores as usize;
+    let watch = Watch::start()?;
     let gate = Gate::new(count, clock.now_ns() + head_start_ns(&spec));
     let shared = Arc::new(Shared { workload, spec, live: Arc::clone(live), gate });
     let spawn = |thread: usize| {
@@ -139,11 +141,16 @@ fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[R
         sessions.extend(part.1);
         figures.push(part.2);
     }
+    let disturbances = watch.finish(&shared.spec.timeline(shared.gate.start_ns()));
     let mut transport = Map::new();
     let (full, resumed) = figures.iter().fold((0, 0), |sum, part| (sum.0 + part.tls_full, sum.1 + part.tls_resumed));
     if full + resumed > 0 {
         transport.insert("tls_full".to_owned(), json!(full));
         transport.insert("tls_resumed".to_owned(), json!(resumed));
+    }
+    let unsolicited: u64 = figures.iter().map(|part| part.unsolicited).sum();
+    if unsolicited > 0 {
+        transport.insert("unsolicited".to_owned(), json!(unsolicited));
     }
     let generator = GeneratorFigures {
         elapsed_ns: shared.gate.end_ns().saturating_sub(shared.gate.start_ns()),
@@ -151,6 +158,7 @@ fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[R
         fatal: shared.gate.fatal(),
         rss_bytes: process::resident_bytes(),
         transport,
+        disturbances,
         workload: shared.workload.figures(sessions.iter().map(|(_, session)| session)),
     };
     let threads: Vec<_> = figures.iter().map(|part| part.thread).collect();
@@ -181,8 +189,8 @@ fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize) 
         sessions = shared.aside(sessions, remotes, thread, Stage::Prepare, limit_s);
         gate.agree_on_start(live, || MonotonicClock.now_ns() + head_start_ns(spec));
     }
-    let measured = shared.measure(sessions, remotes, thread, nanos(stages.linger_s));
-    gate.ended(MonotonicClock.now_ns());
+    let measured = shared.measure(sessions, remotes, thread, &stages);
+    gate.ended(measured.as_ref().map_or_else(|_| MonotonicClock.now_ns(), |part| part.2.ended_ns));
     let Some(limit_s) = stages.drain_s else { return measured };
     // Every thread must come by here, whatever became of it, or the others would wait for ever.
     gate.pass(live, Stage::Drain);
@@ -200,7 +208,7 @@ impl<W: Workload> Shared<W> {
         mut sessions: Vec<(u32, W::Session)>,
         remotes: &[Remote],
         thread: usize,
-        linger_ns: Nanos,
+        stages: &Stages,
     ) -> Part<W::Session> {
         let (spec, start_ns) = (&self.spec, self.gate.start_ns());
         let timeline = spec.timeline(start_ns);
@@ -209,10 +217,13 @@ impl<W: Workload> Shared<W> {
         let driver = Driver::resume(&self.workload, sessions, spec, live, thread, timeline, MonotonicClock);
         if self.gate.fatal().is_some() {
             let (recorder, sessions) = driver.into_parts();
-            return Ok((recorder, sessions, LoopFigures::default()));
+            let figures = LoopFigures { ended_ns: MonotonicClock.now_ns(), ..LoopFigures::default() };
+            return Ok((recorder, sessions, figures));
         }
         let starts = driver.first_starts(spec);
-        let event_loop = EventLoop::new(driver, &self.live, remotes.to_vec(), timeline)?.lingering(linger_ns);
+        let event_loop = EventLoop::new(driver, &self.live, remotes.to_vec(), timeline)?
+            .lingering(nanos(stages.linger_s))
+            .listening(nanos(stages.listen_s));
         let (recorder, mut sessions, figures) = event_loop.run(starts, spec.max_operations.is_some());
         sessions.iter_mut().for_each(|(_, session)| session.leave(Stage::Measure));
         Ok((recorder, sessions, figures))

@@ -35,6 +35,9 @@ pub struct Totals {
     pub corrupted: u64,
     pub closed_after: u64,
     pub status_forced: u64,
+    pub unanswered: u64,
+    pub bad_chunks: u64,
+    pub unsolicited: u64,
     seconds: Vec<Second>,
 }
 
@@ -65,6 +68,9 @@ impl Totals {
         self.corrupted += other.corrupted;
         self.closed_after += other.closed_after;
         self.status_forced += other.status_forced;
+        self.unanswered += other.unanswered;
+        self.bad_chunks += other.bad_chunks;
+        self.unsolicited += other.unsolicited;
         for (status, count) in &other.replies {
             *self.replies.entry(*status).or_default() += count;
         }
@@ -98,7 +104,8 @@ impl Totals {
             "turned_away": self.turned_away, "timed_out": self.timed_out, "tls_failed": self.tls_failed,
             "requests": self.requests, "replies": replies, "body_bytes": self.body_bytes, "bytes": self.bytes,
             "truncated": self.truncated, "corrupted": self.corrupted, "closed_after": self.closed_after,
-            "status_forced": self.status_forced, "per_second": per_second,
+            "status_forced": self.status_forced, "unanswered": self.unanswered, "bad_chunks": self.bad_chunks,
+            "unsolicited": self.unsolicited, "per_second": per_second,
         })
     }
 }

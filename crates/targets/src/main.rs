@@ -119,6 +119,18 @@ struct Web {
     /// Drop the connection after so many bytes of a body
     #[arg(long, value_name = "BYTES")]
     close_after: Option<u64>,
+    /// Close instead of answering every n-th request
+    #[arg(long, value_name = "N")]
+    unanswered: Option<u64>,
+    /// Write a chunk size of every n-th reply as 0x…
+    #[arg(long, value_name = "N")]
+    bad_chunk: Option<u64>,
+    /// Send another reply after every n-th, unasked
+    #[arg(long, value_name = "N")]
+    unsolicited: Option<u64>,
+    /// Announce the close of every connection and leave it to the client
+    #[arg(long)]
+    leave_open: bool,
     /// End cut bodies with a reset instead of a close
     #[arg(long)]
     cut_with_reset: bool,
@@ -305,6 +317,10 @@ fn describe_web(web: Web) -> WebSpec {
         truncate_every: web.truncate,
         corrupt_every: web.corrupt,
         close_after_bytes: web.close_after,
+        unanswered_every: web.unanswered,
+        bad_chunk_every: web.bad_chunk,
+        unsolicited_every: web.unsolicited,
+        leave_open: web.leave_open,
         cut_with_reset: web.cut_with_reset,
         idle_timeout_s: web.idle_timeout,
         max_connections: web.max_connections,

@@ -114,6 +114,10 @@ pub struct WebSpec {
     pub truncate_every: Option<u64>,
     pub corrupt_every: Option<u64>,
     pub close_after_bytes: Option<u64>,
+    pub unanswered_every: Option<u64>,
+    pub bad_chunk_every: Option<u64>,
+    pub unsolicited_every: Option<u64>,
+    pub leave_open: bool,
     pub cut_with_reset: bool,
     pub idle_timeout_s: f64,
     pub max_connections: usize,
@@ -168,6 +172,10 @@ impl Default for WebSpec {
             truncate_every: None,
             corrupt_every: None,
             close_after_bytes: None,
+            unanswered_every: None,
+            bad_chunk_every: None,
+            unsolicited_every: None,
+            leave_open: false,
             cut_with_reset: false,
             idle_timeout_s: 60.0,
             max_connections: 20_000,
@@ -208,6 +216,7 @@ impl WebSpec {
             need(refuse.of >= 1 && refuse.count <= refuse.of, "refuse needs count <= of and of >= 1, as in 1 of 10")?;
             need(refuse.of <= 1_000_000_000, "refuse.of must be at most 1000000000")?;
         }
+        need(self.tls.is_none() || self.bad_chunk_every.is_none(), "bad_chunk_every does not go with tls")?;
         if let Some(rate) = self.limit_per_s {
             within("limit_per_s", rate, 0.001, 1e9)?;
         }
@@ -218,6 +227,9 @@ impl WebSpec {
             ("status.every", self.status.map(|s| s.every)),
             ("truncate_every", self.truncate_every),
             ("corrupt_every", self.corrupt_every),
+            ("unanswered_every", self.unanswered_every),
+            ("bad_chunk_every", self.bad_chunk_every),
+            ("unsolicited_every", self.unsolicited_every),
             ("requests_per_connection", self.requests_per_connection),
             ("max_connections", Some(self.max_connections as u64)),
         ];

@@ -72,6 +72,30 @@ class ConnectionsResult(_Result):
     failed: int
     tls_full: int = 0
     tls_resumed: int = 0
+    late_closes: int = 0
+    unsolicited: int = 0
+
+
+class StopResult(_Result):
+    """A time in which the generator's process did not run: `at_s` after the start of traffic, `length_s` long, of which
+    `window_s` lie in the measured window.
+    """
+
+    at_s: float
+    length_s: float
+    window_s: float
+
+
+class DisturbancesResult(_Result):
+    """What happened to the generator's process and machine during the trial; `stolen_s` is the time that the
+    hypervisor gave to others, a mean over its processors, and `stolen_share` that of the whole trial.
+    """
+
+    stops: tuple[StopResult, ...] = ()
+    suspended_s: float = 0.0
+    clock_step_s: float = 0.0
+    stolen_s: float = 0.0
+    stolen_share: float = 0.0
 
 
 class GeneratorResult(_Result):
@@ -85,6 +109,7 @@ class GeneratorResult(_Result):
     late_start: SummaryResult
     lag: SummaryResult
     rss_bytes: int
+    disturbances: DisturbancesResult | None = None
 
 
 class UnfinishedResult(_Result):

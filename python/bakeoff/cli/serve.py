@@ -69,6 +69,14 @@ Truncate = Annotated[int | None, typer.Option(min=1, metavar="N", help="Cut ever
 Corrupt = Annotated[int | None, typer.Option(min=1, metavar="N", help="Damage one byte of every Nth body.")]
 CloseAfter = Annotated[str | None, typer.Option(metavar="SIZE", help="Cut every body after so many bytes.")]
 CutWithReset = Annotated[bool, typer.Option("--cut-with-reset", help="Make these cuts by a TCP reset.")]
+Unanswered = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Close instead of answering every Nth request.")
+]
+BadChunk = Annotated[int | None, typer.Option(min=1, metavar="N", help="Write a chunk size of every Nth reply as 0x….")]
+Unsolicited = Annotated[
+    int | None, typer.Option(min=1, metavar="N", help="Send another reply after every Nth, unasked.")
+]
+LeaveOpen = Annotated[bool, typer.Option("--leave-open", help="Announce every close and leave it to the client.")]
 IdleTimeout = Annotated[str, typer.Option(metavar="TIME", help="Close connections that are silent for so long.")]
 
 
@@ -94,6 +102,10 @@ def web(
     truncate: Truncate = None,
     corrupt: Corrupt = None,
     close_after: CloseAfter = None,
+    unanswered: Unanswered = None,
+    bad_chunk: BadChunk = None,
+    unsolicited: Unsolicited = None,
+    leave_open: LeaveOpen = False,
     cut_with_reset: CutWithReset = False,
     idle_timeout: IdleTimeout = "60s",
     counts_file: Counts = None,
@@ -118,6 +130,10 @@ def web(
         "truncate_every": truncate,
         "corrupt_every": corrupt,
         "close_after_bytes": quantity("--close-after", parse_size, close_after),
+        "unanswered_every": unanswered,
+        "bad_chunk_every": bad_chunk,
+        "unsolicited_every": unsolicited,
+        "leave_open": leave_open,
         "cut_with_reset": cut_with_reset,
         "idle_timeout_s": quantity("--idle-timeout", parse_duration, idle_timeout),
     }

@@ -36,6 +36,7 @@ def advise(
     found = [*_incomplete(run), *_left_out(cube), *_limits(run), *_blocks(pairs)]
     for contender in contenders:
         found += [*_hung(cube, contender), *_contender(contender), *_starved(contender)]
+    found += _disturbed(cube)
     found += [*_spread(cube, work_word(run.kind)), *_ceiling(run, contenders), *_short_trials(cube), *_audits(audits)]
     return tuple(found)
 
@@ -102,6 +103,20 @@ def _starved(contender: ContenderSummary) -> list[Advisory]:
             "machine of its own: its waits are in the response times shown.",
         )
     ]
+
+
+def _disturbed(cube: Cube) -> list[Advisory]:
+    """Trials in which the generator's machine was disturbed, though not so much that they are void."""
+    found = []
+    for mark, what in (
+        ("generator-paused", "was stopped for a moment"),
+        ("stolen-time", "lost time to the hypervisor"),
+    ):
+        marked = [trial for trial in cube.usable.values() if mark in trial.marks]
+        if marked:
+            text = f"The load generator {what} in {wording.plural(len(marked), 'trial')}."
+            found.append(Advisory(text, "The longest response times there may be the generator's own: leave it alone."))
+    return found
 
 
 def _spread(cube: Cube, work: str) -> list[Advisory]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from bakeoff.agents.result import SummaryResult, TrialResult
+from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
 from bakeoff.store import records
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
@@ -40,6 +41,8 @@ Mark = Literal[
     "starved-client",
     "stuck-operations",
     "late-start",
+    "generator-paused",
+    "stolen-time",
 ]
 VOIDING = {
     "ports_exhausted": "the generator ran out of local ports: use keep_alive or more source_addresses",
@@ -54,12 +57,22 @@ def judge(result: TrialResult, error_limit: float) -> tuple[str, str]:
     for error, advice in VOIDING.items():
         if result.errors.get(error, 0) > 0:
             return records.VOIDED, f"{advice} ({result.errors[error]} times)"
+    disturbed = why_void(result.generator.disturbances, result.window_s)
+    if disturbed is not None:
+        return records.VOIDED, disturbed
     if result.fatal:
         return records.FAILED, result.fatal
     if unbalanced(result):
         return records.VOIDED, "the ledger of messages does not balance: a defect of bakeoff, please report it"
     if result.operations == 0:
         return records.FAILED, f"no operation succeeded ({list_errors(result.errors)})"
+    unasked = unsolicited(result)
+    if unasked:
+        return (
+            records.FAILED,
+            f"{unasked:,} {'reply' if unasked == 1 else 'replies'} came that no request had asked for: any figure may "
+            "count one as an answer",
+        )
     share = result.errors_total / (result.operations + result.errors_total)
     if share > error_limit:
         limit = format_share(error_limit)
@@ -68,6 +81,11 @@ def judge(result: TrialResult, error_limit: float) -> tuple[str, str]:
             f"{share:.1%} of operations failed, more than {limit} ({list_errors(result.errors)})",
         )
     return records.OK, ""
+
+
+def unsolicited(result: TrialResult) -> int:
+    """Replies, or other bytes, that came on connections without a request."""
+    return result.connections.unsolicited + int((result.workload or {}).get("unsolicited") or 0)
 
 
 def unbalanced(result: TrialResult) -> bool:
@@ -107,6 +125,7 @@ def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[Mar
     late = result.generator.late_start.p99_ns
     if late is not None and late > LATE_START_P99_NS:
         found.append("late-start")
+    found += disturbance_marks(result.generator.disturbances)
     return tuple(found)
 
 
@@ -167,7 +186,7 @@ def to_record(
         generator_lag=_summary(generator.lag),
         generator_rss_bytes=generator.rss_bytes,
         fairness_jain=jain([c.operations for c in result.per_client]),
-        workload=result.workload or {},
+        workload=(result.workload or {}) | disturbance_facts(generator.disturbances),
         generator_run_delay_share=generator.run_delay_share,
     )
 

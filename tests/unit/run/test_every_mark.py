@@ -9,6 +9,14 @@ from tests.unit.run.fake import EMPTY, result
 
 NULL_PER_S = 1e6
 
+LONG = {"window_s": 200.0, "elapsed_s": 200.0}
+
+
+def disturbed(**changes: Any) -> dict[str, Any]:
+    """A trial whose generator was disturbed."""
+    return {"generator": {"disturbances": changes}}
+
+
 # One row for each mark: what is changed in a good result, and the tool's own ceiling per second.
 ROWS: dict[Mark, tuple[dict[str, Any], float | None]] = {
     "ledger-unbalanced": ({"workload": {"ledger": {"balanced": False}}}, NULL_PER_S),
@@ -27,6 +35,8 @@ ROWS: dict[Mark, tuple[dict[str, Any], float | None]] = {
         NULL_PER_S,
     ),
     "stuck-operations": ({"unfinished": {"operations": 1, "oldest_s": 30.0}}, NULL_PER_S),
+    "generator-paused": (disturbed(stops=[{"at_s": 1.0, "length_s": 0.3, "window_s": 0.3}]) | LONG, NULL_PER_S),
+    "stolen-time": (disturbed(stolen_s=0.3, stolen_share=0.03), NULL_PER_S),
     "late-start": ({"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 60_000_000}}}, NULL_PER_S),
 }
 

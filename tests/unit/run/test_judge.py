@@ -37,6 +37,41 @@ PLANNED = PlannedTrial(3, "a", 2, 1, 99)
             "the generator ran out of open files: raise `ulimit -n` (3 times)",
         ),
         (
+            {
+                "generator": {"disturbances": {"stops": [{"at_s": 0.5, "length_s": 0.25, "window_s": 0.25}]}},
+                "fatal": "x",
+            },
+            "voided",
+            "the load generator did not run for 0.25 s of the window of 2 s: it was stopped, or the machine stood "
+            "still; let nothing stop it (SIGSTOP, a debugger, a paused virtual machine)",
+        ),
+        # A sleeper of a loaded machine is late, too, but not so much; and outside the window nothing is lost.
+        ({"generator": {"disturbances": {"stops": [{"at_s": 0.5, "length_s": 0.24, "window_s": 0.24}] * 4}}}, "ok", ""),
+        ({"generator": {"disturbances": {"stops": [{"at_s": 2.4, "length_s": 9.0, "window_s": 0.0}]}}}, "ok", ""),
+        (
+            {"generator": {"disturbances": {"suspended_s": 30.0}}},
+            "voided",
+            "the machine was suspended for 30 s: keep it awake while a run goes on",
+        ),
+        (
+            {"generator": {"disturbances": {"clock_step_s": -1.0}}},
+            "voided",
+            "the clock of this machine was set by -1 s during the trial, as after a paused virtual machine: run again "
+            "once it is right",
+        ),
+        ({"generator": {"disturbances": {"clock_step_s": 0.2, "suspended_s": 0.2}}}, "ok", ""),
+        (
+            {"generator": {"disturbances": {"stolen_s": 0.26, "stolen_share": 0.11}}},
+            "voided",
+            "the hypervisor gave 11% of this machine's processor time to others: measure on a quieter host",
+        ),
+        ({"generator": {"disturbances": {"stolen_s": 0.02, "stolen_share": 0.11}}}, "ok", ""),
+        (
+            {"workload": {"unsolicited": 1}, "connections": {"opened": 1, "failed": 0, "unsolicited": 2}},
+            "failed",
+            "3 replies came that no request had asked for: any figure may count one as an answer",
+        ),
+        (
             {"cancelled": True, "operations": 0, "errors": {"ports_exhausted": 1}},
             "interrupted",
             "stopped after 2.5 s",

@@ -10,6 +10,7 @@ use super::uring;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use crate::process;
 use crate::trial::{Outcome, TrialError, TrialHandle, bind, launch, panic_text};
+use crate::watch::Watch;
 use bakeoff_engine::{
     Clock, Executor, FileDriver, FileNeeds, FileWorkload, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures,
     TrialSpec, collect,
@@ -66,6 +67,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
         times: Arc::default(),
     });
     let start_ns = MonotonicClock.now_ns() + HEAD_START_NS + sessions as u64 * HEAD_START_PER_SESSION_NS;
+    let watch = Watch::start()?;
     let (sender, parts) = channel();
     let mut started = 0;
     let mut unstarted = None;
@@ -80,6 +82,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
         stop(&common);
     }
     let gathered = gather(&parts, &common, started, &needs);
+    let disturbances = watch.finish(&spec.timeline(start_ns));
     let elapsed_ns = MonotonicClock.now_ns().saturating_sub(start_ns);
     let mut fault = gathered.fault;
     if !gathered.hung {
@@ -103,6 +106,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
         threads.push(part.2);
     }
     let mut generator = figures(live, elapsed_ns, fault);
+    generator.disturbances = disturbances;
     generator.workload = workload.figures(&done);
     Ok(finish(workload, recorders, &threads, &generator))
 }
@@ -130,6 +134,7 @@ fn figures(live: &Live, elapsed_ns: Nanos, fatal: Option<String>) -> GeneratorFi
         fatal,
         rss_bytes: process::resident_bytes(),
         transport: Map::new(),
+        disturbances: serde_json::Value::Null,
         workload: serde_json::Value::Null,
     }
 }

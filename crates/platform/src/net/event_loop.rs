@@ -1,6 +1,7 @@
 //! One load-generating thread: an epoll loop that carries out what its sessions ask for.
 
 mod connection;
+mod leaving;
 mod receive;
 mod receive_tls;
 
@@ -13,6 +14,7 @@ use bakeoff_engine::{
     Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Recorder, Session, ThreadFigures, Timeline,
 };
 use connection::{Connection, Link, NO_FD};
+use leaving::Leaving;
 use std::io;
 
 /// Read size when the plan does not set one. Small replies fit; the rest of large ones is dropped in the kernel.
@@ -21,6 +23,12 @@ const READ_BYTES: usize = 16 * 1024;
 const TICK_NS: Nanos = 50_000_000;
 /// Rounds of operations without I/O between two looks at the sockets.
 const READY_ROUNDS: usize = 64;
+/// A thread that did not run for so long was stopped: what happened meanwhile is heard before anybody is blamed, ns.
+const STOPPED_NS: Nanos = 2 * TICK_NS;
+/// Operations that run at the end get so long for their end when connections are listened to afterwards, ns.
+const LAST_WAIT_NS: Nanos = 250_000_000;
+/// Longest wait while listening, ns.
+const LISTEN_TURN_NS: Nanos = 5_000_000;
 
 /// Figures of the transport beside the recorder's.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,6 +36,10 @@ pub(crate) struct LoopFigures {
     pub thread: ThreadFigures,
     pub tls_full: u64,
     pub tls_resumed: u64,
+    /// What came on connections after their last reply.
+    pub unsolicited: u64,
+    /// The end of the measured part.
+    pub ended_ns: Nanos,
 }
 
 /// A thread's loop with all it owns.
@@ -38,11 +50,13 @@ pub(crate) struct EventLoop<'a, S: Session> {
     connections: Vec<Connection>,
     epoll: Epoll,
     timers: Timers,
+    leaving: Leaving,
     ready: Vec<(usize, u32)>,
     buffer: Vec<u8>,
     timeline: Timeline,
     /// The last moment: operations that run at the timeline's end may linger until then.
     over_ns: Nanos,
+    listen_ns: Nanos,
     figures: LoopFigures,
     reason_told: bool,
 }
@@ -58,6 +72,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         Ok(Self {
             connections: (0..driver.len()).map(|_| Connection::new()).collect(),
             timers: Timers::new(driver.len()),
+            leaving: Leaving::new(driver.len()),
             driver,
             live,
             remotes,
@@ -66,6 +81,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             buffer: vec![0; read_bytes],
             timeline,
             over_ns: timeline.end_ns,
+            listen_ns: 0,
             figures: LoopFigures::default(),
             reason_told: false,
         })
@@ -77,6 +93,12 @@ impl<'a, S: Session> EventLoop<'a, S> {
         self
     }
 
+    /// Listens to the connections for so long when all is over: what then comes was not asked for.
+    pub fn listening(mut self, listen_ns: Nanos) -> Self {
+        self.listen_ns = listen_ns;
+        self
+    }
+
     /// Runs until the trial's end, its bound, or a cancel. `starts` are the lanes' first moments.
     pub fn run(mut self, starts: Vec<(usize, Nanos)>, bounded: bool) -> (Recorder, Vec<(u32, S)>, LoopFigures) {
         for (lane, at_ns) in starts {
@@ -84,32 +106,62 @@ impl<'a, S: Session> EventLoop<'a, S> {
         }
         let mut meter = CpuMeter::new(self.timeline);
         let mut last_scan_ns = 0;
-        let now_ns = loop {
+        let mut last_ns = self.driver.now_ns();
+        let (now_ns, stopped) = loop {
             let now_ns = self.driver.now_ns();
+            let stopped = now_ns.saturating_sub(last_ns) > STOPPED_NS;
+            last_ns = now_ns;
             meter.look(now_ns);
             if self.is_over(now_ns, bounded) {
-                break now_ns;
+                break (now_ns, stopped);
             }
             if now_ns.saturating_sub(last_scan_ns) >= TICK_NS {
                 last_scan_ns = now_ns;
                 self.driver.publish(now_ns);
-                self.time_out(now_ns);
+                if !stopped {
+                    self.time_out(now_ns);
+                }
+                self.close_late(now_ns);
             }
             self.turn(now_ns);
         };
+        self.figures.ended_ns = now_ns;
         self.figures.thread = meter.finish(now_ns, bounded);
-        let (unfinished, oldest) = self.driver.unfinished(now_ns);
-        self.figures.thread.unfinished = unfinished;
-        self.figures.thread.oldest_unfinished_ns = oldest;
+        self.figures.thread.unfinished = self.driver.unfinished(now_ns).0;
+        self.driver.publish(now_ns);
+        self.listen(now_ns, stopped);
+        self.figures.thread.oldest_unfinished_ns = self.driver.unfinished(now_ns).1;
         if !self.live.is_cancelled() {
             self.driver.count_hung(now_ns);
         }
         self.driver.publish(now_ns);
+        self.close_leavers();
         for lane in 0..self.connections.len() {
             self.close(lane);
         }
         let (recorder, sessions) = self.driver.into_parts();
         (recorder, sessions, self.figures)
+    }
+
+    /// After the end: operations that run may end, and what nobody asked for is heard. Nothing of it is counted.
+    fn listen(&mut self, ended_ns: Nanos, stopped: bool) {
+        self.driver.close_books();
+        if self.live.is_cancelled() || (self.listen_ns == 0 && !stopped) {
+            return;
+        }
+        let mut quiet_ns = ended_ns;
+        loop {
+            let now_ns = self.driver.now_ns();
+            if self.driver.is_busy() {
+                quiet_ns = now_ns;
+            }
+            let silent = self.connections.iter().all(|connection| connection.fd == NO_FD) && self.leaving.is_empty();
+            if silent || now_ns >= quiet_ns + self.listen_ns || now_ns >= ended_ns + LAST_WAIT_NS {
+                return;
+            }
+            self.over_ns = now_ns + LISTEN_TURN_NS;
+            self.turn(now_ns);
+        }
     }
 
     /// A trial by time lives to its end even when no lane has anything left to do: its window is the plan's.
@@ -188,6 +240,8 @@ impl<'a, S: Session> EventLoop<'a, S> {
         loop {
             if actions.close {
                 self.close(lane);
+            } else if actions.leave {
+                self.leave(lane);
             }
             if next != Next::Pending {
                 self.clear_timer(lane);
@@ -218,9 +272,12 @@ impl<'a, S: Session> EventLoop<'a, S> {
                     next = self.driver.connected(lane, tls_follows, &mut actions);
                 }
                 Err(class) => {
+                    // Nothing of the request was taken: the connection had ended before.
+                    let unheard = actions.connect.is_none() && self.connections[lane].written == Some(0);
                     self.close(lane);
                     actions.clear();
-                    next = self.driver.failure(lane, class, &mut actions);
+                    let again = if unheard { self.driver.unheard(lane, &mut actions) } else { None };
+                    next = again.unwrap_or_else(|| self.driver.failure(lane, class, &mut actions));
                 }
             }
         }
@@ -245,9 +302,14 @@ impl<'a, S: Session> EventLoop<'a, S> {
     fn handle(&mut self, token: u64, readiness: u32) {
         let lane = token as u32 as usize;
         let connection = &self.connections[lane];
-        if connection.generation != (token >> 32) as u32 || connection.fd == NO_FD {
+        if connection.generation != (token >> 32) as u32 {
+            return self.leaver_ready(lane, (token >> 32) as u32, readiness);
+        }
+        if connection.fd == NO_FD {
             return;
         }
+        self.connections[lane].ending = readiness & receive::CLOSING != 0;
+        let connection = &self.connections[lane];
         if connection.link == Link::Connecting && !self.opened(lane, readiness) {
             return;
         }

@@ -72,7 +72,6 @@ pub(crate) fn is_connected(fd: RawFd, remote: &Remote) -> Result<bool, ErrorClas
     match last_errno() {
         libc::EISCONN => Ok(true),
         libc::EALREADY | libc::EINPROGRESS | libc::EINTR => Ok(false),
-        libc::ECONNRESET | libc::ECONNABORTED => Err(ErrorClass::Refused),
         errno => Err(class_of(errno)),
     }
 }
@@ -102,6 +101,13 @@ pub(crate) fn pending_error(fd: RawFd) -> i32 {
     let result =
         unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut value).cast(), &raw mut length) };
     if result == 0 { value } else { last_errno() }
+}
+
+/// Whether the other side has not received all that was sent.
+pub(crate) fn has_unacknowledged(fd: RawFd) -> bool {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: SIOCOUTQ (TIOCOUTQ) writes one int.
+    unsafe { libc::ioctl(fd, libc::TIOCOUTQ, &raw mut bytes) == 0 && bytes > 0 }
 }
 
 /// Closes a socket; with a reset when asked to.

@@ -5,10 +5,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 
+use bytes::{Buf, Bytes};
 use hyper::rt::ReadBufCursor;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
 
 use super::Shared;
@@ -35,6 +37,10 @@ pub struct Conn {
     written: AtomicU64,
     flush_wanted: AtomicBool,
     flush_waker: Mutex<Option<Waker>>,
+    /// Sent after the reply in hand, though nobody asked for it.
+    pub extra: Mutex<Bytes>,
+    /// Sent as the last words before the close.
+    pub last_words: Mutex<Bytes>,
 }
 
 impl Conn {
@@ -61,6 +67,8 @@ impl Conn {
             written: AtomicU64::new(0),
             flush_wanted: AtomicBool::new(false),
             flush_waker: Mutex::new(None),
+            extra: Mutex::default(),
+            last_words: Mutex::default(),
         }
     }
 
@@ -161,10 +169,32 @@ impl<T: Transport> Wire<T> {
     pub fn new(transport: T, conn: Arc<Conn>) -> Self {
         Self { transport, conn }
     }
+
+    /// Waits for the client to close, and says nothing meanwhile.
+    pub async fn until_closed(mut self) {
+        let mut dropped = [0; 256];
+        while matches!(self.transport.read(&mut dropped).await, Ok(1..)) {}
+    }
+
+    /// Sends what nobody asked for, after a reply.
+    fn poll_extra(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let conn = Arc::clone(&self.conn);
+        let mut extra = conn.extra.lock().unwrap_or_else(PoisonError::into_inner);
+        while !extra.is_empty() {
+            let written = ready!(Pin::new(&mut self.transport).poll_write(cx, &extra))?;
+            extra.advance(written);
+        }
+        Poll::Ready(Ok(()))
+    }
 }
 
 impl<T: Transport> Drop for Wire<T> {
     fn drop(&mut self) {
+        let last_words = std::mem::take(&mut *self.conn.last_words.lock().unwrap_or_else(PoisonError::into_inner));
+        if !last_words.is_empty() {
+            // They are few: the socket takes them at once, or the client is gone.
+            let _ = SockRef::from(&self.transport.socket()).send(&last_words);
+        }
         if self.conn.reset.load(Relaxed) {
             reset_on_close(self.transport.socket());
         }
@@ -217,6 +247,7 @@ impl<T: Transport> hyper::rt::Write for Wire<T> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let result = Pin::new(&mut self.transport).poll_flush(cx);
         if matches!(result, Poll::Ready(Ok(()))) {
+            ready!(self.poll_extra(cx))?;
             self.conn.flushed();
         }
         result

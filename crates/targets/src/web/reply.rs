@@ -29,6 +29,11 @@ enum Shape {
 }
 
 impl ReplyBody {
+    /// What it still holds.
+    pub fn data(&self) -> &Bytes {
+        &self.data
+    }
+
     pub fn whole(data: Bytes) -> Self {
         Self { data, shape: Shape::Whole }
     }

@@ -1,8 +1,8 @@
 //! From a request to its reply: what is asked for, when it may leave, what is wrong with it.
 
-use std::convert::Infallible;
-use std::sync::Arc;
+use std::io;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
 
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -37,7 +37,8 @@ impl Draft {
     }
 }
 
-pub async fn answer(conn: Arc<Conn>, request: Request<Incoming>) -> Result<Response<ReplyBody>, Infallible> {
+/// An error ends the connection without a reply.
+pub async fn answer(conn: Arc<Conn>, request: Request<Incoming>) -> io::Result<Response<ReplyBody>> {
     let aside = request.uri().path().starts_with(ASIDE);
     conn.aside.store(aside, Relaxed);
     if aside {
@@ -60,10 +61,38 @@ pub async fn answer(conn: Arc<Conn>, request: Request<Incoming>) -> Result<Respo
         conn.timer.until(conn.shared.started_ns + leaves_ns).await;
         conn.waiting.store(false, Relaxed);
     }
+    if conn.shared.every_unanswered.hit() {
+        conn.reset.store(conn.shared.spec.cut_with_reset, Relaxed);
+        conn.count(|totals| totals.unanswered += 1);
+        return Err(io::Error::other("left unanswered on purpose"));
+    }
     force_status(&conn, &mut draft);
     let head_only = request.method() == Method::HEAD;
     let last = conn.shared.spec.requests_per_connection.is_some_and(|most| begun >= most);
-    Ok(finish(&conn, draft, head_only, last))
+    if conn.shared.every_bad_chunk.hit() {
+        conn.count(|totals| totals.bad_chunks += 1);
+        *conn.last_words.lock().unwrap_or_else(PoisonError::into_inner) = bad_chunk(&draft.page.body);
+        return Err(io::Error::other("badly chunked on purpose"));
+    }
+    let unsolicited = conn.shared.every_unsolicited.hit();
+    let response = finish(&conn, draft, head_only, last);
+    if unsolicited {
+        conn.count(|totals| totals.unsolicited += 1);
+        *conn.extra.lock().unwrap_or_else(PoisonError::into_inner) = whole_reply(response.body().data());
+    }
+    Ok(response)
+}
+
+/// A reply whose chunk size is written as `0x…`, which lenient clients take for an empty body.
+fn bad_chunk(body: &Bytes) -> Bytes {
+    let head = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0x{:x}\r\n", body.len());
+    [head.as_bytes(), body, b"\r\n0\r\n\r\n"].concat().into()
+}
+
+/// A reply as it may look when nobody asked for it.
+fn whole_reply(body: &Bytes) -> Bytes {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+    [head.as_bytes(), body].concat().into()
 }
 
 /// The counts of the server, on the side.
@@ -156,7 +185,7 @@ fn finish(conn: &Arc<Conn>, mut draft: Draft, head_only: bool, last: bool) -> Re
     } else {
         plain(draft, bodiless)
     };
-    if last {
+    if last || conn.shared.spec.leave_open {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     response

@@ -200,11 +200,16 @@ async fn secure<T: Transport>(conn: Arc<Conn>, stream: T) {
 }
 
 async fn serve<T: Transport>(conn: Arc<Conn>, transport: T) {
+    let leave_open = conn.shared.spec.leave_open;
     let service = service_fn(|request| answer(Arc::clone(&conn), request));
     // An error is the client's going away, a malformed request (answered with 400), or a cut made on purpose.
-    let _ = http1::Builder::new()
+    let served = http1::Builder::new()
         .keep_alive(conn.shared.spec.keep_alive)
         .max_buf_size(MOST_HEAD_BYTES)
-        .serve_connection(Wire::new(transport, Arc::clone(&conn)), service)
-        .await;
+        .serve_connection(Wire::new(transport, Arc::clone(&conn)), service);
+    if !leave_open {
+        let _ = served.await;
+    } else if let Ok(parts) = served.without_shutdown().await {
+        parts.io.until_closed().await;
+    }
 }

@@ -142,6 +142,7 @@ impl MailWorkload {
             peak: Default::default(),
         };
         let stages = Stages {
+            listen_s: 0.0,
             prepare_s: (spec.initialise && plan.pop3.is_some()).then_some(spec.init_limit_s),
             linger_s: spec.linger_s,
             drain_s: plan.keeps_books().then_some(spec.drain_limit_s),

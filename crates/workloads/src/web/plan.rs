@@ -3,7 +3,7 @@
 use super::session::WebSession;
 use super::spec::{ClassSpec, RequestSpec, WebSpec};
 use crate::deck::deck;
-use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, TlsSettings, Workload};
+use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TlsSettings, Workload};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -37,10 +37,11 @@ pub(crate) struct WebPlan {
     pub requests_per_connection: u32,
     pub check_every: u32,
     pub hashed: AtomicU64,
-    /// Kept connections that the server had closed without notice.
+    /// Requests asked again because the server had closed their connection before they reached it.
     pub stale_connections: AtomicU64,
-    /// Closes that the server announced and did not make in time.
-    pub late_closes: AtomicU64,
+    /// Replies, or what else came, that no request had asked for.
+    pub unsolicited: AtomicU64,
+    pub close_with_reset: bool,
 }
 
 impl WebPlan {
@@ -63,6 +64,8 @@ pub struct WebWorkload {
 /// Upper limits of a specification.
 const CLASSES_MAX: usize = 1_000;
 const REQUESTS_MAX: usize = 1_000_000;
+/// How long connections are listened to after the last reply: a server that answers twice is then heard doing it, s.
+const LISTEN_S: f64 = 0.05;
 
 impl WebWorkload {
     /// Reads the workload part of a trial specification.
@@ -84,7 +87,8 @@ impl WebWorkload {
             check_every: spec.check_every,
             hashed: AtomicU64::new(0),
             stale_connections: AtomicU64::new(0),
-            late_closes: AtomicU64::new(0),
+            unsolicited: AtomicU64::new(0),
+            close_with_reset: spec.close_with_reset,
         };
         let tail = header_tail(spec, http11)?;
         for (number, class) in spec.classes.iter().enumerate() {
@@ -160,6 +164,10 @@ impl Workload for WebWorkload {
         vec![self.endpoint.clone()]
     }
 
+    fn stages(&self) -> Stages {
+        Stages { listen_s: LISTEN_S, ..Stages::default() }
+    }
+
     fn session(&self, identity: Identity) -> WebSession {
         let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
         WebSession::new(Arc::clone(&self.plan), rng)
@@ -170,7 +178,7 @@ impl Workload for WebWorkload {
         serde_json::json!({
             "bodies_hashed": count(&self.plan.hashed),
             "stale_connections": count(&self.plan.stale_connections),
-            "late_closes": count(&self.plan.late_closes),
+            "unsolicited": count(&self.plan.unsolicited),
         })
     }
 }

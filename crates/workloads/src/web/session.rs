@@ -18,12 +18,10 @@ enum State {
     },
     Chunked(Box<Chunked>),
     ToEnd,
-    /// The reply is complete; the server has said that it will close.
-    AwaitClose,
 }
 
-/// Longest wait for a close that the server has announced, ns.
-const CLOSE_WAIT_NS: u64 = 100_000_000;
+/// How a server may end a connection that was idle for too long (RFC 9110, 15.5.9), after `HTTP/1.x`.
+const IDLE_TIME_OUT: &[u8] = b" 408 ";
 
 /// The state machine of one connection, request after request.
 #[derive(Debug)]
@@ -133,9 +131,18 @@ impl WebSession {
                 progress
             }
             State::Length { .. } | State::Chunked(_) | State::ToEnd => self.body(bytes, actions),
-            // More than the announced reply, or something unasked for.
-            State::Idle | State::AwaitClose => self.broken(ErrorClass::Protocol, actions),
+            State::Idle => self.unsolicited(bytes, actions),
         }
+    }
+
+    /// Bytes that no request asked for: the next reply on this connection could be anyone's.
+    #[cold]
+    fn unsolicited(&mut self, bytes: &[u8], actions: &mut Actions) -> Progress {
+        if bytes.get(8..).is_none_or(|rest| !rest.starts_with(IDLE_TIME_OUT)) {
+            self.plan.unsolicited.fetch_add(1, Ordering::Relaxed);
+        }
+        self.drop_connection(actions);
+        Progress::Pending
     }
 
     #[inline]
@@ -176,6 +183,7 @@ impl WebSession {
         match &mut self.state {
             State::Length { left } => {
                 if bytes.len() as u64 > *left {
+                    self.plan.unsolicited.fetch_add(1, Ordering::Relaxed);
                     return self.broken(ErrorClass::Protocol, actions);
                 }
                 *left -= bytes.len() as u64;
@@ -186,7 +194,7 @@ impl WebSession {
                 } else {
                     actions.discard_bytes = left;
                 }
-                if left == 0 { self.complete(actions) } else { Progress::Pending }
+                if left == 0 { self.finish(actions) } else { Progress::Pending }
             }
             State::Chunked(decoder) => {
                 let (body_bytes, hasher) = (&mut self.body_bytes, &mut self.hasher);
@@ -198,8 +206,11 @@ impl WebSession {
                 });
                 match used {
                     Err(_) => self.broken(ErrorClass::Protocol, actions),
-                    Ok(used) if used < bytes.len() => self.broken(ErrorClass::Protocol, actions),
-                    Ok(_) if decoder.is_done() => self.complete(actions),
+                    Ok(used) if used < bytes.len() => {
+                        self.plan.unsolicited.fetch_add(1, Ordering::Relaxed);
+                        self.broken(ErrorClass::Protocol, actions)
+                    }
+                    Ok(_) if decoder.is_done() => self.finish(actions),
                     Ok(_) => Progress::Pending,
                 }
             }
@@ -210,41 +221,8 @@ impl WebSession {
                 }
                 Progress::Pending
             }
-            State::Idle | State::Head | State::AwaitClose => Progress::Pending,
+            State::Idle | State::Head => Progress::Pending,
         }
-    }
-
-    /// The reply is complete. A server that announced its close is awaited, so that `TIME_WAIT` stays there.
-    #[inline]
-    fn complete(&mut self, actions: &mut Actions) -> Progress {
-        if self.keeps_open {
-            return self.finish(actions);
-        }
-        self.state = State::AwaitClose;
-        actions.timer_ns = Some(CLOSE_WAIT_NS);
-        Progress::Pending
-    }
-
-    /// The reply is complete, but the server does not close as it said: the client does.
-    fn close_is_late(&mut self, actions: &mut Actions) -> Progress {
-        self.plan.late_closes.fetch_add(1, Ordering::Relaxed);
-        self.keeps_open = false;
-        self.finish(actions)
-    }
-
-    /// A kept connection that ended before the first byte of a reply was closed by the server while idle: the
-    /// request is asked again on a new one, once (RFC 9112, 9.3.1), and the time counts.
-    fn ask_again(&mut self, actions: &mut Actions) -> bool {
-        let stale = matches!(self.state, State::Head) && self.bytes_in == 0 && self.requests_on_connection > 1;
-        if stale {
-            self.plan.stale_connections.fetch_add(1, Ordering::Relaxed);
-            self.connected = false;
-            self.requests_on_connection = 1;
-            actions.close = true;
-            actions.connect = Some(0);
-            actions.send = true;
-        }
-        stale
     }
 
     #[inline]
@@ -252,13 +230,22 @@ impl WebSession {
         self.keeps_open && self.plan.keep_alive && self.requests_on_connection < self.plan.requests_per_connection
     }
 
-    /// Judges the complete reply and ends the operation.
+    /// The reply is complete, and so is the operation. A close that the server has announced is left to it.
     #[inline]
     fn finish(&mut self, actions: &mut Actions) -> Progress {
         self.state = State::Idle;
         if !self.will_reuse() {
-            self.drop_connection(actions);
+            self.connected = false;
+            actions.leave = !self.keeps_open && !self.plan.close_with_reset;
+            actions.close = !actions.leave;
         }
+        let error = self.judge();
+        Progress::Done(self.outcome(error))
+    }
+
+    /// The server's close was the end of the reply.
+    fn finish_closed(&mut self, actions: &mut Actions) -> Progress {
+        self.drop_connection(actions);
         let error = self.judge();
         Progress::Done(self.outcome(error))
     }
@@ -280,18 +267,12 @@ impl WebSession {
     }
 
     fn closed(&mut self, actions: &mut Actions) -> Progress {
-        if self.ask_again(actions) {
-            return Progress::Pending;
-        }
         match self.state {
             State::Idle => {
                 self.drop_connection(actions);
                 Progress::Pending
             }
-            State::AwaitClose | State::ToEnd => {
-                self.keeps_open = false;
-                self.finish(actions)
-            }
+            State::ToEnd => self.finish_closed(actions),
             State::Head if self.bytes_in == 0 => self.broken(ErrorClass::ClosedEarly, actions),
             State::Head => self.broken(ErrorClass::Protocol, actions),
             State::Length { .. } | State::Chunked(_) => self.broken(ErrorClass::ShortBody, actions),
@@ -328,14 +309,13 @@ impl Session for WebSession {
                 };
                 *left = left.saturating_sub(bytes);
                 actions.discard_bytes = *left;
-                if *left == 0 { self.complete(actions) } else { Progress::Pending }
+                if *left == 0 { self.finish(actions) } else { Progress::Pending }
             }
             Event::Connected => {
                 self.connected = true;
                 Progress::Pending
             }
             Event::Closed => self.closed(actions),
-            Event::Timer if matches!(self.state, State::AwaitClose) => self.close_is_late(actions),
             Event::Sent | Event::Timer => Progress::Pending,
         }
     }
@@ -345,17 +325,24 @@ impl Session for WebSession {
         &self.plan.wire[self.plan.requests[self.request].wire.clone()]
     }
 
-    fn retry(&mut self, error: ErrorClass, actions: &mut Actions) -> bool {
-        error == ErrorClass::ResetBeforeFirstByte && self.ask_again(actions)
+    /// The server closed a kept connection before the request had reached it: the request is asked again on a new one,
+    /// once (RFC 9112, 9.3.1), and the time counts. One that had reached the server is not: it was left unanswered.
+    fn ask_again(&mut self, actions: &mut Actions) -> bool {
+        let stale = matches!(self.state, State::Head) && self.bytes_in == 0 && self.requests_on_connection > 1;
+        if stale {
+            self.plan.stale_connections.fetch_add(1, Ordering::Relaxed);
+            self.connected = false;
+            self.requests_on_connection = 1;
+            actions.close = true;
+            actions.connect = Some(0);
+            actions.send = true;
+        }
+        stale
     }
 
     fn fail(&mut self, error: ErrorClass) -> Outcome {
         self.connected = false;
-        let whole = matches!(self.state, State::AwaitClose);
         self.state = State::Idle;
-        // A reset after the whole reply is a rude close and no more.
-        let reset = matches!(error, ErrorClass::ResetBeforeFirstByte | ErrorClass::ResetAfterFirstByte);
-        let error = if whole && reset { self.judge() } else { Some(error) };
-        self.outcome(error)
+        self.outcome(Some(error))
     }
 }

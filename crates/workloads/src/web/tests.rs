@@ -90,49 +90,87 @@ fn the_request_on_the_wire_says_what_the_settings_say() {
 }
 
 #[test]
-fn without_keep_alive_the_operation_ends_when_the_server_has_closed() {
+fn an_operation_ends_with_its_reply_and_an_announced_close_is_left_to_the_server() {
     let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+    for keep_alive in [false, true] {
+        let mut session = session(|spec| spec.keep_alive = keep_alive);
+        let (outcome, actions) = exchange(&mut session, &[reply], false);
+        assert_eq!(outcome.unwrap().error, None);
+        assert_eq!((actions.leave, actions.close, actions.timer_ns), (true, false, None));
+        let mut actions = Actions::NONE;
+        session.begin(&mut actions);
+        assert_eq!(actions.connect, Some(0), "the next request has a connection of its own");
+    }
+}
+
+#[test]
+fn a_client_that_ends_by_reset_waits_for_no_close() {
+    let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+    let mut session = session(|spec| (spec.keep_alive, spec.close_with_reset) = (false, true));
+    let (outcome, actions) = exchange(&mut session, &[reply], false);
+    assert_eq!((outcome.unwrap().error, actions.leave, actions.close), (None, false, true));
+}
+
+#[test]
+fn a_reply_whose_end_is_the_close_ends_with_it() {
     let mut session = session(|spec| spec.keep_alive = false);
+    let reply = b"HTTP/1.0 200 OK\r\n\r\nhello";
     assert_eq!(exchange(&mut session, &[reply], false).0, None);
     let mut actions = Actions::NONE;
     let Progress::Done(outcome) = session.advance(Event::Closed, &mut actions) else { panic!("not done") };
-    assert_eq!(outcome.error, None);
-    assert!(actions.close);
+    assert_eq!((outcome.error, actions.close, actions.leave), (None, true, false));
 }
 
 #[test]
-fn a_server_that_does_not_close_as_announced_is_closed_by_the_client() {
-    let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+fn a_reset_before_the_end_of_the_reply_is_an_error() {
     let mut session = session(|spec| spec.keep_alive = false);
-    let (outcome, actions) = exchange(&mut session, &[reply], false);
-    assert!(outcome.is_none() && actions.timer_ns.is_some());
-    let mut actions = Actions::NONE;
-    let Progress::Done(outcome) = session.advance(Event::Timer, &mut actions) else { panic!("not done") };
-    assert!(outcome.error.is_none() && actions.close);
-}
-
-#[test]
-fn a_reset_after_the_whole_reply_is_no_error_and_one_before_its_end_is() {
-    let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
-    let mut session = session(|spec| spec.keep_alive = false);
-    exchange(&mut session, &[reply], false);
-    assert_eq!(session.fail(ErrorClass::ResetAfterFirstByte).error, None);
-    exchange(&mut session, &[&reply[..reply.len() - 1]], false);
+    exchange(&mut session, &[&OK[..OK.len() - 1]], false);
     assert_eq!(session.fail(ErrorClass::ResetAfterFirstByte).error, Some(ErrorClass::ResetAfterFirstByte));
 }
 
 #[test]
-fn a_kept_connection_closed_without_notice_is_replaced_once_within_the_operation() {
+fn a_request_that_did_not_reach_the_server_is_asked_again_once_within_the_operation() {
     let mut session = session(|_| ());
-    exchange(&mut session, &[OK], false);
     let mut actions = Actions::NONE;
     session.begin(&mut actions);
+    assert!(!session.ask_again(&mut actions), "a new connection is not tried again");
+    session.advance(Event::Connected, &mut actions);
+    session.advance(Event::Received(OK), &mut actions);
     actions.clear();
-    assert_eq!(session.advance(Event::Closed, &mut actions), Progress::Pending);
+    session.begin(&mut actions);
+    assert_eq!(actions.connect, None);
+    assert!(session.ask_again(&mut actions));
     assert_eq!((actions.close, actions.connect, actions.send), (true, Some(0), true));
-    assert!(!session.retry(ErrorClass::ResetBeforeFirstByte, &mut actions), "a new connection is not tried again");
+    assert!(!session.ask_again(&mut actions), "once");
     let Progress::Done(outcome) = session.advance(Event::Closed, &mut actions) else { panic!("not done") };
     assert_eq!(outcome.error, Some(ErrorClass::ClosedEarly));
+}
+
+#[test]
+fn a_request_that_reached_the_server_and_was_not_answered_is_an_error() {
+    let mut session = session(|_| ());
+    exchange(&mut session, &[OK], false);
+    let (outcome, _) = exchange(&mut session, &[], true);
+    assert_eq!(outcome.unwrap().error, Some(ErrorClass::ClosedEarly));
+}
+
+#[test]
+fn what_nobody_asked_for_is_counted_and_its_connection_given_up() {
+    let told = |unasked: &[u8]| {
+        let workload = WebWorkload::new(&spec(|_| ())).unwrap();
+        let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
+        exchange(&mut session, &[OK], false);
+        let mut actions = Actions::NONE;
+        assert_eq!(session.advance(Event::Received(unasked), &mut actions), Progress::Pending);
+        assert!(actions.close);
+        workload.figures([session].iter())["unsolicited"].as_u64().unwrap()
+    };
+    assert_eq!((told(OK), told(b"x")), (1, 1));
+    assert_eq!(
+        told(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"),
+        0,
+        "that is how servers end idle ones"
+    );
 }
 
 #[test]
@@ -145,6 +183,9 @@ fn each_way_to_break_a_reply_has_its_class() {
         (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", false, ErrorClass::WrongStatus),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", true, ErrorClass::ShortBody),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", false, ErrorClass::Protocol),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\n", false, ErrorClass::Protocol),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5 garbage\0", false, ErrorClass::Protocol),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\n", false, ErrorClass::Protocol),
         (b"220 ready\r\n", false, ErrorClass::Protocol),
         (b"HTTP/1.1 200 OK\r\nConte", true, ErrorClass::Protocol),
     ];

@@ -31,12 +31,15 @@ def section(context: Context) -> Section:
 def _closing(context: Context, name: str) -> str:
     """How a contender ended connections where it was not as agreed; none of these is an error. Empty if never."""
     trials = [trial for trial in context.run.trials if trial.contender == name]
-    stale, late = (sum(int(t.workload.get(key) or 0) for t in trials) for key in ("stale_connections", "late_closes"))
+    stale = sum(int(t.workload.get("stale_connections") or 0) for t in trials)
+    late = sum(t.connections.get("late_closes", 0) for t in trials)
     parts = []
     if stale:
         connections = wording.plural(stale, "kept connection")
-        parts.append(f"closed {connections} without notice, and the request was asked again on a new one")
+        parts.append(
+            f"had closed {connections} before a request reached it, and the request was asked again on a new one"
+        )
     if late:
         closes = wording.plural(late, "announced close")
-        parts.append(f"did not make {closes} within 100 ms, and the client closed instead")
-    return f"{name} {'; it '.join(parts)} (no errors; the time counts)." if parts else ""
+        parts.append(f"left {closes} to the client (after the operation, and in none of its times)")
+    return f"{name} {'; it '.join(parts)}: no errors." if parts else ""

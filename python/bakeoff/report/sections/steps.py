@@ -11,6 +11,8 @@ from bakeoff.store.records import TrialRecord
 TITLES = {"connect": "connect", "tls": "TLS handshake", "first_byte": "to first byte", "transfer": "transfer"}
 ORDER = ("connect", "tls", "first_byte", "transfer")
 OTHER = "other"
+# Not part of any operation: the wait for a close that the server had announced.
+CLOSE = "close"
 # A remainder below this share of the mean gets no colour of its own.
 SMALL = 0.005
 
@@ -57,14 +59,26 @@ def _note(context: Context) -> str:
     settings = context.run.plan.get("settings")
     if isinstance(settings, dict) and settings.get("keep_alive") is False:
         return (
-            "Mean time per operation of each step. Every operation has a connection of its own, and ends with the "
-            "disconnect: the wait for the server's close (its FIN), at most 100 ms, belongs to it and is part of "
-            "the transfer."
+            "Mean time per operation of each step. Every operation has a connection of its own: it begins with the "
+            "connect and ends when the announced reply is complete. The disconnect follows aside and is in no response "
+            "time and no rate" + _closes(context) + "."
         )
     return (
         "Mean time per operation of each step. With connections kept open, connecting is shared out over all the "
         "operations of a connection."
     )
+
+
+def _closes(context: Context) -> str:
+    """How long servers took to close as they had announced, where that was measured."""
+    found = []
+    for name in context.names:
+        steps = [s.summary for t in context.usable if t.contender == name for s in t.steps if s.name == CLOSE]
+        count = sum(s.count for s in steps)
+        if count:
+            mean_ms = sum((s.mean_ns or 0.0) * s.count for s in steps) / count / 1e6
+            found.append(f"{name} {wording.figures(mean_ms)} ms")
+    return f"; from there to the server's close: {', '.join(found)} on average" if found else ""
 
 
 def _rank(step: str) -> tuple[int, str]:
@@ -84,7 +98,7 @@ def _means(trials: tuple[TrialRecord, ...]) -> dict[str, float]:
     for trial in trials:
         for step in trial.steps:
             # Steps of single operations (`pop3-retr/first_byte`) are parts of these.
-            if step.summary.mean_ns is not None and "/" not in step.name:
+            if step.summary.mean_ns is not None and "/" not in step.name and step.name != CLOSE:
                 sums[step.name] = sums.get(step.name, 0.0) + step.summary.mean_ns * step.summary.count
     if not sums:
         return {}

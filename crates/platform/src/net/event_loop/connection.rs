@@ -35,6 +35,10 @@ pub(super) struct Connection {
     pub(super) no_delay: bool,
     pub(super) sent_once: bool,
     pub(super) low_water: u64,
+    /// Something came since the session sent last.
+    pub(super) answered: bool,
+    /// The server has ended its side, as the last readiness said.
+    pub(super) ending: bool,
 }
 
 impl Connection {
@@ -51,6 +55,8 @@ impl Connection {
             no_delay: false,
             sent_once: false,
             low_water: 1,
+            answered: false,
+            ending: false,
         }
     }
 }
@@ -69,6 +75,8 @@ impl<S: Session> EventLoop<'_, S> {
         connection.no_delay = false;
         connection.sent_once = false;
         connection.low_water = 1;
+        connection.answered = false;
+        connection.ending = false;
         connection.generation = connection.generation.wrapping_add(1);
     }
 
@@ -150,11 +158,7 @@ impl<S: Session> EventLoop<'_, S> {
         let connection = &mut self.connections[lane];
         let errno = socket::pending_error(connection.fd);
         if errno != 0 {
-            let class = match socket::class_of(errno) {
-                ErrorClass::ResetBeforeFirstByte => ErrorClass::Refused,
-                class => class,
-            };
-            self.fail(lane, class);
+            self.fail(lane, socket::class_of(errno));
             return false;
         }
         let generation = connection.generation;
@@ -179,6 +183,7 @@ impl<S: Session> EventLoop<'_, S> {
             connection.no_delay = true;
         }
         connection.sent_once = true;
+        connection.answered = false;
         let bytes = self.driver.session(lane).outgoing();
         if let Some(tls) = &mut connection.tls {
             tls.write(&bytes[written..])?;

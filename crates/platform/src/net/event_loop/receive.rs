@@ -2,7 +2,7 @@
 
 use super::{EventLoop, READ_BYTES};
 use crate::net::socket::{self, Moved};
-use bakeoff_engine::{Actions, Event, Session};
+use bakeoff_engine::{Actions, Event, Next, Session};
 
 /// Most bytes dropped by one call.
 const DISCARD_BYTES_MAX: u64 = 1 << 30;
@@ -32,13 +32,15 @@ impl<S: Session> EventLoop<'_, S> {
             };
             let mut actions = Actions::NONE;
             let next = match moved {
-                Moved::Bytes(0) => self.driver.event(lane, Event::Closed, &mut actions),
+                Moved::Bytes(0) => self.ended(lane, &mut actions),
                 Moved::Bytes(count) if drops => self.driver.event(lane, Event::Discarded(count as u64), &mut actions),
                 Moved::Bytes(count) => self.driver.event(lane, Event::Received(&self.buffer[..count]), &mut actions),
                 Moved::Blocked => return,
                 Moved::Failed(errno) => return self.fail(lane, socket::class_of_established(errno)),
             };
-            self.connections[lane].discard_bytes = actions.discard_bytes;
+            let connection = &mut self.connections[lane];
+            connection.discard_bytes = actions.discard_bytes;
+            connection.answered = true;
             if drops {
                 self.set_low_water(lane);
             }
@@ -63,6 +65,18 @@ impl<S: Session> EventLoop<'_, S> {
                 }
             }
         }
+    }
+
+    /// The server has ended its side. A request that it had not received by then was not ignored: it came too late.
+    pub(super) fn ended(&mut self, lane: usize, actions: &mut Actions) -> Next {
+        let connection = &self.connections[lane];
+        if !connection.answered
+            && socket::has_unacknowledged(connection.fd)
+            && let Some(next) = self.driver.unheard(lane, actions)
+        {
+            return next;
+        }
+        self.driver.event(lane, Event::Closed, actions)
     }
 
     /// Asks for wake-ups in proportion to what is still to be dropped.

@@ -25,7 +25,7 @@ impl<S: Session> EventLoop<'_, S> {
                 }
                 Ok(true) => {
                     let mut actions = Actions::NONE;
-                    let next = self.driver.event(lane, Event::Closed, &mut actions);
+                    let next = self.ended(lane, &mut actions);
                     self.act(lane, next, actions);
                 }
                 Ok(false) => {}
@@ -112,6 +112,7 @@ impl<S: Session> EventLoop<'_, S> {
                 (self.driver.event(lane, Event::Received(clear), &mut actions), clear.len())
             };
             tls.consume(used);
+            self.connections[lane].answered = true;
             self.connections[lane].discard_bytes = actions.discard_bytes;
             if !self.act_tls(lane, generation, tls, next, actions)? {
                 return Ok(false);
@@ -133,6 +134,7 @@ impl<S: Session> EventLoop<'_, S> {
         if here && sends {
             actions.send = false;
             self.connections[lane].written = None;
+            self.connections[lane].answered = false;
             tls.write(self.driver.session(lane).outgoing())?;
             if !tls.flush(self.connections[lane].fd)? {
                 self.want_write(lane)?;

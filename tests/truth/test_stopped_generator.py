@@ -1,0 +1,79 @@
+"""A generator that is stopped from outside must say so, and must not blame the server for it."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.agents.result import TrialResult
+from bakeoff.run.judge import judge
+from tests.conftest import Target, web_workload
+
+TRIAL = """
+import json, sys
+from bakeoff import _engine
+handle = _engine.start(sys.argv[1])
+outcome = None
+while outcome is None:
+    outcome = handle.wait(0.02)
+    print(json.loads(handle.snapshot())["elapsed_s"], flush=True)
+print(outcome.json())
+"""
+
+
+def stopped(workload: dict[str, Any], at_s: float, for_s: float, **spec: Any) -> TrialResult:
+    """The result of a trial whose process is stopped after `at_s` for `for_s` seconds."""
+    whole = {"clients": 4, "seed": 1, **spec, "workload": workload}
+    process = subprocess.Popen([sys.executable, "-c", TRIAL, json.dumps(whole)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        while float(process.stdout.readline()) < at_s:
+            pass
+        process.send_signal(signal.SIGSTOP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(for_s)
+        process.send_signal(signal.SIGCONT)
+        last = process.stdout.read().splitlines()[-1]
+    finally:
+        process.kill()
+        process.wait()
+    return TrialResult.model_validate_json(last)
+
+
+def file_workload(folder: Path) -> dict[str, Any]:
+    """Clients of the office mix in a folder."""
+    return {
+        "kind": "file-mix", "folder": str(folder), "loadfile": None, "once": False, "resolve": True,
+        "workspace_bytes": 1 << 20, "flush": False, "verify": True, "reuse": None, "keep": False, "stall_s": 60.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["web", "files"])
+def test_a_stop_within_a_trial_voids_it(target: Callable[..., Target], tmp_path: Path, kind: str) -> None:
+    workload = web_workload(target().address) if kind == "web" else file_workload(tmp_path)
+    result = stopped(workload, 0.4, 0.6, length_s=3.0)
+    assert result.operations > 0 and result.errors_total == 0
+    disturbances = result.generator.disturbances
+    assert disturbances is not None
+    assert max(stop.window_s for stop in disturbances.stops) >= 0.5
+    state, reason = judge(result, 0.05)
+    assert state == "voided" and "did not run for" in reason, (state, reason)
+
+
+def test_a_stop_over_the_end_of_a_trial_voids_it_and_blames_nobody(target: Callable[..., Target]) -> None:
+    result = stopped(web_workload(target().address), 1.0, 2.0, length_s=2.5, reply_timeout_s=0.5)
+    assert result.errors == {}, "the replies had come: they were only not read"
+    assert result.unfinished.oldest_s == 0.0
+    state, reason = judge(result, 0.05)
+    assert state == "voided" and "did not run for" in reason, (state, reason)
+
+
+def test_requests_that_wait_while_the_generator_stands_do_not_time_out(target: Callable[..., Target]) -> None:
+    """The reply came long before its time-out, and is found when the generator goes on."""
+    result = stopped(web_workload(target(delay_s=0.2).address), 0.5, 0.8, length_s=3.0, reply_timeout_s=0.5)
+    assert result.errors == {}
