@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,6 +18,10 @@ from bakeoff import _engine
 # A shell that starts the tests in the background leaves SIGINT ignored, here and in every child; tests of Ctrl-C
 # need it as a terminal gives it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Marks of runs that tests start (bakeoff.run.started_here) belong into no real user's state folder.
+_STATE = tempfile.TemporaryDirectory(prefix="bakeoff-test-state-")
+os.environ["XDG_STATE_HOME"] = _STATE.name
 
 TrialRunner = Callable[..., dict[str, Any]]
 

@@ -7,12 +7,12 @@ import pytest
 
 from tests.cli.conftest import COMMAND, Bakeoff, Serve
 from tests.unit.compare.synthetic import FULL_MIXES, run
-from tests.unit.report.test_terminal_and_cli import store
+from tests.unit.store.builders import stored
 
 
 @pytest.mark.parametrize("words", [("show",), ("show", "--json"), ("compare",), ("compare", "--json")])
 def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path: Path, words: tuple[str, ...]) -> None:
-    store(run(mixes=FULL_MIXES, blocks=6, window_s=2.0), tmp_path / "r.bakeoff")
+    stored(run(mixes=FULL_MIXES, blocks=6, window_s=2.0), tmp_path / "r.bakeoff")
     command = [*COMMAND, words[0], "r.bakeoff", *words[1:]]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None

@@ -10,6 +10,7 @@ from bakeoff.compare import compare_run
 from bakeoff.report.terminal import print_summary
 from bakeoff.run.driver import RunInterruptedError
 from bakeoff.run.judge import UNBALANCED
+from bakeoff.run.trust import resume_command
 from bakeoff.store.read import read_run
 
 EXIT_INTERRUPTED = 130
@@ -40,7 +41,7 @@ def stop_cleanly(stop: RunInterruptedError) -> NoReturn:
         done = sum(t.state != "interrupted" for t in run.trials)
         typer.echo(
             f"bakeoff: interrupted; {done} of {run.trials_planned} trials are kept in {stop.path}. "
-            f"Go on with: bakeoff resume {stop.path}",
+            f"Go on with: {resume_command(run)}",
             err=True,
         )
     raise typer.Exit(EXIT_INTERRUPTED)

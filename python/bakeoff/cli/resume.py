@@ -8,7 +8,11 @@ import typer
 from bakeoff.agents.local import LocalAgent
 from bakeoff.cli.result import print_result, stop_cleanly
 from bakeoff.cli.run import make_observer
+from bakeoff.plan.load import read_plan_file, resolve_plan
+from bakeoff.plan.stored import stored_plan
 from bakeoff.run.driver import RunInterruptedError, resume_run
+from bakeoff.run.trust import acts
+from bakeoff.store.read import read_run
 
 
 def register(app: typer.Typer) -> None:
@@ -18,10 +22,25 @@ def register(app: typer.Typer) -> None:
 
 def resume(
     path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file of an interrupted run.")],
+    plan: Annotated[
+        Path | None,
+        typer.Option("--plan", metavar="PLAN.toml", help="Plan file of the run, if it was not started here by you."),
+    ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Do what the plan in the run file says, wherever the file came from.")
+    ] = False,
 ) -> None:
-    """Finish a run that was interrupted: the trials that are missing run, the others stay as they are."""
+    """Finish a run that was interrupted: the trials that are missing run, the others stay as they are.
+
+    A run file that was not started here by you may hold anybody's shell commands and addresses: nothing of its plan is
+    done before you give the plan file that says the same, or --trust.
+    """
+    given = None if plan is None else resolve_plan(read_plan_file(plan))
+    if trust:
+        for line in acts(stored_plan(read_run(path))):
+            typer.echo(f"trusted: {line}", err=True)
     try:
-        done = resume_run(path, LocalAgent(), make_observer())
+        done = resume_run(path, LocalAgent(), make_observer(), given, trust)
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     if not done:

@@ -184,9 +184,9 @@ class IometerCsv:
 
 def _specs(run: RunRecord) -> list[AccessSpec]:
     from bakeoff.plan.kinds.file_blocks import FileBlocksSettings, specs
-    from bakeoff.plan.model import Plan
+    from bakeoff.plan.stored import stored_plan
 
-    settings = Plan.from_dict(run.plan).settings
+    settings = stored_plan(run).settings
     assert isinstance(settings, FileBlocksSettings)
     named = settings.access or settings.icf
     if named:

@@ -6,8 +6,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from bakeoff.agents.base import Agent, TrialSession
 from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.agents.spec import NullWorkload, TrialSpec
@@ -22,9 +20,11 @@ from bakeoff.run.observer import Observer, trial_line
 from bakeoff.run.preflight import check_disk, estimate_bytes, preflight
 from bakeoff.run.reset import reset
 from bakeoff.run.specs import trial_spec
+from bakeoff.run.started_here import mark
 from bakeoff.run.stop import Stop
+from bakeoff.run.trust import trusted_plan
 from bakeoff.store import records
-from bakeoff.store.read import pending, read_run
+from bakeoff.store.read import pending, planned, read_run
 from bakeoff.store.records import ContenderRecord, EventRecord, PlannedTrial, TrialRecord
 from bakeoff.store.write import RunHeader, RunWriter, utc_now
 
@@ -58,21 +58,23 @@ def start_run(plan: Plan, path: Path, agent: Agent, observer: Observer) -> None:
             warnings = _warnings(plan, path)
             check, notes = _examine(plan)
             specs = _specs(plan, check)
-            planned = order_trials(plan)
-            with RunWriter.create(path, _header(plan, agent, check), planned) as writer:
+            order = order_trials(plan)
+            with RunWriter.create(path, _header(plan, agent, check), order) as writer:
                 created = True
+                writer.set_started_here(mark(path, plan.hash))
                 loop = _Loop(plan, check, specs, agent, writer, observer, stop, None)
                 loop.tell([*warnings, *notes])
                 loop.calibrate()
-                loop.run(planned)
+                loop.run(order)
     except KeyboardInterrupt:
         raise RunInterruptedError(path if created else None) from None
 
 
-def resume_run(path: Path, agent: Agent, observer: Observer) -> int:
+def resume_run(path: Path, agent: Agent, observer: Observer, given: Plan | None = None, trust: bool = False) -> int:
     """Run what is still to do in a run file; returns the number of trials that were.
 
-    Raises RunFileError when the file is complete, in use, or of another corpus than the contenders serve now.
+    Raises RunFileError when the file is complete, in use, of another corpus than the contenders serve now, or when its
+    plan may not be acted on (see bakeoff.run.trust; `given` and `trust` are what the user says).
     """
     run = read_run(path)
     todo = pending(path)
@@ -81,13 +83,13 @@ def resume_run(path: Path, agent: Agent, observer: Observer) -> int:
             with RunWriter.reopen(path) as writer:
                 writer.finish()
         return 0
-    try:
-        plan = Plan.from_dict(run.plan)
-    except (ValidationError, KeyError) as error:
-        raise RunFileError(f"{path} holds a plan that this version cannot read ({error}): run the plan anew") from None
+    plan = trusted_plan(run, given, trust)
+    if list(planned(path)) != order_trials(plan):
+        raise RunFileError(f"{path} is damaged (its order of trials is not the plan's): run the plan again")
     stop = Stop()
     try:
         with stop.active(), RunWriter.reopen(path) as writer:
+            writer.set_started_here(mark(path, plan.hash))
             warnings = _warnings(plan, path)
             check, notes = _examine(plan)
             _refuse_other_content(path, run.environment, check)

@@ -84,6 +84,7 @@ class FileBlocksSettings(FileSettings):
         None,
         min_length=1,
         description="With cache = cold, shell command before each cell, such as one for the server.",
+        json_schema_extra={"command": True},
     )
 
     DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {"access": ("block_sizes",), "icf": ("block_sizes",)}

@@ -64,6 +64,7 @@ class FileMatrixSettings(FileSettings):
         None,
         min_length=1,
         description="With cache = cold, shell command before each test, such as a remount of the share.",
+        json_schema_extra={"command": True},
     )
     stonewall: bool = Field(False, description="All clients stop a test when the first one is done with it.")
     mixed_read_percent: OptionalWhole = Field(

@@ -1,0 +1,104 @@
+"""May a plan that came out of a run file be acted on?
+
+A run file is data and is passed on; its plan names shell commands, addresses and paths. It is acted on only when the
+user says the same otherwise: by a plan file that means the same plan, by having started it here (see
+bakeoff.run.started_here), or by `--trust` after having seen what it would do. Every verb that acts on a stored plan
+goes through `trusted_plan`.
+"""
+
+import shlex
+from typing import Any
+
+from bakeoff.errors import RunFileError
+from bakeoff.plan.kinds import KINDS
+from bakeoff.plan.kinds.file_common import FolderKind
+from bakeoff.plan.model import Plan
+from bakeoff.plan.stored import stored_plan
+from bakeoff.run.started_here import is_marked
+from bakeoff.store.records import RunRecord
+
+MOST_DIFFERENCES = 6
+
+
+def trusted_plan(run: RunRecord, given: Plan | None = None, trust: bool = False) -> Plan:
+    """The plan of a run, if it may be acted on. `given` is the plan that the user names beside it.
+
+    Raises RunFileError that lists what acting on it would do and what to type, or where `given` differs. Before that
+    nothing was run, opened or asked.
+    """
+    plan = stored_plan(run)
+    if _head(plan) != (
+        run.kind,
+        run.suite,
+        run.mixes,
+        run.blocks_planned,
+        [(c.name, c.address) for c in run.contenders],
+    ):
+        raise RunFileError(f"{run.path} is damaged (its figures are not those of its plan): run the plan again")
+    if given is not None and given.hash != plan.hash:
+        raise RunFileError(
+            f"the plan given is not the one of {run.path}: they differ in {_differences(plan, given)}; `bakeoff plan … "
+            "--toml` with the words of the run writes its plan file"
+        )
+    if trust or given is not None or is_marked(run.path, plan.hash, run.started_here):
+        return plan
+    file = shlex.quote(str(run.path))
+    raise RunFileError(
+        f"{run.path} was not started here by you, so nothing of its plan was done. To go on with it would:\n"
+        + "".join(f"  {line}\n" for line in acts(plan))
+        + f"Give the plan file that says the same: bakeoff resume {file} --plan PLAN.toml\n"
+        f"or, if all of this may be done:          bakeoff resume {file} --trust"
+    )
+
+
+def resume_command(run: RunRecord) -> str:
+    """What this user types to go on with a run that they just saw being run."""
+    known = is_marked(run.path, run.plan_hash, run.started_here)
+    return f"bakeoff resume {shlex.quote(str(run.path))}" + ("" if known else " --trust")
+
+
+def acts(plan: Plan) -> list[str]:
+    """What carrying out a plan does to this machine and to others, one line each; commands come first."""
+    settings, folders = plan.settings, isinstance(KINDS[plan.kind], FolderKind)
+    found = [f"run in a shell before each visit of {c.name}: {shown(c.reset)}" for c in plan.contenders if c.reset]
+    paths = [] if plan.corpus is None else [f"read the folder {shown(plan.corpus)} (corpus)"]
+    for name, field in type(settings).model_fields.items():
+        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+        value = getattr(settings, name)
+        if extra.get("command") and value is not None:
+            found.append(f"run in a shell ({field.alias or name}): {shown(value)}")
+        if extra.get("path") and isinstance(value, str):
+            paths.append(f"read the file {shown(value)} ({field.alias or name})")
+    if getattr(settings, "drop_caches", False):
+        found.append("drop the caches of this machine (drop_caches)")
+    where = "write, read and remove files in" if folders else "send load to"
+    return found + [f"{where} {shown(c.address)} (contender {c.name})" for c in plan.contenders] + paths
+
+
+def shown(text: str) -> str:
+    """Text from a file that others may have written: nothing in it moves the cursor or hides what follows."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def _head(plan: Plan) -> tuple[object, ...]:
+    contenders = [(c.name, c.address) for c in plan.contenders]
+    return plan.kind, plan.suite, plan.settings.mixes, plan.blocks, contenders
+
+
+def _differences(one: Plan, other: Plan) -> str:
+    """Names of what differs, as `settings.length_s`."""
+    names = sorted(set(_leaves(one.to_dict()).items()) ^ set(_leaves(other.to_dict()).items()))
+    found = list(dict.fromkeys(name for name, _ in names))
+    if not found:
+        return "the order of their contenders"
+    return ", ".join(found[:MOST_DIFFERENCES]) + (" …" if len(found) > MOST_DIFFERENCES else "")
+
+
+def _leaves(value: Any, name: str = "") -> dict[str, str]:
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = [(item.get("name", i) if isinstance(item, dict) else i, item) for i, item in enumerate(value)]
+    else:
+        return {name: repr(value)}
+    return {k: v for key, item in items for k, v in _leaves(item, f"{name}.{key}".lstrip(".")).items()}
