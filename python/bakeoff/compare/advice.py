@@ -6,10 +6,9 @@ from collections import Counter
 
 from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.exploratory import P99_OPERATIONS
 from bakeoff.compare.hung import hung
 from bakeoff.compare.mail_limits import limits
-from bakeoff.compare.metrics import peak_operations, work_word
+from bakeoff.compare.metrics import P99_OPERATIONS, peak_operations, work_word
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
 from bakeoff.compare.spread import widest
 from bakeoff.compare.surface import has_cells
@@ -56,7 +55,8 @@ def _left_out(cube: Cube) -> list[Advisory]:
         trials = wording.plural(number, f"{state} trial")
         found.append(
             Advisory(
-                f"{contender} has {trials}; their pairs enter no ratio.",
+                f"{contender} has {trials}; "
+                + ("each counts as lost." if state == "failed" else "their pairs enter no ratio."),
                 LEFT_OUT_ADVICE[state],
             )
         )

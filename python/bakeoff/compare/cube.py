@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare.model import LeftOut
+from bakeoff.compare.lost import broke, lost_trial
+from bakeoff.compare.model import LeftOut, Lost
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 
 Key = tuple[str, int, int]
@@ -18,13 +19,16 @@ Key = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Cube:
-    """``trials`` maps (contender, clients, block) to the trial; ``usable`` holds those that count."""
+    """``trials`` maps (contender, clients, block) to the trial; ``usable`` holds those whose numbers count; ``lost``
+    those that the contender lost, with the reason: they have no numbers, or none that may stand for it.
+    """
 
     contenders: tuple[str, ...]
     mixes: tuple[int, ...]
     blocks: tuple[int, ...]
     trials: dict[Key, TrialRecord]
     usable: dict[Key, TrialRecord]
+    lost: dict[Key, str]
     left_out: tuple[LeftOut, ...]
 
     def values(self, extract: Callable[[TrialRecord], float], failed_too: bool = False) -> NDArray[np.float64]:
@@ -40,6 +44,11 @@ class Cube:
                     if trial is not None and (why_unusable(trial) is None or (failed_too and broke(trial))):
                         found[c, m, b] = extract(trial)
         return found
+
+    def losses(self, contender: str) -> NDArray[np.bool_]:
+        """Which trials ``contender`` lost, shape (mixes, blocks)."""
+        found = [[(contender, mix, block) in self.lost for block in self.blocks] for mix in self.mixes]
+        return np.array(found, dtype=bool).reshape(len(self.mixes), len(self.blocks))
 
     def of(self, contender: str, mixes: tuple[int, ...]) -> list[TrialRecord]:
         """All trials of ``contender`` at ``mixes``, usable or not."""
@@ -57,8 +66,9 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     ordered = (baseline, *(name for name in names if name != baseline))
     trials = {(t.contender, t.mix_clients, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
     usable = {key: trial for key, trial in trials.items() if why_unusable(trial) is None}
+    lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, run.kind))}
     blocks = tuple(sorted({block for _, _, block in trials}))
-    return Cube(ordered, tuple(sorted(run.mixes)), blocks, trials, usable, _left_out(trials))
+    return Cube(ordered, tuple(sorted(run.mixes)), blocks, trials, usable, lost, _left_out(trials))
 
 
 def why_unusable(trial: TrialRecord) -> str | None:
@@ -73,14 +83,6 @@ def why_unusable(trial: TrialRecord) -> str | None:
     return None
 
 
-def broke(trial: TrialRecord) -> bool:
-    """The contender itself failed: the trial failed, or nothing succeeded in it.
-
-    Voided trials are not its fault.
-    """
-    return trial.state == "failed" or (trial.state == OK and trial.operations == 0)
-
-
 def _left_out(trials: dict[Key, TrialRecord]) -> tuple[LeftOut, ...]:
     found = []
     for trial in sorted(trials.values(), key=lambda t: t.order):
@@ -89,6 +91,12 @@ def _left_out(trials: dict[Key, TrialRecord]) -> tuple[LeftOut, ...]:
             state = trial.state if trial.state != OK else "failed"
             found.append(LeftOut(trial.id, trial.contender, trial.mix_clients, trial.block, trial.order, state, reason))
     return tuple(found)
+
+
+def lost_trials(cube: Cube) -> tuple[Lost, ...]:
+    """What each contender lost outright, in the order it ran."""
+    ordered = sorted(cube.lost.items(), key=lambda item: cube.trials[item[0]].order)
+    return tuple(Lost(*key, "", reason) for key, reason in ordered)
 
 
 def blamed(trials: list[TrialRecord]) -> list[TrialRecord]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare import wording
-from bakeoff.compare.cube import Cube, blamed, broke, totals
+from bakeoff.compare.cube import Cube, blamed, totals
 from bakeoff.compare.gates import GENERATOR_LIMITED, GENERATOR_STARVED
 from bakeoff.compare.hung import hung
+from bakeoff.compare.intervals import shown
+from bakeoff.compare.lost import broke
 from bakeoff.compare.metrics import Metric, error_share
 from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint
-from bakeoff.stats import collapse_after_peak, geometric_interval, mean_interval, saturation
+from bakeoff.stats import collapse_after_peak, finite, geometric_interval, mean_interval, saturation
 from bakeoff.store.records import RunRecord
 
+Floats = NDArray[np.float64]
 SATURATION_SHARE = 0.05
 
 
@@ -28,21 +32,38 @@ def contender_curves(cube: Cube, metrics: tuple[Metric, ...], level: float) -> t
             found.append(_curve(cube, metric, contender, values[index], level))
     errors = cube.values(error_share, failed_too=True) * 100.0
     for index, contender in enumerate(cube.contenders):
-        points = tuple(_point(mix, errors[index, m], "linear", level, floor=0.0) for m, mix in enumerate(cube.mixes))
+        points = tuple(_share(mix, errors[index, m], level) for m, mix in enumerate(cube.mixes))
         found.append(Curve("errors", "Failed operations", "%", contender, "arithmetic mean", points))
     return tuple(found)
 
 
-def _curve(cube: Cube, metric: Metric, contender: str, values: NDArray[np.float64], level: float) -> Curve:
-    points = tuple(_point(mix, values[m], metric.scale, level) for m, mix in enumerate(cube.mixes))
+def _curve(cube: Cube, metric: Metric, contender: str, values: Floats, level: float) -> Curve:
+    lost = cube.losses(contender)
+    points = []
+    for m, mix in enumerate(cube.mixes):
+        broken = [broke(t) for b in cube.blocks if (t := cube.trials.get((contender, mix, b))) is not None]
+        number = sum(broken) if metric.higher_is_better and not metric.cells else 0
+        points.append(_point(mix, values[m], metric.scale, level, int(lost[m].sum()), number))
     centre = "arithmetic mean" if metric.scale == "linear" else "geometric mean"
-    return Curve(metric.key, metric.title, metric.unit, contender, centre, points)
+    return Curve(metric.key, metric.title, metric.unit, contender, centre, tuple(points))
 
 
-def _point(mix: int, values: NDArray[np.float64], scale: str, level: float, floor: float = -math.inf) -> CurvePoint:
+def _point(mix: int, values: Floats, scale: str, level: float, lost: int = 0, zeros: int = 0) -> CurvePoint:
+    """``zeros`` trials served nothing that counts: they pull the mean down instead of being left out of it."""
+    served = finite(values)
+    if zeros and served.size:
+        total = served.size + zeros
+        return CurvePoint(mix, int(total), float(served.sum()) / total, math.nan, math.nan, lost)
     found = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level)
-    low = found.low if math.isnan(found.low) else max(floor, found.low)
-    return CurvePoint(mix, found.blocks, found.centre, low, found.high)
+    low, high = (shown(end, found.blocks) for end in (found.low, found.high))
+    return CurvePoint(mix, found.blocks, found.centre, low, high, lost)
+
+
+def _share(mix: int, values: Floats, level: float) -> CurvePoint:
+    """A share in percent: its interval cannot leave 0 to 100."""
+    point = _point(mix, values, "linear", level)
+    low, high = (end if math.isnan(end) else min(100.0, max(0.0, end)) for end in (point.low, point.high))
+    return replace(point, low=low, high=high)
 
 
 def summaries(
@@ -58,9 +79,7 @@ def summaries(
     )
 
 
-def _summary(
-    cube: Cube, name: str, address: str, rates: NDArray[np.float64], curve: Curve, p99: Curve | None
-) -> ContenderSummary:
+def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p99: Curve | None) -> ContenderSummary:
     trials = [trial for (contender, _, _), trial in cube.trials.items() if contender == name]
     usable = [trial for (contender, _, _), trial in cube.usable.items() if contender == name]
     broken = sum(broke(trial) for trial in trials)

@@ -8,14 +8,13 @@ from collections import defaultdict
 import numpy as np
 
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.metrics import P99_OPERATIONS
 from bakeoff.compare.model import Cell, Exploratory
 from bakeoff.compare.surface import cells_of
 from bakeoff.stats import MINIMUM_BLOCKS, benjamini_hochberg, fcr_level, ratio_from_logs
 from bakeoff.store.records import Summary
 
 Q = 0.05
-# A distribution-free upper 95 % bound of a 99th percentile needs this many independent operations.
-P99_OPERATIONS = 368
 MEAN_OPERATIONS = 30
 
 

@@ -4,13 +4,15 @@ generator must not win.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
-from bakeoff.compare.cube import Cube, broke, totals, why_unusable
+from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
 from bakeoff.compare.faults import Fault, told
 from bakeoff.compare.hung import hung
+from bakeoff.compare.lost import broke, starved_clients
 from bakeoff.compare.model import Gate, GateLevel, Verdict
 from bakeoff.compare.spread import widest
 from bakeoff.stats import MINIMUM_BLOCKS, Decision
@@ -24,6 +26,8 @@ WRONG_BUDGET = 0.001
 WRONG = ("wrong_status", "protocol")
 # In these protocols a status other than success is how a server says no for now, which is honest.
 REFUSING = ("mail", "app")
+# Outcomes in which one of the two is ahead.
+AHEAD = ("higher", "lower", "near_margin")
 
 
 @dataclass(frozen=True)
@@ -47,18 +51,23 @@ class Judge:
         mixes: tuple[int, ...],
         leader: str,
         blocks: int,
+        reach: tuple[float, float] = (math.nan, math.nan),
     ) -> tuple[Verdict, tuple[Gate, ...]]:
-        """The verdict on ``contender`` against ``baseline`` over ``mixes``; ``leader`` is the one ahead."""
-        alike = decision.outcome not in ("higher", "lower")
+        """The verdict on ``contender`` against ``baseline`` over ``mixes``; ``leader`` is the one ahead, by a factor
+        inside ``reach``.
+        """
+        alike = decision.outcome not in AHEAD
         follower = baseline if leader == contender else contender
         gates = tuple(self._gates(leader, follower, mixes, alike))
-        return self._worded(decision, leader, blocks, gates), gates
+        return self._worded(decision, leader, blocks, gates, reach), gates
 
-    def _worded(self, decision: Decision, leader: str, blocks: int, gates: tuple[Gate, ...]) -> Verdict:
+    def _worded(
+        self, decision: Decision, leader: str, blocks: int, gates: tuple[Gate, ...], reach: tuple[float, float]
+    ) -> Verdict:
         reasons = tuple(gate.text for gate in gates)
         red = [gate.text for gate in gates if gate.level == "red"]
         wrong = [gate.text for gate in gates if gate.name == "wrong content"]
-        if wrong and (decision.outcome not in ("higher", "lower") or leader in self.faults):
+        if wrong and (decision.outcome not in AHEAD or leader in self.faults):
             # No number of further blocks mends it, so that none is named.
             return Verdict("disqualified", None, None, "disqualified: " + "; ".join(wrong), reasons)
         if decision.outcome == "too_few":
@@ -68,14 +77,19 @@ class Judge:
             return Verdict("inconclusive", None, decision.more_blocks, self._inconclusive(decision), reasons)
         if red:
             return Verdict("withheld", None, None, "withheld: " + "; ".join(red), reasons)
+        faster = f"{leader} is faster, by {wording.excess(*reach)}" if reach[0] > 1.0 else ""
+        delta = wording.percent(self.delta)
         if decision.outcome == "equivalent":
-            text = f"equivalent within ±{wording.percent(self.delta)}"
+            text = f"equivalent within ±{delta}" + (f" ({faster})" if faster else "")
             return Verdict("equivalent", None, None, text, reasons)
+        if decision.outcome == "near_margin":
+            text = f"{faster or f'{leader} is faster'}; whether by more than {delta} is open"
+            return Verdict("near_margin", None, None, text, reasons)
         return Verdict("better", leader, None, f"{leader} better", reasons)
 
     def _inconclusive(self, decision: Decision) -> str:
         if decision.more_blocks is None:
-            return f"inconclusive: the difference lies at the margin of ±{wording.percent(self.delta)}"
+            return "inconclusive: no reasonable number of blocks would settle it"
         return f"inconclusive: about {wording.plural(decision.more_blocks, 'more block', 'more blocks')} needed"
 
     def _gates(self, leader: str, follower: str, mixes: tuple[int, ...], alike: bool) -> list[Gate]:
@@ -85,6 +99,7 @@ class Judge:
             ahead = alike or name == leader
             found += self._faults(name, ahead)
             found += self._broken(name, trials, ahead)
+            found += self._starving(name, trials, ahead)
             found += self._hung(name, trials, ahead)
             usable = [trial for trial in trials if why_unusable(trial) is None]
             # Honest refusals do not save an opponent whose content or books are wrong.
@@ -105,6 +120,13 @@ class Judge:
             return []
         text = f"{name} failed {len(broken)} of {wording.plural(len(trials), 'trial')}"
         return [Gate("failed trials", "red" if ahead else "amber", text, name)]
+
+    def _starving(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
+        hit = sum(not broke(trial) and bool(starved_clients(trial, self.kind)) for trial in blamed(trials))
+        if not hit:
+            return []
+        text = f"{name} starved clients in {hit} of {wording.plural(len(trials), 'trial')}"
+        return [Gate("starved clients", "red" if ahead else "amber", text, name)]
 
     def _hung(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         """A server that swallows a request frees itself of work: one such operation is too many for a lead."""

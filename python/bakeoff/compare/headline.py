@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 from bakeoff.compare import wording
+from bakeoff.compare.lost import counted_as
 from bakeoff.compare.matrix_model import Matrix, SurfacePair
 from bakeoff.compare.metrics import CELLS, Metric
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison, RunInfo, Sentence
@@ -48,11 +51,13 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
     if end.blocks == 0:
         return f"{pair.contender} and {pair.baseline} have no complete block in common: nothing can be compared."
     faster, slower, value, low, high = _leader_first(pair, end)
+    if all_lost := _all_lost(pair):
+        return all_lost
     numbers = f"{wording.ratio(value, low, high)} the {info.rate_unit} of {slower}"
-    basis = f"95 % interval {wording.interval(low, high)}, {wording.plural(end.blocks, 'block')}, {_over(end)}"
+    basis = ", ".join(_basis(end, low, high))
     if end.mixes_left_out:
         left_out = wording.names([str(mix) for mix in end.mixes_left_out])
-        basis += f", without the mix at {left_out} clients, which has too few usable pairs"
+        basis += f", without the mix at {left_out} clients, where too few pairs can be compared"
     kind = end.verdict.kind
     if kind == "better":
         floor = "at least " if any(gate.name == "generator" for gate in end.gates) else ""
@@ -62,12 +67,14 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
         mean = " on average" if end.title.startswith(CELLS) else ""
         return (
             f"{pair.contender} and {pair.baseline} are equivalent{mean} within ±{wording.percent(info.delta)}: "
-            f"{faster} serves {numbers} ({basis})."
+            f"{faster} serves {numbers} ({basis}).{_certain(end)}"
         )
+    if kind == "near_margin":
+        return f"{end.verdict.text}: it serves {numbers} ({basis})."
     if kind == "inconclusive":
         return (
             f"No winner yet between {pair.contender} and {pair.baseline}: {faster} served {numbers} "
-            f"({basis}); {_more(end, info)}"
+            f"({basis}); {_more(end)}"
         )
     if kind == "disqualified":
         wrong = wording.names([n for n in (pair.contender, pair.baseline) if n in wrong_side(end)])
@@ -78,8 +85,37 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
         )
     if kind == "withheld":
         return f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {faster} served {numbers} ({basis})."
-    few = f"{numbers} ({basis})" if end.blocks > 1 else f"{numbers} ({wording.plural(end.blocks, 'block')})"
-    return f"{faster} served {few}; {end.verdict.text}."
+    return f"{faster} served {numbers} ({basis}); {end.verdict.text}."
+
+
+def _basis(end: Endpoint, low: float, high: float) -> list[str]:
+    """What the ratio rests on: its interval from six blocks on, the blocks and mixes, and what was lost outright."""
+    found = [] if math.isnan(low) else [f"95 % interval {wording.interval(low, high)}"]
+    found += [wording.plural(end.blocks, "block"), _over(end)]
+    losers = [f"{n:,} that {name} lost" for name, n in end.lost.items() if n]
+    if losers:
+        which = wording.plural(end.pairs_counted, "pair")
+        found.append(f"{wording.names(losers)} of {which} {counted_as(end.lost_as)}")
+    return found
+
+
+def _all_lost(pair: PairComparison) -> str:
+    """The sentence when one of them lost every pair: then there is no ratio."""
+    end = pair.primary
+    sides = ((pair.baseline, pair.contender), (pair.contender, pair.baseline))
+    for name, other in sides:
+        if not 0 < end.lost[name] == end.pairs_counted or end.verdict.kind == "disqualified":
+            continue
+        result = f"{other} is better" if end.verdict.winner == other else end.verdict.text
+        number = wording.plural(end.lost[name], "trial")
+        return f"{name} lost all of its {number} in which {other} was measured: {result}."
+    return ""
+
+
+def _certain(end: Endpoint) -> str:
+    """Equivalent contenders can differ for certain: the clause of the verdict that says so."""
+    _, bracket, clause = end.verdict.text.partition(" (")
+    return f" {clause.removesuffix(')')}." if bracket else ""
 
 
 def wrong_side(end: Endpoint) -> set[str]:
@@ -96,9 +132,9 @@ def _over(end: Endpoint) -> str:
     return f"{cells}, {mixes}" if len(end.mixes) > 1 else cells
 
 
-def _more(end: Endpoint, info: RunInfo) -> str:
+def _more(end: Endpoint) -> str:
     if end.verdict.more_blocks is None:
-        return f"the difference lies at the margin of ±{wording.percent(info.delta)}, more blocks may not settle it."
+        return "no reasonable number of further blocks would settle it."
     return f"about {wording.plural(end.verdict.more_blocks, 'more block', 'more blocks')} needed."
 
 
@@ -113,7 +149,8 @@ def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
     for end in pair.secondary:
         if end.metric == "p99" and end.blocks > 1 and end.verdict.kind != "disqualified":
             title = next(metric.short for metric in metrics if metric.key == "p99")
-            reach = f"{wording.ratio(end.ratio, end.low, end.high)} ({wording.interval(end.low, end.high)})"
+            interval = "" if math.isnan(end.low) else f" ({wording.interval(end.low, end.high)})"
+            reach = f"{wording.ratio(end.ratio, end.low, end.high)}{interval}"
             return [f"The {title} of {pair.contender} is {reach} that of {pair.baseline}: {end.verdict.text}."]
     return []
 

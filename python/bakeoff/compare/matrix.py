@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import matrix_words
+from bakeoff.compare import matrix_words, wording
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.intervals import shown
+from bakeoff.compare.lost import PairLogs
 from bakeoff.compare.matrix_find import crossings, outliers, regimes
 from bakeoff.compare.matrix_model import Average, Axis, CellRatio, CellState, Matrix, SizeCurve, SizePoint, SurfacePair
-from bakeoff.compare.surface import Surface, build_surface
-from bakeoff.stats import MINIMUM_BLOCKS, RowRatios, benjamini_hochberg, ratios_by_row
+from bakeoff.compare.surface import Surface, build_surface, whole
+from bakeoff.stats import MINIMUM_BLOCKS, RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
 
 Floats = NDArray[np.float64]
 Q = 0.05
@@ -28,7 +31,7 @@ def compare_matrix(cube: Cube, level: float, kind: str) -> Matrix | None:
     found = []
     for pair in combinations(range(len(cube.contenders)), 2):
         works = [_Work(surface, *pair, level) for surface in surfaces]
-        works = [work for work in works if np.isfinite(work.logs).any()]
+        works = [work for work in works if np.isfinite(work.served()).any()]
         if not works:
             continue
         # One family of tests for each pair: all cells at all numbers of clients.
@@ -49,22 +52,40 @@ class _Work:
     contender: int
     level: float
 
-    @property
+    @cached_property
+    def pair(self) -> PairLogs:
+        """ln(contender / baseline), shape (cells, blocks), with bounded losses."""
+        return self.surface.pair(self.baseline, self.contender)
+
+    @cached_property
     def logs(self) -> Floats:
-        """ln(contender / baseline), shape (cells, blocks)."""
-        with np.errstate(invalid="ignore"):
-            found: Floats = np.log(self.surface.rates[self.contender]) - np.log(self.surface.rates[self.baseline])
-        return found
+        """The same with 0 for what both lost."""
+        return self.pair.settled()
+
+    @cached_property
+    def rows(self) -> RowRatios:
+        """Each cell over its blocks; where one of the two lost some of them, by the sign-flip test."""
+        found = ratios_by_row(self.logs, self.level)
+        low, high, p = found.low.copy(), found.high.copy(), found.p.copy()
+        for at in np.flatnonzero((self.pair.lost[0] | self.pair.lost[1]).any(axis=1)):
+            one = ratio_by_signs(self.logs[at], self.level)
+            low[at], high[at], p[at] = one.low, one.high, one.p_t
+        few = found.blocks < MINIMUM_BLOCKS
+        return replace(found, low=np.where(few, np.nan, low), high=np.where(few, np.nan, high), p=p)
 
     def tested_p(self) -> Floats:
         """p of the cells with enough blocks for a verdict, NaN for the others."""
-        rows = ratios_by_row(self.logs, self.level)
-        return np.where(rows.blocks >= MINIMUM_BLOCKS, rows.p, np.nan)
+        return np.where(self.rows.blocks >= MINIMUM_BLOCKS, self.rows.p, np.nan)
+
+    def served(self) -> Floats:
+        """The logarithms of what both measured: a cell that was lost stands out of its surroundings for that alone."""
+        lost = self.pair.lost[0] | self.pair.lost[1] | self.pair.ties
+        return np.where(lost, np.nan, self.logs)
 
     def result(self, q_values: Floats, kind: str) -> SurfacePair:
         logs = self.logs
-        cells = self._cells(ratios_by_row(logs, self.level), q_values, outliers(self.surface.keys, logs))
-        average = _Averages(cells, _whole(logs), self.level)
+        cells = self._cells(self.rows, q_values, outliers(self.surface.keys, self.served()))
+        average = _Averages(cells, whole(logs), self.level)
         tests = tuple(dict.fromkeys(cell.test for cell in cells))
         curves = [average.curve(test, axis) for test in ("", *tests) for axis in ("record", "file")]
         overall = average.over("all cells", lambda cell: True)
@@ -75,6 +96,7 @@ class _Work:
             clients=self.surface.clients,
             cells=cells,
             overall=overall,
+            cached_cells=average.count(lambda cell: bool(cell.cached)),
             uncached=average.without("without cached cells", lambda cell: bool(cell.cached)),
             without_outliers=average.without("without outliers", lambda cell: bool(cell.outlier)),
             small_office=average.over("small office", _small_office),
@@ -126,11 +148,19 @@ class _Work:
         if rows.blocks[at] == 0:
             reasons = list(dict.fromkeys(self.surface.skipped[side] for side in sides if side in self.surface.skipped))
             return ("skipped", "; ".join(reasons)) if reasons else ("void", "no block in which both have a rate")
+        empty = self._empty(at)
         if rows.blocks[at] < MINIMUM_BLOCKS:
-            return "open", ""
+            return "open", empty
         if q > Q:
-            return "tied", ""
-        return ("ahead" if rows.log_mean[at] > 0.0 else "behind"), ""
+            return "tied", empty
+        return ("ahead" if rows.log_mean[at] > 0.0 else "behind"), empty
+
+    def _empty(self, at: int) -> str:
+        """Who moved nothing in this cell, and in how many blocks; empty when both always did."""
+        sides = zip((self.baseline, self.contender), self.pair.lost, strict=True)
+        parts = [(self.surface.contenders[side], int(lost[at].sum())) for side, lost in sides]
+        blocks = [f"{name} moved nothing in {wording.plural(n, 'block')}" for name, n in parts if n]
+        return "; ".join(blocks)
 
 
 def _means(logs: Floats) -> Floats:
@@ -148,19 +178,6 @@ def _of(test: str) -> Callable[[CellRatio], bool]:
 def _small_office(cell: CellRatio) -> bool:
     small_file = cell.file_kib is not None and cell.file_kib <= SMALL_FILE_KIB
     return small_file and cell.record_kib is not None and cell.record_kib <= SMALL_RECORD_KIB
-
-
-def _whole(logs: Floats) -> Floats:
-    """``logs`` of the cells that are in all blocks kept; a block counts with half of the cells of the fullest one.
-
-    An average over blocks must mean the same cells in each of them.
-    """
-    present = np.isfinite(logs)
-    per_block = present.sum(axis=0)
-    kept = logs[:, per_block * 2 >= max(1, int(per_block.max(initial=0)))]
-    whole = np.isfinite(kept).all(axis=1, keepdims=True)
-    found: Floats = np.where(whole, kept, np.nan)
-    return found
 
 
 @dataclass(frozen=True)
@@ -188,8 +205,8 @@ class _Averages:
             cells=len(picked),
             blocks=int(rows.blocks[0]),
             ratio=float(rows.ratio[0]),
-            low=float(rows.low[0]),
-            high=float(rows.high[0]),
+            low=shown(float(rows.low[0]), int(rows.blocks[0])),
+            high=shown(float(rows.high[0]), int(rows.blocks[0])),
             arithmetic=float(ratios.mean()) if picked else math.nan,
             lowest=float(ratios.min(initial=math.inf)),
             highest=float(ratios.max(initial=-math.inf)),
@@ -217,8 +234,14 @@ class _Averages:
             return None
         sizes = sorted(groups)
         rows = ratios_by_row(np.array([self.logs[groups[size]].mean(axis=0) for size in sizes]), self.level)
+        enough = bool(rows.blocks.min() >= MINIMUM_BLOCKS)
+        low, high = (end if enough else np.full(len(sizes), np.nan) for end in (rows.low, rows.high))
         points = tuple(
             SizePoint(size, len(groups[size]), *values)
-            for size, *values in zip(sizes, rows.ratio.tolist(), rows.low.tolist(), rows.high.tolist(), strict=True)
+            for size, *values in zip(sizes, rows.ratio.tolist(), low.tolist(), high.tolist(), strict=True)
         )
-        return SizeCurve(test, axis, points, crossings(points, bool(rows.blocks.min() >= MINIMUM_BLOCKS)))
+        return SizeCurve(test, axis, points, crossings(points, enough))
+
+    def count(self, wanted: Callable[[CellRatio], bool]) -> int:
+        """How many of the cells in the average are ``wanted``."""
+        return len(self._pick(wanted))

@@ -118,7 +118,8 @@ class SurfacePair:
     """Two contenders over all cells at one number of clients.
 
     ``overall`` counts every cell that has a ratio. ``uncached`` and ``without_outliers`` are the same without the
-    cells so marked, None when there are none; ``small_office`` has files to 2 MiB and records to 32 KiB.
+    cells so marked, None when there are none; ``cached_cells`` counts those of ``overall``;
+    ``small_office`` has files to 2 MiB and records to 32 KiB.
     """
 
     baseline: str
@@ -126,6 +127,7 @@ class SurfacePair:
     clients: int
     cells: tuple[CellRatio, ...]
     overall: Average
+    cached_cells: int
     uncached: Average | None
     without_outliers: Average | None
     small_office: Average | None

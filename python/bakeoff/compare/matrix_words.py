@@ -76,7 +76,7 @@ def summary(pair: SurfacePair, kind: str) -> tuple[str, ...]:
         if curve:
             what = "patterns" if kind == BLOCKS else "tests"
             found.append(f"By {word}, over all {what}: {pair.contender} is {_along(curve, kind)}.")
-    cached = sum(bool(cell.cached) and cell.state not in ("void", "skipped") for cell in pair.cells)
+    cached = pair.cached_cells
     if cached:
         left = f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached else "no other is left"
         cells = wording.plural(cached, "cell")

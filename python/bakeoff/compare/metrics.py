@@ -8,11 +8,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from bakeoff.compare import settings
 from bakeoff.compare.cube import Cube, why_unusable
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.compare.scores import scores
-from bakeoff.compare.surface import common_cells, mean_rate
+from bakeoff.compare.surface import CellKey, common_cells, mean_rate
 from bakeoff.store.records import RunRecord, TrialRecord
+
+# A distribution-free upper 95 % bound of a percentile needs this many independent operations.
+P95_OPERATIONS, P99_OPERATIONS = 72, 368
 
 # What the operations of a kind of suite are called in sentences.
 WORK = {"web": "requests", "mail": "mail steps", "app": "transactions"}
@@ -30,7 +34,8 @@ Scale = Literal["linear", "log"]
 class Metric:
     """``extract`` gives a number or NaN.
 
-    ``scale`` says how blocks are averaged: percentiles on logarithms.
+    ``scale`` says how blocks are averaged: what is positive on logarithms. With ``cells`` the value is the geometric
+    mean over these. A trial with fewer operations than ``least`` says too little about this figure for a verdict.
     """
 
     key: str
@@ -40,6 +45,8 @@ class Metric:
     scale: Scale
     extract: Callable[[TrialRecord], float]
     short: str
+    cells: frozenset[CellKey] = frozenset()
+    least: int = 1
 
 
 def work_word(kind: str) -> str:
@@ -51,18 +58,18 @@ def _milliseconds(nanoseconds: float | None) -> float:
     return math.nan if nanoseconds is None else nanoseconds / 1e6
 
 
-def metrics(kind: str) -> tuple[Metric, ...]:
-    """The metrics of a run of ``kind``; the first is the primary one."""
+def metrics(kind: str, think_s: float = 0.0) -> tuple[Metric, ...]:
+    """The metrics of a run of ``kind``, the primary one first. Clients pause ``think_s`` between operations."""
     rate = f"{work_word(kind)}/s"
     return (
-        *_rates(kind, rate),
-        Metric("throughput", "Throughput", "MB/s", True, "linear", _megabytes(kind), "throughput"),
+        *_rates(kind, rate, think_s),
+        Metric("throughput", "Throughput", "MB/s", True, "log", _megabytes(kind), "throughput"),
         Metric(
             "mean",
             "Mean response time",
             "ms",
             False,
-            "linear",
+            "log",
             lambda t: _milliseconds(t.service.mean_ns),
             "mean response time",
         ),
@@ -83,6 +90,7 @@ def metrics(kind: str) -> tuple[Metric, ...]:
             "log",
             lambda t: _milliseconds(t.service.p95_ns),
             "p95 response time",
+            least=P95_OPERATIONS,
         ),
         Metric(
             "p99",
@@ -92,13 +100,19 @@ def metrics(kind: str) -> tuple[Metric, ...]:
             "log",
             lambda t: _milliseconds(t.service.p99_ns),
             "p99 response time",
+            least=P99_OPERATIONS,
         ),
     )
 
 
 def _megabytes(kind: str) -> Callable[[TrialRecord], float]:
-    """MB/s: bytes received; of files, those written as well."""
-    return moved_mb_s if kind.startswith("file-") else lambda trial: trial.bytes_per_s / 1e6
+    """MB/s: bytes received; sent ones as well where a kind moves data both ways. A web client sends only questions."""
+    return received_mb_s if kind in ("web", "null") else moved_mb_s
+
+
+def received_mb_s(trial: TrialRecord) -> float:
+    """Bytes received in the window, 10⁶ a second."""
+    return trial.bytes_in / 1e6 / trial.window_s if trial.window_s > 0.0 else math.nan
 
 
 def moved_mb_s(trial: TrialRecord) -> float:
@@ -110,46 +124,39 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     """The metrics of ``run``. Where trials are made of cells, the primary one is the geometric mean of the rates of
     the cells that all contenders have: every cell then weighs the same.
     """
-    found = metrics(run.kind)
+    found = metrics(run.kind, settings.number(run.plan, "think_s", 0.0))
     keys = common_cells(run, cube.usable.values())
     if not keys:
         return found
     title = f"{CELLS} {len(keys):,} cell{'s' * (len(keys) > 1)}"
     unit, scale = ("MB/s", 1024 / 1e6) if run.kind == BLOCKS else ("KiB/s", 1.0)
-    rate = Metric("rate", title, unit, True, "log", lambda trial: scale * mean_rate(trial, keys), unit)
+    rate = Metric("rate", title, unit, True, "log", lambda trial: scale * mean_rate(trial, keys), unit, keys)
     return (rate, *found[1:])
 
 
-def _rates(kind: str, rate: str) -> tuple[Metric, ...]:
+def _rates(kind: str, rate: str, think_s: float) -> tuple[Metric, ...]:
     """The rate of a run, in the sense that its kind of suite gives it, the primary one first."""
     title = rate[0].upper() + rate[1:]
     if kind == MIX:
         return (
-            Metric("rate", "Throughput of the mix", "Mbit/s", True, "linear", lambda t: 8 * moved_mb_s(t), "Mbit/s"),
-            Metric("operations", title, rate, True, "linear", lambda t: t.operations_per_s, rate),
+            Metric("rate", "Throughput of the mix", "Mbit/s", True, "log", lambda t: 8 * moved_mb_s(t), "Mbit/s"),
+            Metric("operations", title, rate, True, "log", lambda t: t.operations_per_s, rate),
         )
     if kind != "app":
-        return (Metric("rate", title, rate, True, "linear", lambda t: t.operations_per_s, rate),)
+        return (Metric("rate", title, rate, True, "log", lambda t: t.operations_per_s, rate),)
+    published = f"{title} (weighted harmonic mean over clients, as published)"
     return (
         Metric(
             "rate",
-            f"{title} (weighted harmonic mean over clients)",
-            rate,
-            True,
-            "linear",
-            lambda t: scores(t).weighted,
-            rate,
-        ),
-        Metric("plain", f"{title} (plain)", rate, True, "linear", lambda t: scores(t).plain, f"plain {rate}"),
-        Metric(
-            "unweighted",
             f"{title} (unweighted harmonic mean over clients)",
             rate,
             True,
-            "linear",
+            "log",
             lambda t: scores(t).unweighted,
-            f"unweighted {rate}",
+            rate,
         ),
+        Metric("plain", f"{title} (plain)", rate, True, "log", lambda t: scores(t).plain, f"plain {rate}"),
+        Metric("weighted", published, rate, True, "log", lambda t: scores(t, think_s).weighted, f"weighted {rate}"),
     )
 
 

@@ -16,12 +16,13 @@ from bakeoff.compare.matrix_model import Matrix
 
 SCHEMA = "bakeoff-comparison/1"
 
-VerdictKind = Literal["better", "equivalent", "inconclusive", "withheld", "disqualified", "too_few"]
+VerdictKind = Literal["better", "equivalent", "near_margin", "inconclusive", "withheld", "disqualified", "too_few"]
 GateLevel = Literal["red", "amber"]
 # Every gate and audit there is; `tests/unit/compare/test_every_gate_and_audit.py` trips each one alone.
 GateName = Literal[
     "wrong content",
     "failed trials",
+    "starved clients",
     "unfinished",
     "wrong answers",
     "errors",
@@ -58,7 +59,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One metric over the whole curve: the weighted geometric mean over mixes of the paired ratio."""
+    """One metric over the whole curve: the weighted geometric mean over mixes of the paired ratio.
+
+    ``lost`` has for either contender how many of the ``pairs_counted`` pairs (mix and block) it lost outright; each
+    counts as ``lost_as`` times slower. ``low`` and ``high`` are NaN under six blocks.
+    """
 
     metric: str
     title: str
@@ -75,19 +80,25 @@ class Endpoint:
     p_sign_flip: float
     p_adjusted: float
     p_equivalence_adjusted: float
+    lost: dict[str, int]
+    pairs_counted: int
+    lost_as: float
     verdict: Verdict
     gates: tuple[Gate, ...]
 
 
 @dataclass(frozen=True)
 class RatioPoint:
-    """The ratio at one mix with its simultaneous band."""
+    """The ratio at one mix with its simultaneous band. ``lost`` has for either contender in how many of the
+    ``blocks`` it lost outright; the band is then that of the sign-flip test.
+    """
 
     clients: int
     blocks: int
     ratio: float
     low: float
     high: float
+    lost: dict[str, int]
     verdict: Verdict
 
 
@@ -143,13 +154,16 @@ class PairComparison:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """A metric of one contender at one mix: centre and interval over ``blocks``."""
+    """A metric of one contender at one mix: centre and interval over ``blocks``. ``lost`` trials were lost outright;
+    of rates those that failed count as 0, and there is no interval then.
+    """
 
     clients: int
     blocks: int
     centre: float
     low: float
     high: float
+    lost: int = 0
 
 
 @dataclass(frozen=True)
@@ -210,6 +224,17 @@ class LeftOut:
     block: int
     order: int
     state: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What ``contender`` lost outright: a trial, or one cell of it when ``cell`` is not empty."""
+
+    contender: str
+    clients: int
+    block: int
+    cell: str
     reason: str
 
 
@@ -291,6 +316,7 @@ class Comparison:
     contenders: tuple[ContenderSummary, ...]
     curves: tuple[Curve, ...]
     left_out: tuple[LeftOut, ...]
+    lost: tuple[Lost, ...]
     audits: tuple[Audit, ...]
     warnings: tuple[Advisory, ...]
     matrix: Matrix | None = None

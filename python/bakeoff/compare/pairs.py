@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.exploratory import explore
 from bakeoff.compare.gates import Judge
+from bakeoff.compare.intervals import shown
+from bakeoff.compare.lost import PairLogs, bounded
 from bakeoff.compare.metrics import Metric
-from bakeoff.compare.model import Endpoint, PairComparison, RatioCurve, RatioPoint
+from bakeoff.compare.model import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
+from bakeoff.compare.surface import mean_logs
 from bakeoff.stats import (
     MINIMUM_BLOCKS,
     Decision,
@@ -23,7 +26,10 @@ from bakeoff.stats import (
     decide,
     equivalence_p,
     holm,
+    ratio_by_signs,
     ratio_from_logs,
+    sign_flip_interval,
+    sign_flip_p,
     simultaneous_bands,
     trapezoid_weights,
 )
@@ -42,6 +48,9 @@ class _Estimate:
     mixes: tuple[int, ...]
     mixes_left_out: tuple[int, ...]
     blocks_left_out: tuple[int, ...]
+    lost: tuple[int, int]
+    counted: int
+    factor: float
 
 
 def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: float) -> tuple[PairComparison, ...]:
@@ -50,7 +59,7 @@ def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: 
     Primary endpoints are corrected across pairs, secondary ones across all of them.
     """
     pairs = list(combinations(cube.contenders, 2))
-    logs = {(pair, metric.key): log_ratios(cube, metric, *pair) for pair in pairs for metric in metrics}
+    logs = {(pair, metric.key): pair_logs(cube, metric, *pair) for pair in pairs for metric in metrics}
     estimates = {
         key: _estimate(cube, key[0], m, logs[key], judge.delta, level)
         for key in logs
@@ -58,7 +67,9 @@ def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: 
         if m.key == key[1]
     }
     primary = _corrected([estimates[pair, metrics[0].key] for pair in pairs], judge, 1.0 - level)
-    secondary = _corrected([estimates[pair, m.key] for pair in pairs for m in metrics[1:]], judge, 1.0 - level)
+    explaining = [estimates[pair, m.key] for pair in pairs for m in metrics[1:]]
+    # How many blocks are still needed is said once: for what decides.
+    secondary = [_without_number(end) for end in _corrected(explaining, judge, 1.0 - level)]
     return tuple(
         PairComparison(
             baseline=pair[0],
@@ -74,31 +85,41 @@ def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: 
     )
 
 
-def log_ratios(cube: Cube, metric: Metric, baseline: str, contender: str) -> Logs:
-    """ln(contender / baseline), shape (mixes, blocks); NaN unless both trials count and are positive."""
-    values = cube.values(metric.extract)
-    top, bottom = values[cube.index(contender)], values[cube.index(baseline)]
+def pair_logs(cube: Cube, metric: Metric, baseline: str, contender: str) -> PairLogs:
+    """ln(contender / baseline), shape (mixes, blocks); NaN unless both have a number or one of them lost."""
+    if metric.cells:
+        return mean_logs(cube, metric.cells, baseline, contender)
+    values = cube.values(lambda t: metric.extract(t) if t.service.count >= metric.least else math.nan)
+    below, above = values[cube.index(baseline)], values[cube.index(contender)]
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Logs = np.where((top > 0.0) & (bottom > 0.0), np.log(top) - np.log(bottom), np.nan)
-    return found
+        logs = np.log(below), np.log(above)
+    # Of what is good when it is much, nothing is a loss as well.
+    nothing = (below == 0.0) & metric.higher_is_better, (above == 0.0) & metric.higher_is_better
+    lost = cube.losses(baseline) | nothing[0], cube.losses(contender) | nothing[1]
+    return bounded(*logs, lost, metric.higher_is_better)
 
 
-def _estimate(cube: Cube, pair: tuple[str, str], metric: Metric, logs: Logs, delta: float, level: float) -> _Estimate:
+def _estimate(
+    cube: Cube, pair: tuple[str, str], metric: Metric, found: PairLogs, delta: float, level: float
+) -> _Estimate:
     """The weighted mean log-ratio of each block that has all kept mixes.
 
-    A mix that has a pair in under half of the blocks is left out of the endpoint (a contender that
-    breaks there would otherwise empty every block); then blocks with a hole are left out. Both are named.
+    A mix that has a pair in under half of the blocks is left out of the endpoint (trials were voided there, or both
+    contenders broke); then blocks with a hole are left out. Both are named.
     """
+    logs = found.settled()
     present = np.isfinite(logs)
-    kept = present.sum(axis=1) * 2 >= max(1, int(present.any(axis=0).sum()))
+    kept = present.sum(axis=1) * 2 >= max(1, int((present | found.ties).any(axis=0).sum()))
     mixes = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if keep)
     dropped = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if not keep)
     whole = present[kept].all(axis=0) if mixes else np.zeros(len(cube.blocks), dtype=bool)
     per_block = trapezoid_weights(mixes) @ logs[kept][:, whole] if mixes else np.empty(0)
-    ratio = ratio_from_logs(per_block, level)
+    below, above = (int(side[kept][:, whole].sum()) for side in found.lost)
+    ratio = ratio_by_signs(per_block, level) if below + above else ratio_from_logs(per_block, level)
     p = equivalence_p(ratio.log_mean, ratio.log_sd, ratio.blocks, delta)
     holes = tuple(block for block, is_whole in zip(cube.blocks, whole, strict=True) if not is_whole)
-    return _Estimate(pair, metric, ratio, p, mixes, dropped, holes)
+    pairs = int(whole.sum()) * len(mixes)
+    return _Estimate(pair, metric, ratio, p, mixes, dropped, holes, (below, above), pairs, found.factor)
 
 
 def _corrected(estimates: list[_Estimate], judge: Judge, alpha: float) -> list[Endpoint]:
@@ -111,12 +132,20 @@ def _corrected(estimates: list[_Estimate], judge: Judge, alpha: float) -> list[E
     ]
 
 
+def _without_number(end: Endpoint) -> Endpoint:
+    verdict = end.verdict
+    if verdict.kind == "inconclusive":
+        verdict = replace(verdict, text="inconclusive")
+    return replace(end, verdict=replace(verdict, more_blocks=None))
+
+
 def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, alpha: float, family: int) -> Endpoint:
     decision = decide(e.ratio, judge.delta, p, q, alpha, family)
     leader = _leader(e.pair, e.ratio.log_mean, e.metric)
     # A mix that the endpoint had to leave out still counts for the gates: a contender broke there.
     judged = tuple(sorted((*e.mixes, *e.mixes_left_out)))
-    verdict, gates = judge.verdict(decision, *e.pair, judged, leader, e.ratio.blocks)
+    reach = _reach(e.ratio.low, e.ratio.high, e.ratio.log_mean)
+    verdict, gates = judge.verdict(decision, *e.pair, judged, leader, e.ratio.blocks, reach)
     return Endpoint(
         metric=e.metric.key,
         title=e.metric.title,
@@ -126,16 +155,24 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, alpha: float, fami
         blocks=e.ratio.blocks,
         blocks_left_out=e.blocks_left_out,
         ratio=e.ratio.ratio,
-        low=e.ratio.low,
-        high=e.ratio.high,
+        low=shown(e.ratio.low, e.ratio.blocks),
+        high=shown(e.ratio.high, e.ratio.blocks),
         log_sd=e.ratio.log_sd,
         p_t=e.ratio.p_t,
         p_sign_flip=e.ratio.p_flip,
         p_adjusted=p,
         p_equivalence_adjusted=q,
+        lost=dict(zip(e.pair, e.lost, strict=True)),
+        pairs_counted=e.counted,
+        lost_as=e.factor,
         verdict=verdict,
         gates=gates,
     )
+
+
+def _reach(low: float, high: float, log_mean: float) -> tuple[float, float]:
+    """By what factors the one ahead is ahead, from the ends of an interval of the ratio."""
+    return (low, high) if log_mean > 0.0 else (1.0 / high if high else math.nan, 1.0 / low if low else math.inf)
 
 
 def _leader(pair: tuple[str, str], log_mean: float, metric: Metric) -> str:
@@ -143,7 +180,10 @@ def _leader(pair: tuple[str, str], log_mean: float, metric: Metric) -> str:
     return pair[1] if (log_mean > 0.0) == metric.higher_is_better else pair[0]
 
 
-def _curve(cube: Cube, pair: tuple[str, str], metric: Metric, logs: Logs, judge: Judge, level: float) -> RatioCurve:
+def _curve(
+    cube: Cube, pair: tuple[str, str], metric: Metric, found: PairLogs, judge: Judge, level: float
+) -> RatioCurve:
+    logs = found.settled()
     bands = simultaneous_bands(logs, level)
     spread = _spreads(logs)
     alpha = (1.0 - level) / max(1, int((bands.blocks > 0).sum()))
@@ -151,14 +191,38 @@ def _curve(cube: Cube, pair: tuple[str, str], metric: Metric, logs: Logs, judge:
     for index, mix in enumerate(cube.mixes):
         mean, low, high = (float(x[index]) for x in (bands.log_mean, bands.log_low, bands.log_high))
         blocks = int(bands.blocks[index])
-        decision = _band_decision(mean, low, high, blocks, float(spread[index]), judge.delta, alpha)
-        verdict, _ = judge.verdict(decision, *pair, (mix,), _leader(pair, mean, metric), blocks)
-        if blocks == 0:
-            verdict = replace(verdict, text="no pair of usable trials")
-        elif verdict.kind == "disqualified":
-            verdict = replace(verdict, text="disqualified")
-        points.append(RatioPoint(mix, blocks, math.exp(mean), _bounded(low), _bounded(high), verdict))
+        below, above = (int(side[index].sum()) for side in found.lost)
+        if below + above:
+            low, high = sign_flip_interval(logs[index], 0.95)
+            decision = _loss_decision(logs[index], mean, 1.0 - 0.95)
+        else:
+            decision = _band_decision(mean, low, high, blocks, float(spread[index]), judge.delta, alpha)
+        reach = _reach(_bounded(low), _bounded(high), mean)
+        verdict, _ = judge.verdict(decision, *pair, (mix,), _leader(pair, mean, metric), blocks, reach)
+        verdict = _short(verdict, blocks, pair, (below, above))
+        low, high = (shown(_bounded(end), blocks) for end in (low, high))
+        lost = dict(zip(pair, (below, above), strict=True))
+        points.append(RatioPoint(mix, blocks, math.exp(mean), low, high, lost, verdict))
     return RatioCurve(metric.key, metric.title, metric.higher_is_better, bands.method, level, tuple(points))
+
+
+def _short(verdict: Verdict, blocks: int, pair: tuple[str, str], lost: tuple[int, int]) -> Verdict:
+    """The verdict at one mix in few words. How many blocks are still needed is said once, for the whole endpoint."""
+    if blocks == 0:
+        return replace(verdict, text="no pair of usable trials", more_blocks=None)
+    text = verdict.text.split(":", 1)[0] if verdict.kind in ("disqualified", "inconclusive") else verdict.text
+    losers = [f"{name} lost {number} of {blocks} trials" for name, number in zip(pair, lost, strict=True) if number]
+    return replace(verdict, text="; ".join([text, *losers]), more_blocks=None)
+
+
+def _loss_decision(logs: Logs, mean: float, alpha: float) -> Decision:
+    """At a mix that one of them lost in some blocks: whoever is behind in all blocks, by losses or by numbers."""
+    known = logs[np.isfinite(logs)]
+    if known.size < MINIMUM_BLOCKS:
+        return Decision("too_few", MINIMUM_BLOCKS - int(known.size))
+    if sign_flip_p(known) <= alpha:
+        return Decision("higher" if mean > 0.0 else "lower", 0)
+    return Decision("inconclusive", None)
 
 
 def _spreads(logs: Logs) -> Logs:
@@ -185,6 +249,8 @@ def _band_decision(
         return Decision("higher" if mean > 0.0 else "lower", 0)
     if -margin < low and high < margin:
         return Decision("equivalent", 0)
+    if low > 0.0 or high < 0.0:
+        return Decision("near_margin", None)
     if abs(mean) >= margin:
         needed = blocks_for_difference(spread, mean, alpha)
     else:

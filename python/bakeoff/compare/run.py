@@ -6,7 +6,7 @@ from collections import Counter
 
 from bakeoff.compare.advice import advise
 from bakeoff.compare.audits import audit_all, littles_law
-from bakeoff.compare.cube import Cube, build_cube
+from bakeoff.compare.cube import Cube, build_cube, lost_trials
 from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.faults import disqualified, faults_of
 from bakeoff.compare.gates import Judge
@@ -16,7 +16,7 @@ from bakeoff.compare.metrics import metrics_of, work_word
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.compare.starved import starved
-from bakeoff.compare.surface import has_cells
+from bakeoff.compare.surface import has_cells, lost_cells
 from bakeoff.errors import PlanError
 from bakeoff.store.records import RunRecord
 
@@ -59,6 +59,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         contenders=contenders,
         curves=curves,
         left_out=cube.left_out,
+        lost=(*lost_trials(cube), *lost_cells(cube)),
         audits=audits,
         warnings=advise(run, cube, contenders, pairs, audits),
         matrix=matrix,

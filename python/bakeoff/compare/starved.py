@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from bakeoff.compare import wording
 from bakeoff.compare.cube import blamed
+from bakeoff.compare.lost import NAMED, clients_words, starved_clients
 from bakeoff.store.records import RunRecord, TrialRecord
-
-# Of other suites a short trial may leave a client without any; the judge of trials marks those that mean something.
-KIND = "app"
-MARK = "starved-client"
-# Trials named before the rest are only counted, and clients of one trial.
-NAMED = 3
-
-
-def without_any(trial: TrialRecord) -> tuple[int, ...]:
-    """The clients of ``trial`` that got nothing while others did."""
-    return tuple(c.client for c in trial.per_client if c.operations == 0) if trial.operations else ()
 
 
 def starved(run: RunRecord) -> tuple[str, ...]:
@@ -23,21 +13,20 @@ def starved(run: RunRecord) -> tuple[str, ...]:
     found = []
     for contender in run.contenders:
         trials = blamed([trial for trial in run.trials if trial.contender == contender.name])
-        hit = [t for t in trials if without_any(t) and (run.kind == KIND or MARK in t.marks)]
+        hit = [trial for trial in trials if starved_clients(trial, run.kind)]
         if hit:
-            found.append(_sentence(contender.name, hit, len(trials)))
+            found.append(_sentence(contender.name, hit, len(trials), run.kind))
     return tuple(found)
 
 
-def _sentence(name: str, hit: list[TrialRecord], of: int) -> str:
-    listed = "; ".join(_one(trial) for trial in hit[:NAMED])
+def _sentence(name: str, hit: list[TrialRecord], of: int, kind: str) -> str:
+    listed = "; ".join(_one(trial, kind) for trial in hit[:NAMED])
     more = f"; and {len(hit) - NAMED} more" if len(hit) > NAMED else ""
     return f"{name} starved clients in {len(hit)} of {wording.plural(of, 'trial')}: {listed}{more}."
 
 
-def _one(trial: TrialRecord) -> str:
-    clients = without_any(trial)
-    shown = ", ".join(str(client) for client in clients[:NAMED])
-    more = f" and {len(clients) - NAMED} more" if len(clients) > NAMED else ""
-    word = "client" if len(clients) == 1 else "clients"
-    return f"{word} {shown}{more} of {trial.mix_clients} got nothing in block {trial.block}"
+def _one(trial: TrialRecord, kind: str) -> str:
+    clients = starved_clients(trial, kind)
+    none = all(c.operations == 0 for c in trial.per_client if c.client in clients)
+    nothing = "nothing" if none else "next to nothing"
+    return f"{clients_words(clients, trial.mix_clients)} got {nothing} in block {trial.block}"

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.lost import PairLogs, bounded
+from bakeoff.compare.model import Lost
 from bakeoff.store.records import RunRecord, TrialRecord
 
 CellKey = tuple[str, int | None, int | None]
@@ -21,7 +23,8 @@ CellKey = tuple[str, int | None, int | None]
 class Surface:
     """Rates in KiB/s of all contenders at one number of clients, shape (contenders, cells, blocks).
 
-    NaN where a cell has no rate; ``skipped`` and ``void`` say why, by the position of contender and cell.
+    NaN where a cell has no rate; ``skipped`` and ``void`` say why, by the position of contender and cell. ``lost``, of
+    the same shape, marks the cells in which the contender moved nothing, or whose whole trial it lost.
     ``cached`` holds (contender, cell) that only a cache explains in at least half of the blocks.
     """
 
@@ -29,9 +32,16 @@ class Surface:
     clients: int
     keys: tuple[CellKey, ...]
     rates: NDArray[np.float64]
+    lost: NDArray[np.bool_]
     skipped: dict[tuple[int, int], str]
     void: dict[tuple[int, int], str]
     cached: frozenset[tuple[int, int]]
+
+    def pair(self, baseline: int, contender: int) -> PairLogs:
+        """ln(contender / baseline), shape (cells, blocks), with bounded losses."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(self.rates)
+        return bounded(logs[baseline], logs[contender], (self.lost[baseline], self.lost[contender]))
 
 
 def cells_of(trial: TrialRecord) -> list[dict[str, Any]]:
@@ -48,6 +58,15 @@ def has_cells(trials: Iterable[TrialRecord]) -> bool:
 def key_of(cell: dict[str, Any]) -> CellKey:
     """Test, file size and record size in bytes."""
     return str(cell.get("test", "")), cell.get("file_bytes"), cell.get("record_bytes")
+
+
+def is_empty(cell: dict[str, Any]) -> bool:
+    """The contender was asked for this cell and moved nothing in its time: a result, unlike a cell that was skipped."""
+    if cell.get("empty") is not None:
+        return bool(cell["empty"])
+    if cell.get("skipped"):
+        return str(cell["skipped"]).startswith("no transfer ended")
+    return cell.get("operations") == 0 and not cell.get("damaged")
 
 
 def rate_of(cell: dict[str, Any]) -> float:
@@ -69,6 +88,10 @@ def build_surface(cube: Cube, clients: int) -> Surface:
     keys = _ordered({key_of(cell): None for trial in trials.values() for cell in cells_of(trial)})
     index = {key: i for i, key in enumerate(keys)}
     rates = np.full((len(cube.contenders), len(keys), len(cube.blocks)), math.nan)
+    lost = np.zeros(rates.shape, dtype=bool)
+    for c, name in enumerate(cube.contenders):
+        for b, block in enumerate(cube.blocks):
+            lost[c, :, b] = (name, clients, block) in cube.lost
     skipped: dict[tuple[int, int], str] = {}
     void: dict[tuple[int, int], str] = {}
     cached: Counter[tuple[int, int]] = Counter()
@@ -76,14 +99,16 @@ def build_surface(cube: Cube, clients: int) -> Surface:
         for cell in cells_of(trial):
             at = (c, index[key_of(cell)])
             rates[at[0], at[1], b] = rate_of(cell)
-            if cell.get("skipped"):
+            if is_empty(cell):
+                lost[at[0], at[1], b] = True
+            elif cell.get("skipped"):
                 skipped[at] = str(cell["skipped"])
             elif cell.get("damaged"):
                 void[at] = f"{cube.contenders[c]} gave back {cell['damaged']:,} damaged records"
             cached[at] += cell.get("cached") is True
     measured = np.isfinite(rates).sum(axis=2)
     often = frozenset(at for at, times in cached.items() if times and 2 * times >= measured[at])
-    return Surface(cube.contenders, clients, keys, rates, skipped, void, often)
+    return Surface(cube.contenders, clients, keys, rates, lost, skipped, void, often)
 
 
 def _ordered(keys: Iterable[CellKey]) -> tuple[CellKey, ...]:
@@ -93,11 +118,14 @@ def _ordered(keys: Iterable[CellKey]) -> tuple[CellKey, ...]:
 
 
 def common_cells(run: RunRecord, usable: Iterable[TrialRecord]) -> frozenset[CellKey]:
-    """Cells with a rate for every contender, in half of its usable trials at least."""
+    """Cells that every contender tried, in half of its usable trials at least: with a rate, or in vain."""
     trials = list(usable)
     number = Counter(trial.contender for trial in trials)
     seen = Counter(
-        (trial.contender, key_of(cell)) for trial in trials for cell in cells_of(trial) if math.isfinite(rate_of(cell))
+        (trial.contender, key_of(cell))
+        for trial in trials
+        for cell in cells_of(trial)
+        if math.isfinite(rate_of(cell)) or is_empty(cell)
     )
     names = [contender.name for contender in run.contenders if number[contender.name]]
     keys = {key for _, key in seen}
@@ -108,3 +136,62 @@ def mean_rate(trial: TrialRecord, keys: frozenset[CellKey]) -> float:
     """The geometric mean of KiB/s over ``keys``; NaN when one of them has no rate, or there are none."""
     logs = [math.log(rate_of(cell)) for cell in cells_of(trial) if key_of(cell) in keys]
     return math.exp(math.fsum(logs) / len(logs)) if logs and len(logs) == len(keys) else math.nan
+
+
+def whole(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``logs`` of the cells that are in all blocks kept, the others NaN; shape (cells, blocks kept).
+
+    A block is kept with half of the cells of the fullest one. An average over blocks must mean the same cells in each.
+    """
+    kept = logs[:, kept_blocks(logs)]
+    complete = np.isfinite(kept).all(axis=1, keepdims=True)
+    found: NDArray[np.float64] = np.where(complete, kept, np.nan)
+    return found
+
+
+def kept_blocks(logs: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Blocks with half of the cells of the fullest one at least."""
+    per_block = np.isfinite(logs).sum(axis=0)
+    found: NDArray[np.bool_] = per_block * 2 >= max(1, int(per_block.max(initial=0)))
+    return found
+
+
+def mean_logs(cube: Cube, keys: frozenset[CellKey], baseline: str, contender: str) -> PairLogs:
+    """The mean over ``keys`` of ln(contender / baseline), shape (mixes, blocks), as the table of cells averages it."""
+    shape = (len(cube.mixes), len(cube.blocks))
+    logs = np.full(shape, np.nan)
+    lost = (np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool))
+    factors = [1.0]
+    sides = cube.index(baseline), cube.index(contender)
+    for m, mix in enumerate(cube.mixes):
+        surface = build_surface(cube, mix)
+        rows = [at for at, key in enumerate(surface.keys) if key in keys]
+        if not rows:
+            continue
+        pair = surface.pair(*sides)
+        settled = pair.settled()[rows]
+        averaged = whole(settled)
+        present = np.isfinite(averaged).all(axis=1)
+        if present.any():
+            logs[m, kept_blocks(settled)] = averaged[present].mean(axis=0)
+        for side in (0, 1):
+            lost[side][m] = pair.lost[side][rows][present].any(axis=0) & np.isfinite(logs[m])
+        factors.append(pair.factor)
+    return PairLogs(logs, np.zeros(shape, dtype=bool), lost, max(factors))
+
+
+def lost_cells(cube: Cube) -> tuple[Lost, ...]:
+    """Cells of usable trials in which a contender moved nothing, in the order they ran."""
+    trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
+    return tuple(
+        Lost(trial.contender, trial.mix_clients, trial.block, cell_name(cell), "no transfer ended in its time")
+        for trial in trials
+        for cell in cells_of(trial)
+        if is_empty(cell)
+    )
+
+
+def cell_name(cell: dict[str, Any]) -> str:
+    """ "random read, 4 KiB" for people."""
+    test, _, record = key_of(cell)
+    return test.replace("_", " ") + (f", {record / 1024:g} KiB" if record else "")

@@ -72,6 +72,32 @@ def percent(share: float) -> str:
     return f"{value:.3g} %" if value < 10.0 else f"{value:.0f} %"
 
 
+def plus_minus(centre: float, low: float, high: float) -> str:
+    """The interval of a positive figure as a share of it, even on logarithms: " ± 1.2 %"; " ×÷ 2.1" when it is wide;
+    empty without an interval.
+    """
+    if not (centre > 0.0 and low > 0.0 and math.isfinite(high)):
+        return ""
+    factor = math.sqrt(high / low)
+    return f" ×÷ {figures(factor, 2)}" if factor >= 1.5 else f" ± {figures(100.0 * (factor - 1.0), 2)} %"
+
+
+def lost_of(lost: int, of: int) -> str:
+    """ " (lost 3 of 6)"; empty when nothing was lost."""
+    return f" (lost {lost} of {of})" if lost else ""
+
+
+def span(low: float, high: float) -> str:
+    """ "41,200 – 43,100"; a dash without an interval."""
+    return MISSING if math.isnan(low) or math.isnan(high) else f"{figures(low)} – {figures(high)}"
+
+
+def excess(low: float, high: float) -> str:
+    """What two ratios above 1 are more than it: "3.1 to 6.2 %"."""
+    ends = [figures(100.0 * (end - 1.0), 2) for end in (low, high)]
+    return f"{ends[0]} to {ends[1]} %"
+
+
 def probability(p: float) -> str:
     """A p value with four decimals."""
     if not math.isfinite(p):

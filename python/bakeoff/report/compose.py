@@ -15,6 +15,7 @@ from bakeoff.store.records import RunRecord
 VERDICTS: dict[str, tuple[str, Tone]] = {
     "better": ("A winner", "good"),
     "equivalent": ("Equivalent", "good"),
+    "near_margin": ("A small lead", "plain"),
     "inconclusive": ("Inconclusive", "warning"),
     "withheld": ("Verdict withheld", "bad"),
     "disqualified": ("Disqualified", "bad"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,7 +66,11 @@ class Context:
             row = [f"{clients}"]
             for curve in curves:
                 point = curve.points[index]
-                row += [wording.figures(point.centre), span(point), f"{point.blocks}"]
+                row += [
+                    wording.figures(point.centre) + wording.lost_of(point.lost, max(point.blocks, point.lost)),
+                    span(point),
+                    f"{point.blocks}",
+                ]
             rows.append(tuple(row))
         return Table(
             f"{curves[0].title} ({curves[0].unit}), {curves[0].centre_is} over blocks",
@@ -79,8 +84,13 @@ class Context:
         return "not finished" if iso is None else iso.replace("T", " ")[:19] + " UTC"
 
 
+def centre_of(point: CurvePoint) -> str:
+    """The figure of a point, with how many of its trials were lost."""
+    return wording.figures(point.centre) + wording.lost_of(point.lost, max(point.blocks, point.lost))
+
+
 def span(point: CurvePoint) -> str:
-    """The interval of a point; a dash when there is only one block."""
-    if point.blocks < 2:
+    """The interval of a point; a dash where there is none."""
+    if math.isnan(point.low):
         return wording.MISSING
     return f"{wording.figures(point.low)} – {wording.figures(point.high)}"

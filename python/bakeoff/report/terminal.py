@@ -5,18 +5,22 @@ Plain text when the output is not a terminal.
 
 from __future__ import annotations
 
+import math
+
 from rich.console import Console, RenderableType
 from rich.text import Text
 
 from bakeoff.compare import wording
-from bakeoff.compare.model import Comparison, PairComparison
+from bakeoff.compare.model import Comparison, CurvePoint, PairComparison
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.report.terminal_matrix import print_matrix
+from bakeoff.stats import MINIMUM_BLOCKS
 
 STYLES = {
     "loss": "bold red",
     "better": "bold green",
     "equivalent": "bold green",
+    "near_margin": "bold yellow",
     "inconclusive": "bold yellow",
     "withheld": "bold red",
     "disqualified": "bold red",
@@ -74,7 +78,7 @@ def _headline(comparison: Comparison, console: Console) -> None:
 def _rates(comparison: Comparison, console: Console) -> RenderableType:
     """Rate of each contender at each mix, and the ratio to the baseline with its simultaneous band."""
     info = comparison.run
-    table = Sheet(f"{info.rate_unit} (mean over blocks ± half of the 95 % interval)")
+    table = Sheet(f"{info.rate_unit} (mean over blocks, 95 % interval from {MINIMUM_BLOCKS} blocks on)")
     table.column("clients")
     for contender in comparison.contenders:
         table.column(contender.name)
@@ -86,15 +90,26 @@ def _rates(comparison: Comparison, console: Console) -> RenderableType:
         cells = [str(clients)]
         for contender in comparison.contenders:
             point = comparison.curve("rate", contender.name).points[index]
-            half = f" ± {wording.figures((point.high - point.low) / 2, 2)}" if point.blocks > 1 else ""
-            cells.append(wording.figures(point.centre) + half)
+            half = wording.plus_minus(point.centre, point.low, point.high)
+            cells.append(wording.figures(point.centre) + half + wording.lost_of(point.lost, _tried(point)))
         row = [Text(cell) for cell in cells]
         for pair in against:
             at = pair.curves[0].points[index]
-            row.append(Text(f"{wording.ratio(at.ratio, at.low, at.high)} ({wording.interval(at.low, at.high)})"))
+            row.append(Text(_reach(at.ratio, at.low, at.high)))
             row.append(Text(at.verdict.text, style=STYLES[at.verdict.kind].removeprefix("bold ")))
         table.row(*row)
     return fitted(table, console)
+
+
+def _tried(point: CurvePoint) -> int:
+    """Blocks in which the contender was tried: those that it lost may have no number."""
+    return max(point.blocks, point.lost)
+
+
+def _reach(ratio: float, low: float, high: float) -> str:
+    """ "1.18× (1.12–1.24)", without the interval where there is none."""
+    interval = "" if math.isnan(low) else f" ({wording.interval(low, high)})"
+    return f"{wording.ratio(ratio, low, high)}{interval}"
 
 
 def _responses(comparison: Comparison, console: Console) -> RenderableType:
@@ -132,7 +147,9 @@ def _peaks(comparison: Comparison, console: Console) -> RenderableType:
         cells = (
             c.name,
             wording.figures(c.peak),
-            f"{wording.figures(c.peak_low)} – {wording.figures(c.peak_high)}",
+            wording.MISSING
+            if math.isnan(c.peak_low)
+            else f"{wording.figures(c.peak_low)} – {wording.figures(c.peak_high)}",
             str(c.peak_clients or wording.MISSING),
             str(c.saturation_clients or "not reached"),
             str(c.trials_ok),
@@ -174,13 +191,19 @@ def _ratios(pair: PairComparison, console: Console) -> RenderableType:
     for curve in pair.curves:
         table.column(curve.metric)
     for points in zip(*(curve.points for curve in pair.curves), strict=True):
-        cells = [f"{wording.ratio(p.ratio, p.low, p.high)} ({wording.interval(p.low, p.high)})" for p in points]
+        cells = [_reach(p.ratio, p.low, p.high) for p in points]
         table.row(str(points[0].clients), *cells)
     return fitted(table, console)
 
 
 def _left_out(comparison: Comparison, console: Console) -> None:
+    for lost in comparison.lost:
+        cell = f", {lost.cell}" if lost.cell else ""
+        where = f"block {lost.block}, {lost.contender}, {wording.plural(lost.clients, 'client')}{cell}"
+        _line(console, f"Lost: {where}: {lost.reason}", "red")
     for trial in comparison.left_out:
+        if trial.state == "failed":
+            continue
         text = f"Left out: block {trial.block}, {trial.contender}, {wording.plural(trial.clients, 'client')}: "
         _line(console, f"{text}{trial.state}: {trial.reason}", "red")
 

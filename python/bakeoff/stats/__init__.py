@@ -11,13 +11,15 @@ from bakeoff.stats.equivalence import equivalence_p
 from bakeoff.stats.intervals import (
     MeanInterval,
     PairedRatio,
+    finite,
     geometric_interval,
     mean_interval,
     paired_log_ratio,
+    ratio_by_signs,
     ratio_from_logs,
 )
 from bakeoff.stats.multiplicity import benjamini_hochberg, fcr_level, holm
-from bakeoff.stats.permutation import sign_flip_p, smallest_sign_flip_p
+from bakeoff.stats.permutation import sign_flip_interval, sign_flip_p, smallest_sign_flip_p
 from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence, blocks_for_sign_flip
 from bakeoff.stats.rows import RowRatios, ratios_by_row
 from bakeoff.stats.verdict import MINIMUM_BLOCKS, Decision, decide
@@ -39,15 +41,18 @@ __all__ = [
     "decide",
     "equivalence_p",
     "fcr_level",
+    "finite",
     "geometric_interval",
     "holm",
     "jain_index",
     "littles_law_clients",
     "mean_interval",
     "paired_log_ratio",
+    "ratio_by_signs",
     "ratio_from_logs",
     "ratios_by_row",
     "saturation",
+    "sign_flip_interval",
     "sign_flip_p",
     "simultaneous_bands",
     "smallest_sign_flip_p",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from bakeoff.stats.permutation import sign_flip_p
+from bakeoff.stats.permutation import sign_flip_interval, sign_flip_p
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,17 @@ def ratio_from_logs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
         p_t=_paired_p(interval.centre, spread, int(logs.size)),
         p_flip=sign_flip_p(logs),
     )
+
+
+def ratio_by_signs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
+    """The same for blocks in which one side lost outright and a bounded ratio stands for it.
+
+    Such values have no normal spread, and one of them makes a t interval wider however clear the others are. So the
+    interval and both p values are those of the sign-flip test, which holds for any values.
+    """
+    found = ratio_from_logs(log_ratios, level)
+    low, high = sign_flip_interval(log_ratios, level)
+    return replace(found, low=_exp(low), high=_exp(high), p_t=found.p_flip)
 
 
 def _paired_p(mean: float, spread: float, count: int) -> float:

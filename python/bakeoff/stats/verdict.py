@@ -1,4 +1,4 @@
-"""The four verdicts, from numbers alone.
+"""The verdicts, from numbers alone.
 
 Validity (failed trials, a generator at its limit …) is judged by the caller.
 """
@@ -14,12 +14,13 @@ from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence
 
 MINIMUM_BLOCKS = 6
 
-Outcome = Literal["higher", "lower", "equivalent", "inconclusive", "too_few"]
+Outcome = Literal["higher", "lower", "equivalent", "near_margin", "inconclusive", "too_few"]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """``higher``/``lower``: the ratio is shown to be above or below 1, and matters.
+    """``higher``/``lower``: the ratio is shown to be above or below 1, and matters. ``near_margin``: it is shown to
+    be above or below 1, but lies so near to the smallest difference that matters that its size is open.
 
     ``more_blocks`` is None when no reasonable number of blocks would settle it.
     """
@@ -36,7 +37,7 @@ def decide(
     alpha: float = 0.05,
     comparisons: int = 1,
 ) -> Decision:
-    """One of four verdicts for ``estimate``, or ``too_few`` under six blocks.
+    """One of five verdicts for ``estimate``, or ``too_few`` under six blocks.
 
     ``p_difference`` (t test) and ``p_equivalence`` (TOST) are already corrected for the other comparisons
     of their family, ``comparisons`` in number (Holm). A difference must be seen by the interval, the
@@ -46,10 +47,13 @@ def decide(
         return Decision("too_few", MINIMUM_BLOCKS - estimate.blocks)
     excludes_one = estimate.low > 1.0 or estimate.high < 1.0
     matters = abs(estimate.log_mean) >= math.log1p(delta) - 1e-12
-    if excludes_one and matters and estimate.p_flip <= alpha and p_difference <= alpha:
+    certain = excludes_one and estimate.p_flip <= alpha and p_difference <= alpha
+    if certain and matters:
         return Decision("higher" if estimate.log_mean > 0.0 else "lower", 0)
     if p_equivalence <= alpha:
         return Decision("equivalent", 0)
+    if certain:
+        return Decision("near_margin", None)
     return Decision("inconclusive", _more_blocks(estimate, delta, alpha / max(1, comparisons), matters))
 
 

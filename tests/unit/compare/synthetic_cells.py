@@ -105,7 +105,7 @@ def matrix_run(
     return replace(record, suite=kind, kind=kind, plan=plan, trials=tuple(trials))
 
 
-def blocks_run(ratio: Ratio, blocks: int = 6) -> RunRecord:
+def blocks_run(ratio: Ratio, blocks: int = 6, change: Change | None = None) -> RunRecord:
     """Block sizes × patterns on a region of 1 GiB."""
     sizes = [(1 << 30, size) for size in BLOCK_SIZES]
-    return matrix_run(ratio, blocks, PATTERNS, sizes, kind="file-blocks")
+    return matrix_run(ratio, blocks, PATTERNS, sizes, change=change, kind="file-blocks")

@@ -32,7 +32,8 @@ def test_errors_of_failed_trials_stay_visible() -> None:
     point = found.curve("errors", "apache").points[2]
     assert point.blocks == 6
     assert point.centre > 5.0
-    assert found.curve("rate", "apache").points[2].blocks == 0
+    rate = found.curve("rate", "apache").points[2]
+    assert (rate.blocks, rate.lost) == (0, 6)
     assert found.contenders[1].errors == {"refused": 180_000}
 
 

@@ -68,6 +68,13 @@ def more_for_the_first_client(trial: TrialRecord, **more: int) -> TrialRecord:
     return replace(trial, per_client=(replace(first, **raised), *others))  # type: ignore[arg-type]
 
 
+def starve(trial: TrialRecord) -> TrialRecord:
+    """The last client got nothing, the first one all that it would have got."""
+    first, *others, last = trial.per_client
+    raised = replace(first, operations=first.operations + last.operations, bytes_in=first.bytes_in + last.bytes_in)
+    return replace(trial, per_client=(raised, *others, replace(last, operations=0, bytes_in=0)))
+
+
 def ledger(accounted: int) -> Trip:
     """A run of mail whose books say that so many of 100 accepted messages were accounted for."""
     books = {"accounted": accounted, "accepted": 100, "classified": 100, "ids_seen": 100}
@@ -79,6 +86,7 @@ def ledger(accounted: int) -> Trip:
 GATES: dict[GateName, tuple[Trip, GateLevel]] = {
     "wrong content": (on(one, lambda trial: replace(trial, errors={"wrong_content": 1})), "red"),
     "failed trials": (on(one, lambda trial: replace(trial, state="failed", reason="crashed")), "red"),
+    "starved clients": (on(one, starve), "red"),
     "unfinished": (on(one, lambda trial: replace(trial, errors={"unfinished": 1})), "red"),
     "wrong answers": (on(of(LEADER), lambda trial: replace(trial, errors={"protocol": 2_000})), "red"),
     "errors": (on(of(LEADER), lambda trial: replace(trial, errors={"refused": 10_000})), "red"),

@@ -70,7 +70,9 @@ def test_the_mix_counts_bytes_in_both_directions_and_operations_beside() -> None
     assert found["rate"].extract(trial) == pytest.approx(16.0)
     assert found["throughput"].extract(trial) == pytest.approx(2.0)
     assert found["operations"].extract(trial) == trial.operations_per_s
-    assert {metric.key: metric for metric in metrics("web")}["throughput"].extract(trial) == trial.bytes_per_s / 1e6
+    kinds = ("web", "mail", "app", "file-blocks")
+    both = {kind: {metric.key: metric for metric in metrics(kind)}["throughput"].extract(trial) for kind in kinds}
+    assert both == {"web": 1.5, "mail": 2.0, "app": 2.0, "file-blocks": 2.0}, "a web client sends only questions"
 
 
 def test_the_ceiling_is_held_against_operations_not_megabits() -> None:

@@ -154,7 +154,9 @@ def test_skipped_and_damaged_cells_are_in_no_average_and_say_why() -> None:
     assert states[64.0, 4.0].state == "skipped" and "cut-off" in states[64.0, 4.0].reason
     assert states[1024.0, 64.0].state == "void" and "3 damaged records" in states[1024.0, 64.0].reason
     assert pair.overall.cells == len(SMALL) - 3 - 1
-    assert comparison.pairs[0].primary.blocks == 5
+    # The same cells in the headline as in the table.
+    assert comparison.pairs[0].primary.blocks == pair.overall.blocks == 6
+    assert comparison.pairs[0].primary.ratio == pytest.approx(pair.overall.ratio)
 
 
 def test_small_office_is_apart() -> None:

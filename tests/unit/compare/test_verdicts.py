@@ -88,10 +88,10 @@ def test_failed_trials_of_the_leader_withhold_the_verdict() -> None:
     record = change(run(blocks=8), "nginx", 8, (2,), state="failed", reason="crashed")
     found = compare_run(record)
     end = found.pairs[0].primary
-    assert end.blocks == 7
-    assert end.blocks_left_out == (2,)
-    assert end.verdict.kind == "withheld"
-    assert "nginx failed 1 of 24 trials" in end.verdict.text
+    assert (end.blocks, end.lost, end.pairs_counted) == (8, {"nginx": 1, "apache": 0}, 24)
+    assert end.verdict.kind in ("withheld", "inconclusive")
+    assert "nginx failed 1 of 24 trials" in end.verdict.reasons
+    assert "1 that nginx lost of 24 pairs as 10 times slower" in found.headline[0]
     assert [(t.contender, t.clients, t.block, t.reason) for t in found.left_out] == [("nginx", 8, 2, "crashed")]
 
 
@@ -111,17 +111,18 @@ def test_voided_and_interrupted_trials_leave_their_pair_out_without_blame() -> N
     assert {t.state for t in found.left_out} == {"voided", "interrupted"}
 
 
-def test_a_mix_at_which_one_breaks_leaves_the_endpoint_but_counts_as_failure() -> None:
+def test_a_mix_at_which_one_breaks_is_lost() -> None:
     record = change(run(mixes=(1, 4, 8, 16), blocks=8), "nginx", 16, None, state="failed", reason="refused")
     found = compare_run(record)
     end = found.pairs[0].primary
-    assert end.mixes == (1, 4, 8)
-    assert end.mixes_left_out == (16,)
-    assert end.blocks == 8
-    assert end.verdict.kind == "withheld"
-    assert found.pairs[0].curves[0].points[3].blocks == 0
+    assert end.mixes == (1, 4, 8, 16) and end.mixes_left_out == ()
+    assert (end.blocks, end.lost["nginx"]) == (8, 8)
+    assert end.verdict.winner != "nginx"
+    point = found.pairs[0].curves[0].points[3]
+    assert (point.verdict.winner, point.blocks, point.lost["nginx"]) == ("apache", 8, 8)
     assert found.contenders[0].shape.endswith("8 trials failed")
-    assert "without the mix at 16 clients" in found.headline[0]
+    assert "8 that nginx lost of 32 pairs as 10 times slower" in found.headline[0]
+    assert [(t.contender, t.clients, t.block) for t in found.lost] == [("nginx", 16, block) for block in range(1, 9)]
 
 
 def test_a_trial_without_success_counts_as_broken() -> None:
@@ -135,8 +136,8 @@ def test_a_trial_without_success_counts_as_broken() -> None:
 def test_all_trials_failed() -> None:
     record = change(run(), "apache", None, None, state="failed", reason="refused")
     found = compare_run(record)
-    assert "nothing can be compared" in found.headline[0]
-    assert found.pairs[0].primary.blocks == 0
+    assert found.headline[0] == "apache lost all of its 18 trials in which nginx was measured: nginx is better."
+    assert found.pairs[0].primary.verdict.winner == "nginx"
     assert found.contenders[1].peak_clients is None
     assert '"peak":null' in found.to_json().replace(" ", "")
 
@@ -229,4 +230,5 @@ def test_the_comparison_survives_json() -> None:
     read = json.loads(found.to_json())
     assert read["schema"] == "bakeoff-comparison/1"
     assert read["pairs"][0]["primary"]["verdict"]["kind"] == "better"
-    assert read["pairs"][0]["primary"]["mixes_left_out"] == [8]
+    assert read["pairs"][0]["primary"]["lost"] == {"nginx": 0, "apache": 6}
+    assert len(read["lost"]) == 6 and read["lost"][0]["reason"] == "refused"

@@ -47,7 +47,7 @@ def test_the_first_line_is_the_result_and_nothing_is_styled() -> None:
 def test_the_full_comparison_names_everything() -> None:
     record = change(run(), "apache", 8, (1,), state="failed", reason="connection refused [red]")
     text = printed(record)
-    assert "Left out: block 1, apache, 8 clients: failed: connection refused [red]" in text
+    assert "Lost: block 1, apache, 8 clients: connection refused [red]" in text
     for part in (
         "requests/s",
         "Peak and saturation",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bakeoff.compare.model import Lost
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
+
+FOLDED = 24
 
 
 def section(context: Context) -> Section:
@@ -14,6 +17,8 @@ def section(context: Context) -> Section:
     blocks: list[Block] = []
     if missing > 0:
         blocks.append(Text(f"{missing} of {info.trials_planned} planned trials were not run.", "warning"))
+    if context.comparison.lost:
+        blocks.append(_lost(context.comparison.lost))
     if left_out:
         columns = (
             Column("Trial"),
@@ -24,9 +29,12 @@ def section(context: Context) -> Section:
             Column("Reason", numeric=False),
         )
         rows = tuple((f"{t.trial_id}", t.contender, f"{t.clients}", f"{t.block}", t.state, t.reason) for t in left_out)
-        note = "The pair of such a trial, the other contender at the same mix and block, enters no ratio either."
+        note = (
+            "None of their numbers is used. Failed ones count as lost, see above; of the others the pair, the other "
+            "contender at the same mix and block, enters no ratio either."
+        )
         blocks.append(Table("Trials left out", columns, rows, note))
-    elif missing <= 0:
+    elif missing <= 0 and not context.comparison.lost:
         blocks.append(Text(f"None: all {info.trials_planned} planned trials ran and count.", "good"))
     repeated = [event for event in context.run.events if event.level == "warning"]
     if repeated:
@@ -34,3 +42,20 @@ def section(context: Context) -> Section:
         lines = tuple((context.moment(e.at), "" if e.trial_id is None else f"{e.trial_id}", e.text) for e in repeated)
         blocks.append(Table("Warnings during the run", heads, lines, folded=len(repeated) > 8))
     return Section("left-out", "Failed, voided and interrupted trials", tuple(blocks))
+
+
+def _lost(lost: tuple[Lost, ...]) -> Table:
+    """What a contender lost outright: each counts against it."""
+    columns = (
+        Column("Contender", numeric=False),
+        Column("Clients"),
+        Column("Block"),
+        Column("Cell", numeric=False),
+        Column("What happened", numeric=False),
+    )
+    rows = tuple((t.contender, f"{t.clients}", f"{t.block}", t.cell or "the whole trial", t.reason) for t in lost)
+    note = (
+        "A zero is a result: each of these counts against its contender as ten times slower, or as much as the widest "
+        "pair that both served, where the other contender was measured in the same mix and block."
+    )
+    return Table("Lost outright", columns, rows, note, folded=len(rows) > FOLDED)

@@ -25,9 +25,9 @@ SIDE_BY_SIDE = 2
 def section(context: Context) -> Section:
     """Centres with the half-width of the interval of the rate; the charts' tables give every interval."""
     note = (
-        "Rates, throughput, mean response time and failures: arithmetic mean over blocks; ± is the "
-        "half-width of the 95 % interval. Percentiles: geometric mean over blocks of the trials' "
-        "own percentiles."
+        "Geometric means over blocks (failures: arithmetic); ± is the 95 % interval on logarithms, from 6 blocks on. "
+        "Percentiles are those of the trials, from their whole histograms. A trial that failed counts as 0 in the "
+        "rate, which is then an arithmetic mean without an interval."
     )
     names = context.names
     groups = [names] if len(names) <= SIDE_BY_SIDE else [(name,) for name in names]
@@ -52,9 +52,7 @@ def _table(context: Context, names: tuple[str, ...], note: str) -> Table:
 
 def _cell(curve: Curve, index: int) -> str:
     point = curve.points[index]
-    if not point.blocks:
-        return wording.MISSING
-    centre = wording.figures(point.centre)
-    if curve.metric == "rate" and point.blocks > 1:
-        return f"{centre} ± {wording.figures((point.high - point.low) / 2.0, 2)}"
-    return centre
+    if curve.metric != "rate":
+        return wording.figures(point.centre) if point.blocks else wording.MISSING
+    lost = wording.lost_of(point.lost, max(point.blocks, point.lost))
+    return wording.figures(point.centre) + wording.plus_minus(point.centre, point.low, point.high) + lost

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from bakeoff.compare import wording
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison
 from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text
@@ -31,7 +33,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         title=c.name,
         figure=f"{wording.figures(c.peak)} {context.comparison.run.rate_unit}",
         caption=f"{peak_at} (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
-        if c.peak_low == c.peak_low
+        if not math.isnan(c.peak_low)
         else peak_at,
         lines=(
             (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bakeoff.compare import wording
+from bakeoff.compare.lost import starved_clients
 from bakeoff.compare.scores import scores
-from bakeoff.compare.starved import without_any
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.store.records import TrialRecord
@@ -12,7 +12,7 @@ from bakeoff.store.records import TrialRecord
 KIND = "app"
 # Clients named before the rest are only counted.
 NAMED = 8
-METRICS = (("rate", "weighted harmonic"), ("plain", "plain"), ("unweighted", "unweighted harmonic"))
+METRICS = (("rate", "unweighted harmonic"), ("plain", "plain"), ("weighted", "weighted, as published"))
 
 
 def section(context: Context) -> Section | None:
@@ -25,15 +25,17 @@ def section(context: Context) -> Section | None:
         columns += [Column(title, group=name) for title in titles]
     rows = tuple(_row(context, index, mix) for index, mix in enumerate(context.comparison.run.mixes))
     note = (
-        "Weighted harmonic: clients × harmonic mean of the clients' rates, weighted by their transactions; this is the "
-        "score. Plain: all transactions over the window. Unweighted: the harmonic mean with equal weights. "
-        "Means over blocks. Slowest and fastest client: transactions of one client per second of its waiting, over "
-        "all blocks."
+        "All are over the window: time in which the server was dead counts. Unweighted harmonic: clients × harmonic "
+        "mean of the clients' rates; this is the score that decides, for a starved client pulls it down. Plain: all "
+        "transactions over the window. Weighted, as published: the harmonic mean weighted by transactions; the weight "
+        "of a starved client cancels its penalty, so that without think time it is the plain rate. Means over blocks. "
+        "Slowest and fastest client: transactions of one client per second, over all blocks."
     )
     blocks: list[Block] = [Table("Transactions per second", tuple(columns), rows, note)]
     starved = [text for trial in context.run.trials if (text := _starved(trial))]
     if starved:
-        blocks.append(Text("Clients that got no transaction: they make both harmonic scores of the trial 0.", "bad"))
+        text = "Clients that got (next to) no transaction: they pull the score down, and the trial counts as lost."
+        blocks.append(Text(text, "bad"))
         blocks.append(Bullets(tuple(starved)))
     return Section("scores", "Scores", tuple(blocks))
 
@@ -55,7 +57,7 @@ def _row(context: Context, index: int, mix: int) -> tuple[str, ...]:
 
 def _starved(trial: TrialRecord) -> str:
     """Who got nothing in a trial in which others did."""
-    found = without_any(trial)
+    found = starved_clients(trial, KIND)
     if not found:
         return ""
     listed = ", ".join(f"{client}" for client in found[:NAMED])

@@ -1,0 +1,109 @@
+"""Trials and cells that a contender lost outright: a zero is a result.
+
+A contender that dies, serves nothing, or serves some clients and starves others has no ratio there. Leaving the pair
+out would flatter it: the better a contender chooses what to fail at, the better it would look. So such a pair counts as
+a loss of bounded size: ten times slower, or as much as the widest pair that both served, whichever is more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare import wording
+from bakeoff.store.records import OK, TrialRecord
+
+Logs = NDArray[np.float64]
+Marks = NDArray[np.bool_]
+
+# A loss counts as at least this many times slower.
+LOSS = 10.0
+# A client with less than this share of the mean client is starved; so is one without any operation.
+STARVED_SHARE = 0.01
+# The fewest operations of the mean client from which a client without any was starved and not only unlucky.
+ENOUGH = 10
+APP = "app"
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class PairLogs:
+    """ln(contender / baseline) of pairs, with bounded losses in it.
+
+    ``ties`` marks pairs that both lost, which have no logarithm; ``lost`` those that the first (baseline) and the
+    second (contender) lost. A loss counts as ``factor`` times slower.
+    """
+
+    logs: Logs
+    ties: Marks
+    lost: tuple[Marks, Marks]
+    factor: float
+
+    def settled(self) -> Logs:
+        """``logs`` with 0 for what both lost, in rows that have a number in half of the blocks at least."""
+        known = np.isfinite(self.logs)
+        often = 2 * known.sum(axis=-1, keepdims=True) >= (known | self.ties).sum(axis=-1, keepdims=True)
+        found: Logs = np.where(self.ties & often & known.any(axis=-1, keepdims=True), 0.0, self.logs)
+        return found
+
+
+def broke(trial: TrialRecord) -> bool:
+    """The contender itself failed: the trial failed, or nothing succeeded in it.
+
+    Voided trials are not its fault.
+    """
+    return trial.state == "failed" or (trial.state == OK and trial.operations == 0)
+
+
+def starved_clients(trial: TrialRecord, kind: str) -> tuple[int, ...]:
+    """The clients of ``trial`` that got nothing, or next to nothing, while others were served.
+
+    Of an application server every client without a transaction; elsewhere a short trial may leave one without any.
+    """
+    if not trial.operations or len(trial.per_client) < 2:
+        return ()
+    mean = trial.operations / len(trial.per_client)
+    nothing = kind == APP or mean >= ENOUGH
+    return tuple(
+        c.client for c in trial.per_client if (c.operations == 0 and nothing) or 0 < c.operations < STARVED_SHARE * mean
+    )
+
+
+def lost_trial(trial: TrialRecord, kind: str) -> str:
+    """Why the contender lost this trial; empty when it did not."""
+    if broke(trial):
+        return trial.reason or "not one operation succeeded"
+    starved = starved_clients(trial, kind) if trial.state == OK else ()
+    return f"{clients_words(starved, trial.mix_clients)} got (next to) nothing" if starved else ""
+
+
+def clients_words(clients: Iterable[int], of: int) -> str:
+    """ "client 3 of 4", "clients 0, 1, 2 and 7 more of 60"."""
+    known = list(clients)
+    shown = ", ".join(str(client) for client in known[:NAMED])
+    more = f" and {len(known) - NAMED} more" if len(known) > NAMED else ""
+    return f"{'client' if len(known) == 1 else 'clients'} {shown}{more} of {of}"
+
+
+def bounded(bottom: Logs, top: Logs, lost: tuple[Marks, Marks], higher_is_better: bool = True) -> PairLogs:
+    """``top`` over ``bottom``, both logarithms of one shape with NaN where there is no number; ``lost`` marks what the
+    bottom and the top one lost. A pair in which one lost counts only where the other one has a number.
+    """
+    below, above = lost
+    both = np.isfinite(bottom) & np.isfinite(top) & ~below & ~above
+    logs = np.where(both, top - bottom, np.nan)
+    widest = float(np.abs(logs[both]).max(initial=0.0))
+    bound = max(math.log(LOSS), widest)
+    sign = 1.0 if higher_is_better else -1.0
+    lower, upper = below & ~above & np.isfinite(top), above & ~below & np.isfinite(bottom)
+    logs = np.where(lower, sign * bound, np.where(upper, -sign * bound, logs))
+    return PairLogs(logs, below & above, (lower, upper), math.exp(bound))
+
+
+def counted_as(factor: float) -> str:
+    """ "as 10 times slower"."""
+    return f"as {wording.figures(factor, 2)} times slower"
