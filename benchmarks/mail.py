@@ -103,7 +103,7 @@ def workload(accounts: int, **sides: Any) -> dict[str, Any]:
         "mailboxes_per_client": 1,
         "sizes": [[PAYLOAD_BYTES + HEADER_BYTES, 1]],
         "run": "00112233445566aa",
-        "initialise": False,
+        "initialise": "nothing",
         "linger_s": 0,
         **sides,
     }

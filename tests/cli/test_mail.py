@@ -56,7 +56,7 @@ def test_a_client_that_is_refused_too_often_fails_its_mix_and_the_run_goes_on(
     """With one session at a time four clients do not get their mailboxes emptied; a single client does."""
     shut = mail("--users", str(users), "--max-sessions", "1", "--delay", "20ms")
     open_ = mail("--users", str(users))
-    words = ["--users", users, *SHORT, "--mixes", "1,4", "--blocks", "1", "--tries", "5"]
+    words = ["--users", users, *SHORT, "--mixes", "1,4", "--blocks", "1", "--retries", "4"]
     done = bakeoff("run", "mail-pop", f"shut={shut}", f"open={open_}", *words, "-o", "r.bakeoff")
     assert done.returncode == 0, done.stderr
     found = {(trial.contender, trial.mix_clients): trial for trial in read_run(tmp_path / "r.bakeoff").trials}

@@ -25,7 +25,7 @@ def workload(address: str) -> dict[str, Any]:
         "sending_share": 0.5,
         "sizes": [[1024, 1]],
         "run": "00112233445566aa",
-        "initialise": False,
+        "initialise": "nothing",
     }
 
 

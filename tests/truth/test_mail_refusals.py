@@ -32,7 +32,7 @@ def refusals(result: dict[str, Any], when: str = "measured") -> dict[str, int]:
 def reader(listener: socket.socket, **trial: Any) -> dict[str, Any]:
     """A trial of one client that only reads, from this listener, without initialisation."""
     host, port = listener.getsockname()
-    return spec(None, f"{host}:{port}", initialise=False, sending_share=0.0, trial={**ONE, **trial})
+    return spec(None, f"{host}:{port}", initialise="nothing", sending_share=0.0, trial={**ONE, **trial})
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_server_that_never_greets_is_a_time_out_of_the_banner(door: socket.soc
 def test_a_reset_instead_of_a_banner() -> None:
     server = serve(refuse={"count": 1, "of": 3})
     place = places(server.address())
-    result = run(spec(place["smtp"], place["pop3"], initialise=False, trial=ONE))
+    result = run(spec(place["smtp"], place["pop3"], initialise="nothing", trial=ONE))
     counts = refusals(result)
     # The reset may be there before the connect has been told.
     assert counts.get("reset", 0) + counts.get("refused", 0) == json.loads(server.counts())["refused"] > 10
@@ -110,7 +110,7 @@ def test_a_locked_mailbox_is_in_use_and_not_denied() -> None:
         spec(
             place["smtp"],
             place["pop3"],
-            initialise=False,
+            initialise="nothing",
             shared_mailboxes=True,
             mailboxes_per_client=1,
             drain_limit_s=30,
@@ -133,7 +133,7 @@ def test_a_server_without_tls_and_one_that_is_not_trusted(side: str) -> None:
         place = places(server.address())
         secure = {f"{side}_settings": {"security": "starttls", "tls": {"verify": True}}}
         trial = {**ONE, "length_s": 1.0}
-        where = spec(place["smtp"], place["pop3"], initialise=False, drain_limit_s=0.5, trial=trial, **secure)
+        where = spec(place["smtp"], place["pop3"], initialise="nothing", drain_limit_s=0.5, trial=trial, **secure)
         result = run(where)
         counts = refusals(result)
         assert counts.keys() == {"tls"} and counts["tls"] > 0, (side, settings, counts)
@@ -144,7 +144,7 @@ def test_a_server_without_tls_and_one_that_is_not_trusted(side: str) -> None:
 def test_tls_that_fails_while_the_mailboxes_are_emptied_is_fatal_and_named() -> None:
     place = places((server := serve()).address())
     secure = {"security": "starttls", "tls": {"verify": True}}
-    result = run(spec(place["smtp"], place["pop3"], tries=3, pop3_settings=secure, trial=ONE))
+    result = run(spec(place["smtp"], place["pop3"], retries=2, pop3_settings=secure, trial=ONE))
     assert server is not None
     assert result["fatal"].startswith("client 0: could not open a POP3 session in 3 tries (tls")
     assert refusals(result, "init") == {"tls": 3}

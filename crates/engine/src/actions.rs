@@ -17,6 +17,8 @@ pub struct Actions {
     pub secure: bool,
     /// Send [`crate::Session::outgoing`], once the connection is usable.
     pub send: bool,
+    /// With `send`: stamp when all of it is written, so that the wait for the reply is told apart from the writing.
+    pub stamp_written: bool,
     /// The next so many received bytes need not be seen: they are dropped unread and told as `Discarded`.
     pub discard_bytes: u64,
     /// Tell `Timer` after this many nanoseconds.
@@ -33,6 +35,7 @@ impl Actions {
         connect: None,
         secure: false,
         send: false,
+        stamp_written: false,
         discard_bytes: 0,
         timer_ns: None,
         stop: false,

@@ -243,6 +243,14 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
     }
 
+    /// All that a lane had to send is written: the wait for the reply begins.
+    pub fn written(&mut self, lane: usize) {
+        let now_ns = self.clock.now_ns();
+        let stamps = &mut self.lanes[lane].stamps;
+        stamps.written_ns = Some(now_ns - stamps.start_ns);
+        stamps.sent_ns = now_ns;
+    }
+
     /// Something happened on the connection of a lane.
     #[inline]
     pub fn event(&mut self, lane: usize, event: Event<'_>, actions: &mut Actions) -> Next {
@@ -348,7 +356,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
             self.pause.next_ns()
         } else {
             state.failures = state.failures.saturating_add(1);
-            let answered = matches!(outcome.error, Some(ErrorClass::WrongStatus | ErrorClass::WrongContent));
+            let answered =
+                matches!(outcome.error, Some(ErrorClass::WrongStatus | ErrorClass::WrongContent | ErrorClass::PutOff));
             self.pause.next_ns().max(if answered { 0 } else { back_off_ns(state.failures) })
         };
         if pause_ns == 0 {

@@ -42,6 +42,8 @@ error_classes! {
     WrongContent = "wrong_content",
     /// The reply has a status that the plan does not expect.
     WrongStatus = "wrong_status",
+    /// The server said that it cannot do this now, as its protocol allows (SMTP 4xx, POP3 `[IN-USE]`).
+    PutOff = "put_off",
     /// The server broke the protocol.
     Protocol = "protocol",
     /// The TLS handshake or a TLS record failed.

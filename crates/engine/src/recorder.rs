@@ -18,6 +18,8 @@ pub struct Stamps {
     pub tls_ns: Option<u64>,
     /// The request could be sent: the start, or the connection's readiness.
     pub sent_ns: Nanos,
+    /// Time until the request was written, where the session asked for it.
+    pub written_ns: Option<u64>,
     /// The first byte of the reply arrived.
     pub first_byte_ns: Option<Nanos>,
 }
@@ -96,12 +98,21 @@ pub(crate) struct ClientFigures {
 }
 
 /// Times of the parts of an operation that the driver itself can see.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Steps {
     pub connect: LatencyHistogram,
     pub tls: LatencyHistogram,
+    pub written: LatencyHistogram,
     pub first_byte: LatencyHistogram,
     pub transfer: LatencyHistogram,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        let new = LatencyHistogram::new;
+        // Hardly any operation tells when it was written.
+        Self { connect: new(), tls: new(), written: LatencyHistogram::lazy(), first_byte: new(), transfer: new() }
+    }
 }
 
 impl Steps {
@@ -113,6 +124,9 @@ impl Steps {
         if let Some(tls_ns) = stamps.tls_ns {
             self.tls.record(tls_ns);
         }
+        if let Some(written_ns) = stamps.written_ns {
+            self.written.record(written_ns);
+        }
         if let Some(first_byte_ns) = stamps.first_byte_ns {
             self.first_byte.record(first_byte_ns.saturating_sub(stamps.sent_ns));
             self.transfer.record(stamps.end_ns.saturating_sub(first_byte_ns));
@@ -122,13 +136,20 @@ impl Steps {
     pub fn add(&mut self, other: &Self) {
         self.connect.add(&other.connect);
         self.tls.add(&other.tls);
+        self.written.add(&other.written);
         self.first_byte.add(&other.first_byte);
         self.transfer.add(&other.transfer);
     }
 
     /// The histograms with their names in results.
-    pub fn named(&self) -> [(&'static str, &LatencyHistogram); 4] {
-        [("connect", &self.connect), ("tls", &self.tls), ("first_byte", &self.first_byte), ("transfer", &self.transfer)]
+    pub fn named(&self) -> [(&'static str, &LatencyHistogram); 5] {
+        [
+            ("connect", &self.connect),
+            ("tls", &self.tls),
+            ("written", &self.written),
+            ("first_byte", &self.first_byte),
+            ("transfer", &self.transfer),
+        ]
     }
 }
 
@@ -208,6 +229,7 @@ impl Recorder {
             clients: vec![ClientFigures::default(); clients],
             steps: Steps {
                 connect: LatencyHistogram::lazy(),
+                written: LatencyHistogram::lazy(),
                 tls: LatencyHistogram::lazy(),
                 first_byte: LatencyHistogram::lazy(),
                 transfer: LatencyHistogram::lazy(),

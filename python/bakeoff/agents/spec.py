@@ -221,7 +221,9 @@ class MailWorkload(_Spec):
     bodies: Literal["plain", "hard"]
     sender: str | None
     run: str
-    tries: int
+    initialise: Literal["nothing", "own", "all", "look"]
+    retries: int
+    late_after_s: float
     init_limit_s: float
     drain_limit_s: float
     linger_s: float

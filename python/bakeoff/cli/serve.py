@@ -194,6 +194,12 @@ def mail(
     ] = None,
     duplicate: Annotated[str | None, typer.Option(metavar="N/M", help="Deliver N of M messages twice.")] = None,
     damage: Annotated[str | None, typer.Option(metavar="N/M", help="Change one letter in N of M messages.")] = None,
+    misdeliver: Annotated[
+        str | None, typer.Option(metavar="N/M", help="Put N of M messages into the mailbox of the message before.")
+    ] = None,
+    pop3_ends_after: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="POP3 dies when so many messages were accepted.")
+    ] = None,
     defer: Annotated[
         str | None, typer.Option(metavar="N/M,TIME", help="Show N of M messages so much later: 1/50,2s.")
     ] = None,
@@ -224,6 +230,8 @@ def mail(
         "lose": _share("--lose", lose),
         "duplicate": _share("--duplicate", duplicate),
         "damage": _share("--damage", damage),
+        "misdeliver": _share("--misdeliver", misdeliver),
+        "pop3_ends_after": pop3_ends_after,
         "defer": _defer(defer),
     }
     serve_until_stopped(spec, None, "mail", counts_file)

@@ -7,6 +7,7 @@ from collections import Counter
 from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.hung import hung
+from bakeoff.compare.mail import foreign_mail, lags
 from bakeoff.compare.mail_limits import limits
 from bakeoff.compare.metrics import P99_OPERATIONS, peak_operations, work_word
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
@@ -32,7 +33,7 @@ def advise(
     audits: tuple[Audit, ...],
 ) -> tuple[Advisory, ...]:
     """Warnings about the run, the most weighty first."""
-    found = [*_incomplete(run), *_left_out(cube), *_limits(run), *_blocks(pairs)]
+    found = [*_incomplete(run), *_left_out(cube), *_mail(run), *_limits(run), *_blocks(pairs)]
     for contender in contenders:
         found += [*_hung(cube, contender), *_contender(contender), *_starved(contender)]
     found += _disturbed(cube)
@@ -66,6 +67,19 @@ def _left_out(cube: Cube) -> list[Advisory]:
 def _limits(run: RunRecord) -> list[Advisory]:
     advice = "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as one."
     return [Advisory(f"{text}.", advice) for text in limits(run)]
+
+
+def _mail(run: RunRecord) -> list[Advisory]:
+    found = [
+        Advisory(
+            f"{text}.",
+            "Its rate of delivered messages is that of reading or of delivery, not that of taking mail: see backlog "
+            "and visible times.",
+        )
+        for text in lags(run)
+    ]
+    stop = "Stop what delivers to these accounts, or use others: each session lists such mail again."
+    return found + [Advisory(f"{text}.", stop) for text in foreign_mail(run)]
 
 
 def _blocks(pairs: tuple[PairComparison, ...]) -> list[Advisory]:

@@ -14,7 +14,8 @@ from bakeoff.compare.gates import GENERATOR_LIMITED, GENERATOR_STARVED
 from bakeoff.compare.hung import hung
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import broke
-from bakeoff.compare.metrics import Metric, error_share
+from bakeoff.compare.metric import Metric
+from bakeoff.compare.metrics import error_share
 from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint
 from bakeoff.stats import collapse_after_peak, finite, geometric_interval, mean_interval, saturation
 from bakeoff.store.records import RunRecord
@@ -49,9 +50,11 @@ def _curve(cube: Cube, metric: Metric, contender: str, values: Floats, level: fl
 
 
 def _point(mix: int, values: Floats, scale: str, level: float, lost: int = 0, zeros: int = 0) -> CurvePoint:
-    """``zeros`` trials served nothing that counts: they pull the mean down instead of being left out of it."""
+    """``zeros`` trials served nothing that counts, and others may have the number 0: they pull the mean down instead of
+    being left out of it.
+    """
     served = finite(values)
-    if zeros and served.size:
+    if served.size and (zeros or (scale == "log" and bool((served == 0.0).any()))):
         total = served.size + zeros
         return CurvePoint(mix, int(total), float(served.sum()) / total, math.nan, math.nan, lost)
     found = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level)

@@ -24,8 +24,9 @@ ERROR_BUDGET = 0.01
 WRONG_BUDGET = 0.001
 # Replies that a client sees to be wrong. Wrong content, which it would take for right, is a fault: see `faults`.
 WRONG = ("wrong_status", "protocol")
-# In these protocols a status other than success is how a server says no for now, which is honest.
-REFUSING = ("mail", "app")
+# In this protocol a status other than success is how a server says no for now, which is honest. That of mail has a
+# class of its own (put_off): a 5xx for what the server was set up to take is a wrong answer.
+REFUSING = ("app",)
 # Outcomes in which one of the two is ahead.
 AHEAD = ("higher", "lower", "near_margin")
 

@@ -7,7 +7,8 @@ import math
 from bakeoff.compare import wording
 from bakeoff.compare.lost import counted_as
 from bakeoff.compare.matrix_model import Matrix, SurfacePair
-from bakeoff.compare.metrics import CELLS, Metric
+from bakeoff.compare.metric import Metric
+from bakeoff.compare.metrics import CELLS
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison, RunInfo, Sentence
 
 

@@ -95,7 +95,8 @@ def bounded(bottom: Logs, top: Logs, lost: tuple[Marks, Marks], higher_is_better
     """
     below, above = lost
     both = np.isfinite(bottom) & np.isfinite(top) & ~below & ~above
-    logs = np.where(both, top - bottom, np.nan)
+    with np.errstate(invalid="ignore"):  # nothing over nothing, which is not taken
+        logs = np.where(both, top - bottom, np.nan)
     widest = float(np.abs(logs[both]).max(initial=0.0))
     bound = max(math.log(LOSS), widest)
     sign = 1.0 if higher_is_better else -1.0

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 from bakeoff.compare import settings
 from bakeoff.compare.cube import Cube, why_unusable
+from bakeoff.compare.mail_metrics import counts_messages, mail_metrics
+from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.compare.scores import scores
-from bakeoff.compare.surface import CellKey, common_cells, mean_rate
+from bakeoff.compare.surface import common_cells, mean_rate
 from bakeoff.store.records import RunRecord, TrialRecord
 
 # A distribution-free upper 95 % bound of a percentile needs this many independent operations.
@@ -26,27 +26,6 @@ MIX, BLOCKS = "file-mix", "file-blocks"
 
 # Title of the primary metric of suites made of cells.
 CELLS = "Geometric mean of"
-
-Scale = Literal["linear", "log"]
-
-
-@dataclass(frozen=True)
-class Metric:
-    """``extract`` gives a number or NaN.
-
-    ``scale`` says how blocks are averaged: what is positive on logarithms. With ``cells`` the value is the geometric
-    mean over these. A trial with fewer operations than ``least`` says too little about this figure for a verdict.
-    """
-
-    key: str
-    title: str
-    unit: str
-    higher_is_better: bool
-    scale: Scale
-    extract: Callable[[TrialRecord], float]
-    short: str
-    cells: frozenset[CellKey] = frozenset()
-    least: int = 1
 
 
 def work_word(kind: str) -> str:
@@ -125,6 +104,8 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     the cells that all contenders have: every cell then weighs the same.
     """
     found = metrics(run.kind, settings.number(run.plan, "think_s", 0.0))
+    if counts_messages(run):
+        return mail_metrics(run, found)
     keys = common_cells(run, cube.usable.values())
     if not keys:
         return found
@@ -162,7 +143,7 @@ def _rates(kind: str, rate: str, think_s: float) -> tuple[Metric, ...]:
 
 def peak_operations(run: RunRecord, contender: ContenderSummary) -> float:
     """The contender's peak in operations a second, whatever its rate is told in; NaN without one."""
-    if run.kind != MIX:
+    if run.kind != MIX and not counts_messages(run):
         return contender.peak
     rates: dict[int, list[float]] = defaultdict(list)
     for trial in run.trials:

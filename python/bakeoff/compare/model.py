@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bakeoff.compare.mail_model import MailSummary
 from bakeoff.compare.matrix_model import Matrix
 
 SCHEMA = "bakeoff-comparison/1"
@@ -320,6 +321,7 @@ class Comparison:
     audits: tuple[Audit, ...]
     warnings: tuple[Advisory, ...]
     matrix: Matrix | None = None
+    mail: MailSummary | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""

@@ -14,7 +14,7 @@ from bakeoff.compare.exploratory import explore
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import PairLogs, bounded
-from bakeoff.compare.metrics import Metric
+from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
 from bakeoff.compare.surface import mean_logs
 from bakeoff.stats import (

@@ -11,6 +11,7 @@ from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.faults import disqualified, faults_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.headline import headline
+from bakeoff.compare.mail import mail_summary
 from bakeoff.compare.matrix import compare_matrix
 from bakeoff.compare.metrics import metrics_of, work_word
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
@@ -63,6 +64,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         audits=audits,
         warnings=advise(run, cube, contenders, pairs, audits),
         matrix=matrix,
+        mail=mail_summary(run),
     )
 
 

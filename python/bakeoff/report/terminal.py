@@ -13,6 +13,7 @@ from rich.text import Text
 from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison, CurvePoint, PairComparison
 from bakeoff.report.fit import Sheet, fitted
+from bakeoff.report.terminal_mail import print_mail
 from bakeoff.report.terminal_matrix import print_matrix
 from bakeoff.stats import MINIMUM_BLOCKS
 
@@ -36,6 +37,7 @@ def print_summary(comparison: Comparison, console: Console) -> None:
     console.print(_rates(comparison, console))
     if comparison.matrix:
         print_matrix(comparison.matrix, console)
+    print_mail(comparison, console)
     _warnings(comparison, console)
 
 
@@ -46,6 +48,7 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     console.print(_rates(comparison, console))
     if comparison.matrix:
         print_matrix(comparison.matrix, console)
+    print_mail(comparison, console)
     # Cells at one number of clients have no curve, and one percentile over all record sizes would say nothing.
     curves = comparison.matrix is None or len(comparison.run.mixes) > 1
     if curves:

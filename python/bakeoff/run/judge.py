@@ -62,6 +62,9 @@ def judge(result: TrialResult, error_limit: float) -> tuple[str, str]:
         return records.VOIDED, disturbed
     if result.fatal:
         return records.FAILED, result.fatal
+    unchecked = unchecked_mail(result)
+    if unchecked:
+        return records.FAILED, unchecked
     if unbalanced(result):
         return records.VOIDED, "the ledger of messages does not balance: a defect of bakeoff, please report it"
     if result.operations == 0:
@@ -92,6 +95,21 @@ def unbalanced(result: TrialResult) -> bool:
     """True when the books on messages contradict each other, which no server can bring about."""
     ledger = (result.workload or {}).get("ledger")
     return isinstance(ledger, dict) and not ledger.get("balanced", True)
+
+
+def unchecked_mail(result: TrialResult) -> str:
+    """Why the books on mail could not be closed; empty when they were. What nobody could look for is not lost."""
+    ledger = (result.workload or {}).get("ledger") or {}
+    counts = ledger.get("counts") or {}
+    missing = int(counts.get("unchecked", 0))
+    if not missing:
+        return ""
+    why: dict[str, int] = ledger.get("unchecked_mailboxes") or {}
+    listed = ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in sorted(why.items(), key=lambda e: -e[1]))
+    return (
+        f"{missing:,} of {int(counts.get('accepted', 0)):,} accepted messages could not be checked: after the trial "
+        f"{sum(why.values()):,} mailboxes could not be read ({listed})"
+    )
 
 
 def list_errors(errors: dict[str, int]) -> str:

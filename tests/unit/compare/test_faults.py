@@ -62,7 +62,7 @@ def test_the_honest_one_wins_when_it_is_ahead_by_the_rules() -> None:
 
 def test_honest_refusals_are_refusals_and_do_not_save_the_one_that_loses() -> None:
     """5 % of the recipients are told 450."""
-    refused = {t.id: {"wrong_status": t.operations // 20} for t in run().trials}
+    refused = {t.id: {"put_off": t.operations // 20} for t in run().trials}
     record = replace(mail(run()), trials=tuple(replace(t, errors=refused[t.id]) for t in run().trials))
     record = replace(
         record, trials=tuple(t if t.contender == "nginx" else replace(t, errors={}) for t in record.trials)

@@ -260,6 +260,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 self.secure(lane)
             } else if actions.send {
                 self.connections[lane].written = Some(0);
+                self.connections[lane].stamp_written = actions.stamp_written;
                 self.send(lane).map(|()| false)
             } else {
                 return;

@@ -52,6 +52,7 @@ struct Counts {
     lost: Vec<String>,
     duplicated: Vec<String>,
     damaged: Vec<String>,
+    misdelivered: Vec<String>,
     deferred: Vec<String>,
 }
 
@@ -62,6 +63,7 @@ struct Faults {
     lose: Refusal,
     duplicate: Refusal,
     damage: Refusal,
+    misdeliver: Refusal,
     defer: Refusal,
     pop3_refusals_left: AtomicU64,
 }
@@ -70,6 +72,8 @@ struct Faults {
 struct Shared {
     spec: MailSpec,
     store: Store,
+    /// Whom the last message was for.
+    last: Mutex<String>,
     tls: Option<TlsAcceptor>,
     faults: Faults,
     counts: Mutex<Counts>,
@@ -80,6 +84,12 @@ struct Shared {
 }
 
 impl Shared {
+    /// Whether the POP3 side has died, as it was told to.
+    fn pop3_is_gone(&self) -> bool {
+        let Some(most) = self.spec.pop3_ends_after else { return false };
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).accepted >= most
+    }
+
     fn count(&self, change: impl FnOnce(&mut Counts)) {
         change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -118,6 +128,11 @@ impl Shared {
         if faults.damage.hit() {
             note(|counts| &mut counts.damaged);
             return self.store.deliver(user, &with_one_byte_wrong(text), 0);
+        }
+        let other = std::mem::replace(&mut *self.last.lock().unwrap_or_else(PoisonError::into_inner), user.to_owned());
+        if faults.misdeliver.hit() && !other.is_empty() && other != user {
+            note(|counts| &mut counts.misdelivered);
+            return self.store.deliver(&other, text, 0);
         }
         if faults.defer.hit() {
             note(|counts| &mut counts.deferred);
@@ -219,11 +234,13 @@ pub fn start(spec: MailSpec) -> Result<impl Running + use<>, ServeError> {
         lose: share(spec.lose),
         duplicate: share(spec.duplicate),
         damage: share(spec.damage),
+        misdeliver: share(spec.misdeliver),
         defer: share(spec.defer.map(|defer| RefuseSpec { count: defer.count, of: defer.of })),
         pop3_refusals_left: AtomicU64::new(spec.pop3_refuse_first),
     };
     let shared = Arc::new(Shared {
         store: Store::new(spec.users_file.as_deref(), spec.maildir.as_deref(), spec.fill)?,
+        last: Mutex::default(),
         tls: spec.tls.as_ref().map(|spec| tls::acceptor(spec, &[])).transpose()?,
         faults,
         counts: Mutex::default(),
@@ -277,7 +294,7 @@ fn admit(shared: &Arc<Shared>, stream: TcpStream, sends: bool, timer: Arc<Timer>
     let left = &shared.faults.pop3_refusals_left;
     let first = !sends && left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok();
     shared.count(|counts| if sends { counts.smtp_connections += 1 } else { counts.pop3_connections += 1 });
-    if first || shared.faults.refuse.hit() {
+    if first || !sends && shared.pop3_is_gone() || shared.faults.refuse.hit() {
         reset_on_close(stream.as_fd());
         return shared.count(|counts| counts.refused += 1);
     }
@@ -327,7 +344,7 @@ impl Running for MailServer {
             "accepted": counts.accepted, "rejected": counts.rejected, "dropped": counts.dropped,
             "logins": counts.logins, "in_use": counts.in_use, "retrieved": counts.retrieved,
             "deleted": counts.deleted, "lost": counts.lost, "duplicated": counts.duplicated,
-            "damaged": counts.damaged, "deferred": counts.deferred,
+            "damaged": counts.damaged, "misdelivered": counts.misdelivered, "deferred": counts.deferred,
         })
     }
 

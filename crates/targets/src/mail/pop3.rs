@@ -67,6 +67,9 @@ pub async fn serve(shared: &Arc<Shared>, wire: &mut Wire) -> io::Result<()> {
                 continue;
             }
         };
+        if shared.pop3_is_gone() {
+            return Ok(());
+        }
         let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
         match (verb.to_ascii_uppercase().as_str(), &mut maildrop) {
             ("QUIT", found) => {

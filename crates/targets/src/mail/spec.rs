@@ -44,6 +44,9 @@ pub struct FillSpec {
     pub messages: usize,
     /// Size of each, bytes.
     pub bytes: usize,
+    /// They carry the marks of Bakeoff's own messages, and are there again at each login, deleted or not.
+    #[serde(default)]
+    pub endless: bool,
 }
 
 fn one() -> u64 {
@@ -78,6 +81,8 @@ pub struct MailSpec {
     pub lose: Option<RefuseSpec>,
     pub duplicate: Option<RefuseSpec>,
     pub damage: Option<RefuseSpec>,
+    pub misdeliver: Option<RefuseSpec>,
+    pub pop3_ends_after: Option<u64>,
     pub defer: Option<DeferSpec>,
     pub idle_timeout_s: f64,
 }
@@ -108,6 +113,8 @@ impl Default for MailSpec {
             lose: None,
             duplicate: None,
             damage: None,
+            misdeliver: None,
+            pop3_ends_after: None,
             defer: None,
             idle_timeout_s: 60.0,
         }
@@ -127,9 +134,8 @@ impl MailSpec {
         let fill = self.fill.is_none_or(|fill| fill.messages <= 100_000 && fill.bytes <= 64 << 20);
         need(fill, "fill must be at most 100000 messages of 64 MiB")?;
         let defer = self.defer.map(|defer| RefuseSpec { count: defer.count, of: defer.of });
-        for share in
-            [self.refuse, self.drop_after_dot, self.lose, self.duplicate, self.damage, defer].into_iter().flatten()
-        {
+        let faults = [self.drop_after_dot, self.lose, self.duplicate, self.damage, self.misdeliver];
+        for share in faults.into_iter().chain([self.refuse, defer]).flatten() {
             need(share.of >= 1 && share.count <= share.of, "a share needs count <= of and of >= 1, as in 1 of 100")?;
         }
         need(self.defer.is_none_or(|defer| (0.0..=86_400.0).contains(&defer.for_s)), "defer.for_s must be 0 to 86400")?;

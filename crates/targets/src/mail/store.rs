@@ -45,32 +45,27 @@ pub struct Store {
     /// Password by name; `None` lets everybody in.
     users: Option<HashMap<String, String>>,
     maildir: Option<PathBuf>,
-    fill: Option<Arc<[u8]>>,
-    fill_count: usize,
+    /// What every mailbox holds from the start.
+    fill: Vec<Arc<[u8]>>,
+    endless: bool,
     inner: Mutex<Inner>,
 }
 
 impl Store {
     pub fn new(users_file: Option<&Path>, maildir: Option<&Path>, fill: Option<FillSpec>) -> Result<Self, ServeError> {
+        let endless = fill.is_some_and(|fill| fill.endless);
         let users = users_file.map(read_users).transpose()?;
         if let Some(folder) = maildir {
             std::fs::create_dir_all(folder).map_err(|e| {
                 ServeError::Start(format!("cannot make {}: {e}; choose another folder", folder.display()))
             })?;
         }
-        let text = |bytes: usize| {
-            let mut text = b"Subject: filling\r\n\r\n".to_vec();
-            while text.len() + 78 <= bytes {
-                text.extend_from_slice(&[b'x'; 76]);
-                text.extend_from_slice(b"\r\n");
-            }
-            Arc::from(text)
-        };
+        let fill = fill.map(|fill| (0..fill.messages).map(|number| filling(fill, number)).collect());
         Ok(Self {
             users,
             maildir: maildir.map(Path::to_owned),
-            fill: fill.map(|fill| text(fill.bytes)),
-            fill_count: fill.map_or(0, |fill| fill.messages),
+            fill: fill.unwrap_or_default(),
+            endless,
             inner: Mutex::default(),
         })
     }
@@ -107,20 +102,27 @@ impl Store {
     pub fn list(&self, user: &str) -> Vec<Stored> {
         let now = now_ns();
         self.inner(|inner| {
-            if let Some(fill) = &self.fill
-                && !inner.boxes.contains_key(user)
-            {
-                let one = |number| Stored {
-                    uid: format!("fill{number:08}"),
-                    bytes: fill.len() as u64,
-                    content: Content::Memory(Arc::clone(fill)),
-                    visible_ns: 0,
-                };
-                inner.boxes.insert(user.to_owned(), (0..self.fill_count).map(one).collect());
+            if self.endless {
+                let first = inner.next_uid + 1;
+                inner.next_uid += self.fill.len() as u64;
+                return self.filled(|number| format!("{:016x}", first + number));
+            }
+            if !self.fill.is_empty() && !inner.boxes.contains_key(user) {
+                inner.boxes.insert(user.to_owned(), self.filled(|number| format!("fill{number:08}")));
             }
             let all = inner.boxes.get(user).map(Vec::as_slice).unwrap_or_default();
             all.iter().filter(|stored| stored.visible_ns <= now).cloned().collect()
         })
+    }
+
+    fn filled(&self, uid: impl Fn(u64) -> String) -> Vec<Stored> {
+        let one = |(number, text): (u64, &Arc<[u8]>)| Stored {
+            uid: uid(number),
+            bytes: text.len() as u64,
+            content: Content::Memory(Arc::clone(text)),
+            visible_ns: 0,
+        };
+        (0..).zip(&self.fill).map(one).collect()
     }
 
     /// Locks a mailbox; `false` when it is locked already.
@@ -147,6 +149,21 @@ impl Store {
             }
         }
     }
+}
+
+/// One of the messages that are there from the start.
+fn filling(fill: FillSpec, number: usize) -> Arc<[u8]> {
+    let mark = format!("ffffffffffffffff.0.0.{number}\r\n");
+    let mut text = b"Subject: filling\r\n".to_vec();
+    if fill.endless {
+        text.extend_from_slice(format!("X-Bake-Id: {mark}X-Bake-SHA256: {:064}\r\n", 0).as_bytes());
+    }
+    text.extend_from_slice(b"\r\n");
+    while text.len() + 78 <= fill.bytes {
+        text.extend_from_slice(&[b'x'; 76]);
+        text.extend_from_slice(b"\r\n");
+    }
+    text.into()
 }
 
 /// A user's name as the name of a folder.

@@ -7,6 +7,8 @@ use sha2::{Digest, Sha256};
 /// Of a message so many bytes are kept, to be shown when it turns out to be damaged.
 const KEPT_BYTES: usize = 4096;
 const LINE_BYTES_MAX: usize = 1000;
+/// Length of the mark of a run.
+pub(crate) const RUN_DIGITS: usize = 16;
 
 /// What was found in one message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +21,22 @@ pub(crate) struct Found {
     pub announced: Option<Hash>,
     /// A delivery report about this message of ours.
     pub bounce_of: Option<Id>,
+    /// A message of another trial, or a report about one.
+    pub stale: bool,
+}
+
+impl Found {
+    /// Whether it is Bakeoff's own, of whichever trial. Anything else is not ours to delete.
+    pub fn is_ours(&self) -> bool {
+        self.id.is_some() || self.stale || self.bounce_of.is_some()
+    }
+}
+
+/// Whose message an id tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    This(Id),
+    Other,
 }
 
 /// Reads a message in portions.
@@ -26,8 +44,8 @@ pub(crate) struct Found {
 pub(crate) struct Inspector {
     in_body: bool,
     line: Vec<u8>,
-    header_id: Option<Id>,
-    body_id: Option<Id>,
+    header_mark: Option<Mark>,
+    body_mark: Option<Mark>,
     announced: Option<Hash>,
     first_line: bool,
     hasher: Sha256,
@@ -39,8 +57,8 @@ impl Inspector {
         Self {
             in_body: false,
             line: Vec::new(),
-            header_id: None,
-            body_id: None,
+            header_mark: None,
+            body_mark: None,
             announced: None,
             first_line: false,
             hasher: Sha256::new(),
@@ -52,8 +70,8 @@ impl Inspector {
     pub fn clear(&mut self) {
         self.in_body = false;
         self.line.clear();
-        self.header_id = None;
-        self.body_id = None;
+        self.header_mark = None;
+        self.body_mark = None;
         self.announced = None;
         self.first_line = false;
         self.hasher = Sha256::new();
@@ -83,7 +101,7 @@ impl Inspector {
             let end = memchr(b'\n', bytes);
             self.hold(&bytes[..end.map_or(bytes.len(), |end| end + 1)]);
             if end.is_some() {
-                self.body_id = parse_id(&self.line, run);
+                self.body_mark = parse_mark(&self.line, run);
                 self.first_line = false;
                 self.line.clear();
             }
@@ -101,7 +119,7 @@ impl Inspector {
             self.in_body = true;
             self.first_line = true;
         } else if let Some(value) = value_of(line, b"x-bake-id:") {
-            self.header_id = parse_id(value, run);
+            self.header_mark = parse_mark(value, run);
         } else if let Some(value) = value_of(line, b"x-bake-sha256:") {
             self.announced = parse_hash(value);
         }
@@ -110,18 +128,20 @@ impl Inspector {
     /// The message is complete.
     pub fn finish(&mut self, run: &str) -> Found {
         let hash = hash_of(&std::mem::take(&mut self.hasher).finalize());
-        let id = self.header_id.or(self.body_id);
-        let bounce_of = if id.is_none() { self.bounce(run) } else { None };
-        Found { id, hash, announced: self.announced, bounce_of }
+        let mark = self.header_mark.or(self.body_mark);
+        let quoted = if mark.is_none() { self.bounce(run) } else { None };
+        let this = |mark| if let Some(Mark::This(id)) = mark { Some(id) } else { None };
+        let stale = mark == Some(Mark::Other) || quoted == Some(Mark::Other);
+        Found { id: this(mark), hash, announced: self.announced, bounce_of: this(quoted), stale }
     }
 
     /// A message that is not ours but quotes the header of one that is.
-    fn bounce(&self, run: &str) -> Option<Id> {
+    fn bounce(&self, run: &str) -> Option<Mark> {
         let mut rest = &self.kept[..];
         while let Some(end) = memchr(b'\n', rest) {
             let (line, after) = rest.split_at(end);
-            if let Some(id) = value_of(line.trim_ascii(), b"x-bake-id:").and_then(|value| parse_id(value, run)) {
-                return Some(id);
+            if let Some(mark) = value_of(line.trim_ascii(), b"x-bake-id:").and_then(|value| parse_mark(value, run)) {
+                return Some(mark);
             }
             rest = &after[1..];
         }
@@ -134,13 +154,18 @@ fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     head.eq_ignore_ascii_case(name).then(|| line[name.len()..].trim_ascii())
 }
 
-/// `run.client.thread.number`
-fn parse_id(text: &[u8], run: &str) -> Option<Id> {
+/// `run.client.thread.number`, of this run or of another one.
+fn parse_mark(text: &[u8], run: &str) -> Option<Mark> {
     let text = std::str::from_utf8(text).ok()?.trim();
-    let mut parts = text.strip_prefix(run)?.strip_prefix('.')?.split('.');
+    let (of, rest) = text.split_once('.')?;
+    if of.len() != RUN_DIGITS || !of.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut parts = rest.split('.');
     let mut next = |most: u32| parts.next()?.parse::<u32>().ok().filter(|number| *number <= most);
     let id = Id::new(next((1 << 20) - 1)?, next((1 << 12) - 1)?, next(u32::MAX)?);
-    parts.next().is_none().then_some(id)
+    let mark = if of == run { Mark::This(id) } else { Mark::Other };
+    parts.next().is_none().then_some(mark)
 }
 
 fn parse_hash(text: &[u8]) -> Option<Hash> {
@@ -195,10 +220,14 @@ mod tests {
     #[test]
     fn other_mail_is_foreign_and_a_report_is_a_bounce() {
         assert_eq!(inspect(b"Subject: hi\r\n\r\nhello\r\n", 5).id, None);
+        assert!(!inspect(b"Subject: hi\r\n\r\nhello\r\n", 5).is_ours());
         let other_run = String::from_utf8(message(800).0).unwrap().replace(RUN, "ffffffffffffffff");
-        assert_eq!(inspect(other_run.as_bytes(), 100).id, None);
+        let found = inspect(other_run.as_bytes(), 100);
+        assert_eq!((found.id, found.stale, found.is_ours()), (None, true, true));
         let report = format!("From: MAILER-DAEMON\r\n\r\nSorry\r\n\r\nX-Bake-Id: {RUN}.1.2.3\r\n");
         let found = inspect(report.as_bytes(), 11);
         assert_eq!((found.id, found.bounce_of), (None, Some(Id::new(1, 2, 3))));
+        let of_another = inspect(report.replace(RUN, "ffffffffffffffff").as_bytes(), 11);
+        assert_eq!((of_another.bounce_of, of_another.is_ours()), (None, true));
     }
 }

@@ -3,7 +3,7 @@
 use super::message::{Hash, Id};
 use bakeoff_engine::{LatencyHistogram, Nanos, Timeline, summarize};
 use serde_json::{Map, Value, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What became of a message on its way to the server, for one recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub(crate) enum Sent {
 pub(crate) struct SentCopy {
     pub id: Id,
     pub mailbox: u32,
+    /// Of the whole message.
+    pub bytes: u32,
     pub outcome: Sent,
     pub hash: Hash,
     pub at_ns: Nanos,
@@ -47,6 +49,8 @@ pub(crate) struct SeenCopy {
     /// Deleted, confirmed by QUIT, and there again.
     pub resurrected: bool,
     pub bounce_of: Option<Id>,
+    /// A message of another trial, which came late.
+    pub stale: bool,
     /// The beginning of a message whose body is not what its header says.
     pub kept: Option<Box<[u8]>>,
 }
@@ -56,9 +60,20 @@ const LISTED: usize = 1_000;
 /// Damaged messages whose beginnings are shown.
 const SAMPLES: usize = 20;
 
+/// By what the books are judged.
+#[derive(Debug)]
+pub(crate) struct Rules {
+    pub timeline: Timeline,
+    /// A message that was certainly not visible so long after its acceptance is late.
+    pub late_ns: Nanos,
+    /// Mailboxes that could not be looked at to the end: what they do not show may still be there.
+    pub unchecked: HashSet<u32>,
+}
+
 /// Classes of messages with their ids.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Ledger {
+    rules: Rules,
     counts: HashMap<&'static str, u64>,
     /// The first messages of each class with their mailboxes.
     ids: HashMap<&'static str, Vec<(Id, u32)>>,
@@ -67,21 +82,30 @@ pub(crate) struct Ledger {
     upper: LatencyHistogram,
     accepted: u64,
     ids_seen: u64,
+    /// Accepted in the window and delivered: read in the window, too, or whenever.
+    pub delivered_in_window: u64,
+    pub delivered_at_last: u64,
+    /// Mail that is not Bakeoff's: how many messages were seen in which mailboxes.
+    strangers: BTreeMap<u32, u64>,
 }
 
-const CLASSES: [&str; 15] = [
+const CLASSES: [&str; 19] = [
     "accepted",
     "temporary",
     "permanent",
     "not_sent",
     "unknown",
     "delivered",
+    "late",
     "lost",
+    "unchecked",
     "duplicate",
     "corrupt",
     "misdelivered",
     "ghost",
     "unknown_seen",
+    "unknown_corrupt",
+    "stale",
     "foreign",
     "resurrected",
     "bounced",
@@ -94,21 +118,43 @@ struct Entry {
     corrupt: bool,
     missed_ns: Nanos,
     hit_ns: Nanos,
+    /// A copy was read completely; `Nanos::MAX` when none was.
+    read_ns: Nanos,
 }
 
 impl Ledger {
     /// Joins the books. `accepted` is the senders' own running count, so that the join can be checked against it.
     pub fn join<'a>(
+        rules: Rules,
         accepted: u64,
         sent: impl Iterator<Item = &'a SentCopy>,
         seen: impl Iterator<Item = &'a SeenCopy>,
     ) -> Self {
-        let mut ledger = Self { accepted, ..Self::default() };
+        let mut ledger = Self {
+            rules,
+            counts: HashMap::new(),
+            ids: HashMap::new(),
+            samples: Vec::new(),
+            lower: LatencyHistogram::default(),
+            upper: LatencyHistogram::default(),
+            accepted,
+            ids_seen: 0,
+            delivered_in_window: 0,
+            delivered_at_last: 0,
+            strangers: BTreeMap::new(),
+        };
         let mut entries: HashMap<(u32, Id), Entry> = HashMap::new();
         let mut known = HashSet::new();
         for copy in sent {
             known.insert(copy.id);
-            let entry = Entry { sent: *copy, uids: Vec::new(), corrupt: false, missed_ns: 0, hit_ns: Nanos::MAX };
+            let entry = Entry {
+                sent: *copy,
+                uids: Vec::new(),
+                corrupt: false,
+                missed_ns: 0,
+                hit_ns: Nanos::MAX,
+                read_ns: Nanos::MAX,
+            };
             entries.insert((copy.mailbox, copy.id), entry);
         }
         let mut stray = HashSet::new();
@@ -141,7 +187,11 @@ impl Ledger {
         let Some(id) = known_id else {
             match copy.bounce_of {
                 Some(id) => self.note("bounced", id, copy.mailbox),
-                None => *self.counts.entry("foreign").or_default() += 1,
+                None if copy.stale => *self.counts.entry("stale").or_default() += 1,
+                None => {
+                    *self.counts.entry("foreign").or_default() += 1;
+                    *self.strangers.entry(copy.mailbox).or_default() += 1;
+                }
             }
             return;
         };
@@ -160,6 +210,9 @@ impl Ledger {
         }
         if !entry.uids.contains(&copy.uid) {
             entry.uids.push(copy.uid);
+        }
+        if copy.read_ns > 0 {
+            entry.read_ns = entry.read_ns.min(copy.read_ns);
         }
         if copy.hit_ns < entry.hit_ns {
             entry.hit_ns = copy.hit_ns;
@@ -186,7 +239,12 @@ impl Ledger {
         };
         *self.counts.entry(sent).or_default() += 1;
         match (outcome, seen) {
+            (Sent::Accepted, false) if self.rules.unchecked.contains(&mailbox) => {
+                return self.note("unchecked", id, mailbox);
+            }
             (Sent::Accepted, false) => return self.note("lost", id, mailbox),
+            // No copy, one or several are all in order, a damaged one is not.
+            (Sent::Unknown, true) if entry.corrupt => return self.note("unknown_corrupt", id, mailbox),
             (Sent::Unknown, true) => return self.note("unknown_seen", id, mailbox),
             (Sent::Temporary | Sent::Permanent | Sent::NotSent, true) => return self.note("ghost", id, mailbox),
             (_, false) => return,
@@ -200,6 +258,20 @@ impl Ledger {
             self.note("duplicate", id, mailbox);
         } else {
             *self.counts.entry("delivered").or_default() += 1;
+            self.delivered(entry);
+        }
+        if entry.missed_ns.saturating_sub(at_ns) > self.rules.late_ns {
+            self.note("late", id, mailbox);
+        }
+    }
+
+    /// Of what was accepted in the window. What is read after it counts apart: a server that puts delivery off until
+    /// the load is gone must not have the rate of one that delivers under load.
+    fn delivered(&mut self, entry: &Entry) {
+        let timeline = &self.rules.timeline;
+        if timeline.in_window(entry.sent.at_ns) {
+            self.delivered_at_last += 1;
+            self.delivered_in_window += u64::from(timeline.in_window(entry.read_ns));
         }
     }
 
@@ -210,8 +282,10 @@ impl Ledger {
     /// Both sums of the books; anything but two equalities is a defect of the tool.
     fn balance(&self) -> ((u64, u64), (u64, u64)) {
         let arrived = self.of("delivered") + self.of("duplicate") + self.of("corrupt");
-        let strays = self.of("unknown_seen") + self.of("ghost") + self.of("misdelivered");
-        ((self.accepted, arrived + self.of("lost")), (self.ids_seen, arrived + strays))
+        let doubtful = self.of("unknown_seen") + self.of("unknown_corrupt");
+        let strays = doubtful + self.of("ghost") + self.of("misdelivered");
+        let missing = self.of("lost") + self.of("unchecked");
+        ((self.accepted, arrived + missing), (self.ids_seen, arrived + strays))
     }
 
     /// `address` tells the address of a mailbox by its number.
@@ -225,6 +299,8 @@ impl Ledger {
             "counts": counts,
             "ids": ids,
             "corrupt_samples": self.samples,
+            "foreign": self.strangers.iter().map(|(mailbox, count)| (address(*mailbox).to_owned(), json!(count)))
+                .collect::<Map<_, _>>(),
             "balanced": sent.0 == sent.1 && seen.0 == seen.1,
             "books": {"accepted": sent.0, "accounted": sent.1, "ids_seen": seen.0, "classified": seen.1},
         })
@@ -236,91 +312,12 @@ impl Ledger {
     }
 }
 
-/// Acceptances and first readings, second by second from the start of traffic, and what was left over.
-pub(crate) fn flow_json<'a>(
-    timeline: &Timeline,
-    sent: impl Iterator<Item = &'a SentCopy>,
-    seen: impl Iterator<Item = &'a SeenCopy>,
-) -> Value {
-    let mut accepted_at: HashMap<(u32, Id), Nanos> = HashMap::new();
-    let mut seconds: Vec<(u64, u64)> = Vec::new();
-    let mut window = (0_u64, 0_u64);
-    let mut add = |at_ns: Nanos, read: bool| {
-        let second = (at_ns.saturating_sub(timeline.start_ns) / bakeoff_engine::SECOND_NS) as usize;
-        if second >= seconds.len() {
-            seconds.resize(second + 1, (0, 0));
-        }
-        let counted = u64::from(timeline.in_window(at_ns));
-        if read {
-            seconds[second].1 += 1;
-            window.1 += counted;
-        } else {
-            seconds[second].0 += 1;
-            window.0 += counted;
-        }
-    };
-    for copy in sent.filter(|copy| copy.outcome == Sent::Accepted) {
-        add(copy.at_ns, false);
-        accepted_at.insert((copy.mailbox, copy.id), copy.at_ns);
-    }
-    let before = |at_ns: Nanos| at_ns < timeline.window_end_ns;
-    let mut waiting = accepted_at.values().filter(|at_ns| before(**at_ns)).count() as i64;
-    let mut drained = 0_u64;
-    let mut last_read_ns = timeline.end_ns;
-    let mut firsts: HashMap<(u32, Id), Nanos> = HashMap::new();
-    for copy in seen {
-        let Some(id) = copy.id else { continue };
-        if copy.read_ns == 0 || copy.resurrected {
-            continue;
-        }
-        add(copy.read_ns, true);
-        let first = firsts.entry((copy.mailbox, id)).or_insert(Nanos::MAX);
-        *first = (*first).min(copy.read_ns);
-    }
-    let mut oldest_ns = Nanos::MAX;
-    for (key, at_ns) in &accepted_at {
-        let read_ns = firsts.get(key).copied().unwrap_or(Nanos::MAX);
-        if before(*at_ns) && before(read_ns) {
-            waiting -= 1;
-        } else if before(*at_ns) {
-            oldest_ns = oldest_ns.min(*at_ns);
-        }
-        if read_ns != Nanos::MAX && read_ns >= timeline.end_ns {
-            drained += 1;
-            last_read_ns = last_read_ns.max(read_ns);
-        }
-    }
-    let window_s = (timeline.window_end_ns - timeline.window_start_ns) as f64 / 1e9;
-    let drain_s = (last_read_ns - timeline.end_ns) as f64 / 1e9;
-    let rows: Vec<_> = seconds
-        .iter()
-        .enumerate()
-        .map(|(second, (accepted, read))| json!({"second": second, "accepted": accepted, "read": read}))
-        .collect();
-    json!({
-        "accepted": window.0,
-        "read": window.1,
-        "accepted_per_s": window.0 as f64 / window_s,
-        "read_per_s": window.1 as f64 / window_s,
-        "per_second": rows,
-        "backlog": {
-            "messages": waiting.max(0),
-            "oldest_s": timeline.window_end_ns.saturating_sub(oldest_ns.min(timeline.window_end_ns)) as f64 / 1e9,
-        },
-        "drain": {
-            "messages": drained,
-            "length_s": drain_s,
-            "per_s": if drain_s > 0.0 { drained as f64 / drain_s } else { 0.0 },
-        },
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn sent(number: u32, outcome: Sent) -> SentCopy {
-        SentCopy { id: Id::new(0, 0, number), mailbox: 1, outcome, hash: 7, at_ns: 100 }
+        SentCopy { id: Id::new(0, 0, number), mailbox: 1, bytes: 600, outcome, hash: 7, at_ns: 100 }
     }
 
     fn seen(number: u32, mailbox: u32, uid: u64, hash: Hash) -> SeenCopy {
@@ -334,8 +331,13 @@ mod tests {
             read_ns: 310,
             resurrected: false,
             bounce_of: None,
+            stale: false,
             kept: None,
         }
+    }
+
+    fn rules(late_ns: Nanos, unchecked: &[u32]) -> Rules {
+        Rules { timeline: Timeline::new(0, 0, 1_000, 0), late_ns, unchecked: unchecked.iter().copied().collect() }
     }
 
     #[test]
@@ -372,8 +374,10 @@ mod tests {
             seen(5, 1, 17, 7), // unknown and seen
             seen(8, 1, 18, 7),
             seen(8, 2, 19, 7), // delivered, and to a stranger too
+            seen(6, 1, 20, 8), // in doubt, and damaged
+            SeenCopy { id: None, stale: true, ..seen(0, 1, 21, 7) },
         ];
-        let ledger = Ledger::join(5, sent.iter(), seen.iter());
+        let ledger = Ledger::join(rules(1_000, &[]), 5, sent.iter(), seen.iter());
         let json = ledger.json(|_| "u@test");
         let counts = &json["counts"];
         for (class, count) in [
@@ -388,6 +392,8 @@ mod tests {
             ("misdelivered", 1),
             ("ghost", 1),
             ("unknown_seen", 1),
+            ("unknown_corrupt", 1),
+            ("stale", 1),
             ("foreign", 1),
             ("resurrected", 1),
             ("bounced", 1),
@@ -402,22 +408,28 @@ mod tests {
 
     #[test]
     fn books_that_do_not_balance_are_told() {
-        let ledger = Ledger::join(2, [sent(0, Sent::Accepted)].iter(), std::iter::empty());
+        let ledger = Ledger::join(rules(1_000, &[]), 2, [sent(0, Sent::Accepted)].iter(), std::iter::empty());
         assert_eq!(ledger.json(|_| "")["balanced"], false);
     }
 
     #[test]
-    fn the_backlog_is_what_was_accepted_and_not_read_at_the_end_of_the_window() {
-        let second = bakeoff_engine::SECOND_NS;
-        let timeline = Timeline::new(0, 0, 4 * second, second);
-        let at = |number, at_ns| SentCopy { at_ns, ..sent(number, Sent::Accepted) };
-        let read = |number, read_ns| SeenCopy { read_ns, ..seen(number, 1, u64::from(number), 7) };
-        let sent = [at(0, second), at(1, second), at(2, 2 * second), at(3, 3 * second + 1)];
-        let seen = [read(0, 2 * second), read(1, 5 * second), read(3, 6 * second)];
-        let flow = flow_json(&timeline, sent.iter(), seen.iter());
-        assert_eq!((flow["accepted"].as_u64(), flow["read"].as_u64()), (Some(3), Some(1)));
-        assert_eq!(flow["backlog"]["messages"], 2);
-        assert_eq!(flow["backlog"]["oldest_s"], 2.0);
-        assert_eq!((flow["drain"]["messages"].as_u64(), flow["drain"]["length_s"].as_f64()), (Some(2), Some(2.0)));
+    fn what_could_not_be_looked_at_is_not_lost() {
+        let sent = [sent(0, Sent::Accepted), SentCopy { mailbox: 2, ..sent(1, Sent::Accepted) }];
+        let json = Ledger::join(rules(1_000, &[2]), 2, sent.iter(), std::iter::empty()).json(|_| "u@test");
+        let counts = &json["counts"];
+        assert_eq!((counts["lost"].as_u64(), counts["unchecked"].as_u64()), (Some(1), Some(1)));
+        assert_eq!(json["balanced"], true);
+        assert_eq!(json["ids"]["unchecked"], json!(["0.0.1 in u@test"]));
+    }
+
+    #[test]
+    fn a_message_counts_when_it_was_accepted_and_read_in_the_window() {
+        let sent: Vec<_> = (0..4).map(|number| sent(number, Sent::Accepted)).collect();
+        let late = SeenCopy { missed_ns: 900, hit_ns: 1_200, read_ns: 1_300, ..seen(1, 1, 11, 7) };
+        // Read in time, after the window, twice, damaged.
+        let seen = [seen(0, 1, 10, 7), late, seen(2, 1, 12, 7), seen(2, 1, 13, 7), seen(3, 1, 14, 8)];
+        let ledger = Ledger::join(rules(600, &[]), 4, sent.iter(), seen.iter());
+        assert_eq!((ledger.delivered_in_window, ledger.delivered_at_last), (1, 2));
+        assert_eq!(ledger.json(|_| "u@test")["ids"]["late"], json!(["0.0.1 in u@test"]));
     }
 }

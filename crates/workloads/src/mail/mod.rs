@@ -2,6 +2,7 @@
 
 mod books;
 mod deck;
+mod flow;
 mod inspect;
 mod ledger;
 mod message;
@@ -12,6 +13,7 @@ mod read;
 mod reader;
 mod refusals;
 mod reply;
+mod response;
 mod sasl;
 mod send;
 mod sender;
@@ -22,4 +24,4 @@ mod tests;
 
 pub use plan::MailWorkload;
 pub use session::MailSession;
-pub use spec::{Bodies, Login, MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};
+pub use spec::{Bodies, Initialise, Login, MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};

@@ -80,9 +80,16 @@ impl Operation {
         Self::ALL.iter().copied()
     }
 
-    /// Steps whose parts are kept apart: connect against banner, first against last byte, TLS.
-    pub const SPLIT: &'static [Self] =
-        &[Self::SmtpConnect, Self::SmtpStartTls, Self::PopConnect, Self::PopStartTls, Self::PopRetrieve];
+    /// Steps whose parts are kept apart: connect against banner, body against final reply, first against last byte,
+    /// TLS.
+    pub const SPLIT: &'static [Self] = &[
+        Self::SmtpConnect,
+        Self::SmtpStartTls,
+        Self::SmtpBody,
+        Self::PopConnect,
+        Self::PopStartTls,
+        Self::PopRetrieve,
+    ];
 
     /// Whether its time counts as sending.
     pub fn sends(self) -> bool {

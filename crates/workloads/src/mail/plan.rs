@@ -2,15 +2,18 @@
 
 use super::books::Books;
 use super::deck::Deck;
-use super::ledger::{Ledger, flow_json};
+use super::flow::flow_json;
+use super::ledger::{Ledger, Rules};
 use super::message::Pool;
 use super::operation::{DOORS, Door, Operation};
 use super::refusals::Refusals;
+use super::response::Response;
 use super::session::MailSession;
-use super::spec::{MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};
-use bakeoff_engine::{Endpoint, Identity, Nanos, Rng, SpecError, Stages, TlsSettings, TrialSpec, Workload};
+use super::spec::{Initialise, MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};
+use bakeoff_engine::{Endpoint, Identity, Nanos, Rng, SpecError, Stages, Timeline, TlsSettings, TrialSpec, Workload};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -30,7 +33,11 @@ pub(crate) struct Plan {
     pub recipients: Deck,
     pub pool: Pool,
     pub sender: Option<String>,
-    pub tries: u32,
+    pub initialise: Initialise,
+    pub retries: u32,
+    late_ns: Nanos,
+    /// Refusals in a row of each client.
+    refusals: Vec<AtomicU32>,
     pub books: Books,
     /// Sessions that are inside each of the doors now, and at most.
     open: [AtomicU32; DOORS.len()],
@@ -49,6 +56,21 @@ impl Plan {
     /// Whether what was sent can be compared with what was read.
     pub fn keeps_books(&self) -> bool {
         self.smtp.is_some() && self.pop3.as_ref().is_some_and(|pop3| pop3.delete)
+    }
+
+    /// Whether messages that are read are looked into: for the books, and not to delete what is not ours.
+    pub fn inspects(&self) -> bool {
+        self.pop3.as_ref().is_some_and(|pop3| pop3.delete)
+    }
+
+    /// A client was refused a connection: how many times in a row, with this one.
+    pub fn refused(&self, client: u32) -> u32 {
+        self.refusals[client as usize].fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// A client was served.
+    pub fn served(&self, client: u32) {
+        self.refusals[client as usize].store(0, Ordering::Relaxed);
     }
 
     /// A session has come through a door.
@@ -136,14 +158,17 @@ impl MailWorkload {
             threads: trial.threads,
             sending_share: spec.sending_share,
             sender: spec.sender,
-            tries: spec.tries,
+            initialise: spec.initialise,
+            retries: spec.retries,
+            late_ns: (spec.late_after_s * 1e9).round() as Nanos,
+            refusals: (0..trial.clients).map(|_| AtomicU32::new(0)).collect(),
             books: Books::default(),
             open: Default::default(),
             peak: Default::default(),
         };
         let stages = Stages {
             listen_s: 0.0,
-            prepare_s: (spec.initialise && plan.pop3.is_some()).then_some(spec.init_limit_s),
+            prepare_s: (plan.initialise != Initialise::Nothing && plan.pop3.is_some()).then_some(spec.init_limit_s),
             linger_s: spec.linger_s,
             drain_s: plan.keeps_books().then_some(spec.drain_limit_s),
         };
@@ -190,7 +215,8 @@ fn check(spec: &MailSpec, trial: &TrialSpec) -> Result<(), SpecError> {
         format!("sending_share must be 0 to 1, not {}", spec.sending_share),
     )?;
     need(spec.mailboxes_per_client >= 1, "mailboxes_per_client must be at least 1".to_owned())?;
-    need(spec.tries >= 1, "tries must be at least 1".to_owned())?;
+    let late = spec.late_after_s;
+    need((0.0..=86_400.0).contains(&late), format!("late_after_s must be 0 to 86400, not {late}"))?;
     need(
         trial.clients < 1 << 20 && trial.threads < 1 << 12,
         "a mail trial has at most 1048575 clients of 4095 threads".to_owned(),
@@ -233,6 +259,24 @@ fn check(spec: &MailSpec, trial: &TrialSpec) -> Result<(), SpecError> {
     Ok(())
 }
 
+impl MailWorkload {
+    #[cfg(test)]
+    pub(crate) fn plan_for_tests(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// By what the books are judged, and how many mailboxes could not be looked at for which reason.
+    fn rules(&self, sessions: &[&MailSession], timeline: Timeline) -> (Rules, BTreeMap<&'static str, u64>) {
+        let mut why: BTreeMap<_, u64> = BTreeMap::new();
+        let mut unchecked = HashSet::new();
+        for (mailbox, reason) in sessions.iter().flat_map(|session| session.reader.unchecked()) {
+            unchecked.insert(mailbox);
+            *why.entry(reason).or_default() += 1;
+        }
+        (Rules { timeline, late_ns: self.plan.late_ns, unchecked }, why)
+    }
+}
+
 impl Workload for MailWorkload {
     type Session = MailSession;
 
@@ -266,6 +310,9 @@ impl Workload for MailWorkload {
         let mut measured = Refusals::default();
         let (mut send_ns, mut read_ns, mut accepted) = (0, 0, 0);
         let (mut polls, mut empty_polls, mut removed) = (0, 0, 0);
+        let mut response = Response::default();
+        let (mut ours, mut foreign) = (0, serde_json::Map::new());
+        let address = |at: u32| self.plan.mailboxes[at as usize].address.as_str();
         for session in &sessions {
             preparing.add(&session.preparing);
             measured.add(&session.measured);
@@ -275,6 +322,10 @@ impl Workload for MailWorkload {
             polls += session.reader.polls;
             empty_polls += session.reader.empty_polls;
             removed += session.reader.removed;
+            response.join(&session.response);
+            ours += session.reader.found.ours;
+            let found = session.reader.found.foreign.iter();
+            foreign.extend(found.map(|(mailbox, count)| (address(*mailbox).to_owned(), json!(count))));
         }
         let total_ns = send_ns + read_ns;
         let share = if total_ns == 0 { 0.0 } else { send_ns as f64 / total_ns as f64 };
@@ -285,7 +336,13 @@ impl Workload for MailWorkload {
                 "planned": self.plan.sending_share,
             }),
         );
-        figures.insert("init".to_owned(), json!({"mailboxes": self.plan.mailboxes.len(), "removed": removed}));
+        figures.insert(
+            "init".to_owned(),
+            json!({
+                "mailboxes": self.plan.mailboxes.len(), "removed": removed, "ours": ours, "foreign": foreign,
+            }),
+        );
+        figures.insert("response".to_owned(), response.json());
         figures.insert("refusals".to_owned(), json!({"init": preparing.json(), "measured": measured.json()}));
         figures.insert("polls".to_owned(), json!({"all": polls, "empty": empty_polls}));
         if let Some(timeline) = sessions.first().map(|session| session.timeline) {
@@ -293,10 +350,16 @@ impl Workload for MailWorkload {
             figures.insert("sessions".to_owned(), self.plan.doors_json(&sessions, length_ns));
             let sent = || sessions.iter().flat_map(|session| &session.sender.book);
             let seen = || sessions.iter().flat_map(|session| &session.reader.book);
-            figures.insert("flow".to_owned(), flow_json(&timeline, sent(), seen()));
-            if self.plan.keeps_books() {
-                let ledger = Ledger::join(accepted, sent(), seen());
-                figures.insert("ledger".to_owned(), ledger.json(|at| &self.plan.mailboxes[at as usize].address));
+            let ledger = self.plan.keeps_books().then(|| {
+                let (rules, why) = self.rules(&sessions, timeline);
+                (Ledger::join(rules, accepted, sent(), seen()), why)
+            });
+            let books = ledger.as_ref().map(|(ledger, _)| ledger);
+            figures.insert("flow".to_owned(), flow_json(&timeline, books, sent(), seen()));
+            if let Some((ledger, why)) = &ledger {
+                let mut books = ledger.json(address);
+                books["unchecked_mailboxes"] = json!(why);
+                figures.insert("ledger".to_owned(), books);
                 figures.insert("visible".to_owned(), ledger.visible_json());
             }
         }

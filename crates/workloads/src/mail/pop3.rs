@@ -145,20 +145,22 @@ pub(crate) struct Capabilities {
     pub user: bool,
     pub sasl_plain: bool,
     pub stls: bool,
+    pub top: bool,
 }
 
 impl Capabilities {
     /// A server that does not know CAPA: what RFC 1939 asks of every server, and UIDL, which nearly all have.
-    pub const UNSPOKEN: Self = Self { uidl: true, user: true, sasl_plain: false, stls: false };
+    pub const UNSPOKEN: Self = Self { uidl: true, user: true, sasl_plain: false, stls: false, top: false };
 
     pub fn from_capa(text: &[u8]) -> Self {
-        let mut found = Self { uidl: false, user: false, sasl_plain: false, stls: false };
+        let mut found = Self { uidl: false, user: false, sasl_plain: false, stls: false, top: false };
         for line in String::from_utf8_lossy(text).lines() {
             let mut words = line.split_ascii_whitespace();
             match words.next().unwrap_or_default().to_ascii_uppercase().as_str() {
                 "UIDL" => found.uidl = true,
                 "USER" => found.user = true,
                 "STLS" => found.stls = true,
+                "TOP" => found.top = true,
                 "SASL" => found.sasl_plain = words.any(|word| word.eq_ignore_ascii_case("PLAIN")),
                 _ => {}
             }
@@ -220,6 +222,6 @@ mod tests {
         let rows: Vec<_> = listing(b"1 abc\r\n2 def more\r\nx y\r\n3\r\n").collect();
         assert_eq!(rows, [(1, &b"abc"[..]), (2, &b"def"[..])]);
         let found = Capabilities::from_capa(b"UIDL\r\nSASL LOGIN PLAIN\r\nTOP\r\n");
-        assert_eq!(found, Capabilities { uidl: true, user: false, sasl_plain: true, stls: false });
+        assert_eq!(found, Capabilities { uidl: true, user: false, sasl_plain: true, stls: false, top: true });
     }
 }

@@ -2,11 +2,11 @@
 
 use super::operation::{LOGIN_DOOR, Operation, POP3_DOOR};
 use super::pop3::{Capabilities, stat};
-use super::reader::Item;
+use super::reader::{Item, State};
 use super::refusals::Refusal;
 use super::sasl::plain_token;
 use super::session::{MailSession, Work};
-use super::spec::{Login, Security};
+use super::spec::{Initialise, Login, Security};
 use bakeoff_engine::{Actions, ErrorClass, Progress, Stage};
 use std::sync::Arc;
 
@@ -25,6 +25,8 @@ pub(crate) enum Step {
     Stat,
     Uidl,
     List,
+    /// The head of a message that is there before the trial: whose is it?
+    Head(u32),
     Retrieve(u32),
     Delete(u32),
     Quit,
@@ -32,6 +34,8 @@ pub(crate) enum Step {
 
 /// Longest listing that is taken, bytes.
 const LISTING_BYTES_MAX: usize = 64 << 20;
+/// Lines of a body that are looked at for the id of a message that a report of failed delivery is about.
+const HEAD_LINES: u32 = 60;
 /// A mailbox that is not empty after so many attempts is kept full by someone.
 const CLEANINGS_MAX: u32 = 10;
 
@@ -48,6 +52,7 @@ impl MailSession {
                 self.reader.encrypted = pop3.security == Security::Tls;
                 self.reader.items.clear();
                 self.reader.hit_ns = 0;
+                self.response.open();
                 Operation::PopConnect
             }
             Step::Capabilities => {
@@ -86,6 +91,17 @@ impl MailSession {
                 self.say(format_args!("LIST\r\n"));
                 Operation::PopList
             }
+            Step::Head(at) => {
+                self.reader.inspector.clear();
+                let number = self.reader.items[at as usize].number;
+                let top = self.reader.capabilities.is_none_or(|found| found.top);
+                if top {
+                    self.say(format_args!("TOP {number} {HEAD_LINES}\r\n"));
+                } else {
+                    self.say(format_args!("RETR {number}\r\n"));
+                }
+                Operation::PopRetrieve
+            }
             Step::Retrieve(at) => {
                 self.reader.inspector.clear();
                 let number = self.reader.items[at as usize].number;
@@ -111,8 +127,8 @@ impl MailSession {
         let run = &self.plan.run;
         let answer = match step {
             // Without books there is nothing to compare a message with.
-            Step::Retrieve(_) if !self.plan.keeps_books() => reader.responses.next(&mut bytes, true, &mut |_| ()),
-            Step::Retrieve(_) => {
+            Step::Retrieve(_) if !self.plan.inspects() => reader.responses.next(&mut bytes, true, &mut |_| ()),
+            Step::Retrieve(_) | Step::Head(_) => {
                 let inspector = &mut reader.inspector;
                 reader.responses.next(&mut bytes, true, &mut |part| inspector.feed(run, part))
             }
@@ -200,14 +216,17 @@ impl MailSession {
                 let next = self.after_listing();
                 self.done(Work::Read(next), 0)
             }
+            Step::Head(at) => {
+                let next = self.after_head(at);
+                self.done(Work::Read(next), 0)
+            }
             Step::Retrieve(at) => {
                 self.retrieved(at as usize);
-                let delete = self.plan.pop3.as_ref().is_some_and(|pop3| pop3.delete);
-                let next = if delete { Step::Delete(at) } else { self.after_message(at) };
+                let next = self.message_step(at);
                 self.done(Work::Read(next), 0)
             }
             Step::Delete(at) => {
-                let next = self.after_message(at);
+                let next = self.message_step(at + 1);
                 self.done(Work::Read(next), 0)
             }
             Step::Quit => {
@@ -226,9 +245,14 @@ impl MailSession {
                 self.after_greeting(actions)
             }
             Step::Connect | Step::User | Step::Pass | Step::Login => {
-                self.not_let_in(step, &text);
+                let passing = self.not_let_in(step, &text);
+                self.look_broken(if passing { "refused for the time being" } else { "not let in" });
                 self.hang_up(actions);
-                let error = if step == Step::Connect { ErrorClass::Refused } else { ErrorClass::WrongStatus };
+                let error = match step {
+                    Step::Connect => ErrorClass::Refused,
+                    _ if passing => ErrorClass::PutOff,
+                    _ => ErrorClass::WrongStatus,
+                };
                 // The same mailbox is tried again while preparing: not at once.
                 let next = if self.stage == Stage::Prepare { Work::Pause } else { Work::Idle };
                 self.failed(next, error, 0)
@@ -239,20 +263,37 @@ impl MailSession {
                 self.hang_up(actions);
                 self.failed(Work::Idle, ErrorClass::WrongStatus, 0)
             }
+            Step::Head(at) if self.reader.capabilities.is_none_or(|found| found.top) => {
+                // It does not know TOP: the whole message then.
+                let found = self.reader.capabilities.unwrap_or(Capabilities::UNSPOKEN);
+                self.reader.capabilities = Some(Capabilities { top: false, ..found });
+                self.failed(Work::Read(Step::Head(at)), ErrorClass::WrongStatus, 0)
+            }
             _ => {
                 self.measured.sample(&text);
+                self.look_broken("answered with -ERR");
                 self.failed(Work::Read(Step::Quit), ErrorClass::WrongStatus, 0)
             }
         }
     }
 
-    /// A banner or a login with `-ERR`.
-    fn not_let_in(&mut self, step: Step, text: &str) {
+    /// A session of the drain did not see everything.
+    fn look_broken(&mut self, why: &'static str) {
+        if self.stage == Stage::Drain {
+            self.reader.broke_off(why);
+            // What is still listed is told of by this.
+            self.reader.items.clear();
+        }
+    }
+
+    /// A banner or a login with `-ERR`. Whether it says that another try may succeed.
+    fn not_let_in(&mut self, step: Step, text: &str) -> bool {
         let upper = text.to_ascii_uppercase();
-        let passing = ["[IN-USE]", "[SYS/TEMP]", "[LOGIN-DELAY]", "LOCK", "TRY AGAIN", "TEMPORARY"];
+        let words = ["[IN-USE]", "[SYS/TEMP]", "[LOGIN-DELAY]", "LOCK", "TRY AGAIN", "TEMPORARY"];
+        let passing = words.iter().any(|word| upper.contains(word));
         if upper.contains("[IN-USE]") || step != Step::Connect && upper.contains("LOCK") {
             self.refused(Refusal::InUse, text);
-        } else if step == Step::Connect || passing.iter().any(|word| upper.contains(word)) {
+        } else if step == Step::Connect || passing {
             self.refused(Refusal::Denied, text);
         } else {
             self.refused(Refusal::Denied, text);
@@ -262,6 +303,7 @@ impl MailSession {
                 self.give_up(&format!("the POP3 server did not let `{user}` in: {text}"));
             }
         }
+        passing
     }
 
     /// STAT told how many messages there are.
@@ -269,7 +311,7 @@ impl MailSession {
         let Some((count, _)) = stat(self.reader.responses.status()) else {
             return self.pop3_broken(Step::Stat, ErrorClass::Protocol, actions);
         };
-        self.tries = 0;
+        self.plan.served(self.identity.client);
         let reader = &mut self.reader;
         reader.count = count;
         if self.stage == Stage::Prepare {
@@ -277,14 +319,14 @@ impl MailSession {
         }
         reader.polls += u64::from(self.stage == Stage::Measure);
         if count == 0 {
-            reader.empty_polls += u64::from(self.stage == Stage::Measure);
+            self.found_nothing();
             return self.done(Work::Read(Step::Quit), 0);
         }
         let knows_uidl = reader.capabilities.is_none_or(|found| found.uidl);
         let next = if knows_uidl { Step::Uidl } else { Step::List };
         if !knows_uidl {
             reader.listing.clear();
-            reader.items = (1..=count).map(|number| Item { number, uid: 0, known: false }).collect();
+            reader.items = (1..=count).map(|number| Item { number, uid: 0, state: State::New }).collect();
         }
         self.done(Work::Read(next), 0)
     }
@@ -304,25 +346,63 @@ impl MailSession {
             ));
             return self.done(Work::Read(Step::Quit), 0);
         }
-        reader.items = (1..=count).map(|number| Item { number, uid: 0, known: true }).collect();
-        reader.removed += u64::from(count);
-        self.done(Work::Read(Step::Delete(0)), 0)
+        let all = self.plan.initialise == Initialise::All;
+        let state = if all { State::Delete } else { State::New };
+        reader.items = (1..=count).map(|number| Item { number, uid: 0, state }).collect();
+        let next = if all { Step::Delete(0) } else { Step::Head(0) };
+        reader.removed += if all { u64::from(count) } else { 0 };
+        self.done(Work::Read(next), 0)
     }
 
-    /// UIDL and LIST are in: what is to be fetched.
-    fn after_listing(&mut self) -> Step {
-        if self.reader.items.is_empty() {
-            return Step::Quit;
+    /// The head of a message told whose it is. After the last one Bakeoff's own are deleted.
+    fn after_head(&mut self, at: u32) -> Step {
+        let plan = Arc::clone(&self.plan);
+        let reader = &mut self.reader;
+        let ours = reader.inspector.finish(&plan.run).is_ours();
+        let delete = ours && plan.initialise == Initialise::Own;
+        reader.items[at as usize].state = if delete { State::Delete } else { State::LeaveAlone };
+        reader.found.ours += u64::from(ours && !delete);
+        reader.strangers += u32::from(!ours);
+        if at as usize + 1 < reader.items.len() {
+            return Step::Head(at + 1);
+        }
+        let removed = reader.items.iter().filter(|item| item.state == State::Delete).count();
+        reader.removed += removed as u64;
+        let mailbox = &mut reader.mailboxes[reader.current];
+        let strangers = std::mem::take(&mut reader.strangers);
+        // What was deleted must be seen to be gone.
+        mailbox.settled = removed == 0;
+        if mailbox.settled && strangers > 0 {
+            reader.found.foreign.push((mailbox.index, strangers));
         }
         self.message_step(0)
     }
 
-    fn message_step(&self, at: u32) -> Step {
-        if self.reader.items[at as usize].known { Step::Delete(at) } else { Step::Retrieve(at) }
+    /// UIDL and LIST are in: what is to be fetched.
+    fn after_listing(&mut self) -> Step {
+        if self.reader.items.iter().all(|item| item.state == State::LeaveAlone) {
+            self.found_nothing();
+        }
+        self.message_step(0)
     }
 
-    fn after_message(&mut self, at: u32) -> Step {
-        if at as usize + 1 < self.reader.items.len() { self.message_step(at + 1) } else { Step::Quit }
+    /// The mailbox has nothing for us.
+    fn found_nothing(&mut self) {
+        self.reader.empty_polls += u64::from(self.stage == Stage::Measure);
+        self.response.found_nothing();
+    }
+
+    /// What is to be done with the message at `at`, or the next one that concerns us.
+    fn message_step(&self, at: u32) -> Step {
+        let delete = self.stage == Stage::Prepare || self.plan.pop3.as_ref().is_some_and(|pop3| pop3.delete);
+        for (at, item) in self.reader.items.iter().enumerate().skip(at as usize) {
+            match item.state {
+                State::New => return Step::Retrieve(at as u32),
+                State::Delete if delete => return Step::Delete(at as u32),
+                State::Delete | State::LeaveAlone => {}
+            }
+        }
+        Step::Quit
     }
 
     /// The connection is gone in the middle of a step.
@@ -334,6 +414,7 @@ impl MailSession {
         } else if self.stage == Stage::Prepare {
             self.refused(Refusal::Other, "");
         }
+        self.look_broken(error.name());
         self.reader.responses.clear();
     }
 }

@@ -18,12 +18,26 @@ pub(crate) enum Drain {
     Done,
 }
 
+/// How the last look into a mailbox ended that the drain took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// There was none.
+    Never,
+    /// Everything that was listed was read.
+    Whole,
+    /// It broke off.
+    Broken(&'static str),
+}
+
 /// What is known of one mailbox.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     pub index: u32,
     /// Unique ids that were read: whose message, and whether its deletion was confirmed.
     pub known: HashMap<u64, (Option<Id>, bool)>,
+    /// Unique ids of mail that is not Bakeoff's.
+    pub foreign: HashSet<u64>,
+    pub look: Look,
     /// Begin of the last session that listed the mailbox.
     pub listed_ns: Nanos,
     /// While preparing: found empty. While draining: polled once more after all had come.
@@ -37,8 +51,18 @@ pub(crate) struct Mailbox {
 pub(crate) struct Item {
     pub number: u32,
     pub uid: u64,
-    /// Read in an earlier session that could not delete it.
-    pub known: bool,
+    pub state: State,
+}
+
+/// What is to be done with a message of a listing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// It is to be read.
+    New,
+    /// It is to be deleted: read in an earlier session that could not delete it, or not wanted.
+    Delete,
+    /// It is nobody's business.
+    LeaveAlone,
 }
 
 /// What a thread knows as a reader.
@@ -65,8 +89,22 @@ pub(crate) struct Reader {
     pub book: Vec<SeenCopy>,
     pub polls: u64,
     pub empty_polls: u64,
-    /// Messages deleted while preparing.
+    /// While preparing: messages deleted, and what of other people was found.
     pub removed: u64,
+    pub found: Found,
+    /// Foreign messages of the mailbox that is being looked at.
+    pub strangers: u32,
+    /// The last try of the drain broke off, for this reason.
+    broken: Option<&'static str>,
+}
+
+/// What mailboxes held before a trial.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Found {
+    /// Messages of earlier trials.
+    pub ours: u64,
+    /// Mailboxes with mail that is not Bakeoff's: number and messages.
+    pub foreign: Vec<(u32, u32)>,
 }
 
 impl Reader {
@@ -74,6 +112,8 @@ impl Reader {
         let mailbox = |index| Mailbox {
             index,
             known: HashMap::new(),
+            foreign: HashSet::new(),
+            look: Look::Never,
             listed_ns: 0,
             settled: false,
             cleanings: 0,
@@ -99,6 +139,9 @@ impl Reader {
             polls: 0,
             empty_polls: 0,
             removed: 0,
+            found: Found::default(),
+            strangers: 0,
+            broken: None,
         }
     }
 
@@ -137,9 +180,45 @@ impl Reader {
         for mailbox in &mut self.mailboxes {
             mailbox.expected = outstanding(mailbox.index);
             mailbox.settled = false;
+            mailbox.look = Look::Never;
         }
+        self.items.clear();
         self.round_left = self.mailboxes.len();
         self.round_news = true;
+    }
+
+    /// A session of the drain broke off.
+    pub fn broke_off(&mut self, why: &'static str) {
+        self.broken = Some(why);
+        self.mailboxes[self.current].look = Look::Broken(why);
+    }
+
+    /// A session of the drain saw and read all that there was.
+    pub fn looked(&mut self) {
+        self.broken = None;
+        self.mailboxes[self.current].look = Look::Whole;
+    }
+
+    /// The drain is over: what it did not see is lost only where it could look until then.
+    pub fn stop_looking(&mut self) {
+        if self.items.iter().any(|item| item.state == State::New) {
+            self.mailboxes[self.current].look = Look::Broken("cut off by the end of the drain");
+        }
+        if let Some(why) = self.broken {
+            // The server was not there any more: the looks before are too old.
+            let waiting = self.mailboxes.iter_mut().filter(|mailbox| !mailbox.settled && mailbox.look == Look::Whole);
+            waiting.for_each(|mailbox| mailbox.look = Look::Broken(why));
+        }
+    }
+
+    /// Mailboxes that were not looked at to the end although messages were to come, with the reason.
+    pub fn unchecked(&self) -> impl Iterator<Item = (u32, &'static str)> + '_ {
+        let waiting = self.mailboxes.iter().filter(|mailbox| !mailbox.expected.is_empty());
+        waiting.filter_map(|mailbox| match mailbox.look {
+            Look::Never => Some((mailbox.index, "not reached before the end of the drain")),
+            Look::Broken(why) => Some((mailbox.index, why)),
+            Look::Whole => None,
+        })
     }
 
     /// Messages that were read: mailbox and id.
@@ -206,20 +285,28 @@ impl MailSession {
         let delete = self.plan.pop3.as_ref().is_some_and(|pop3| pop3.delete);
         let item = |(number, word): (u32, &[u8])| {
             let uid = short(word);
-            let known = delete && mailbox.known.get(&uid).is_some_and(|(_, gone)| !gone);
-            Item { number, uid, known }
+            let state = if mailbox.foreign.contains(&uid) {
+                State::LeaveAlone
+            } else if delete && mailbox.known.get(&uid).is_some_and(|(_, gone)| !gone) {
+                State::Delete
+            } else {
+                State::New
+            };
+            Item { number, uid, state }
         };
         reader.items = listing(&reader.listing).map(item).collect();
     }
 
-    /// A message is complete.
+    /// A message is complete. Without books it is nobody's.
     pub(super) fn retrieved(&mut self, at: usize) {
         let plan = &self.plan;
-        if !plan.keeps_books() {
+        let reader = &mut self.reader;
+        if !plan.inspects() {
+            reader.items[at].state = State::Delete;
             return;
         }
-        let reader = &mut self.reader;
         let found = reader.inspector.finish(&plan.run);
+        reader.items[at].state = if found.is_ours() { State::Delete } else { State::LeaveAlone };
         let damaged = found.id.is_some() && found.announced != Some(found.hash);
         let kept = damaged.then(|| reader.inspector.kept().into());
         let mailbox = &mut reader.mailboxes[reader.current];
@@ -230,8 +317,11 @@ impl MailSession {
                 .iter()
                 .filter(|item| found.id.is_some_and(|id| item.uid >> 8 == id.0 << 8 >> 8))
                 .count();
-            uid = found.id.map_or(0, |id| id.0 << 8 | before as u64);
+            uid = found.id.map_or(found.hash as u64, |id| id.0 << 8 | before as u64);
             reader.items[at].uid = uid;
+        }
+        if !found.is_ours() && !mailbox.foreign.insert(uid) {
+            return;
         }
         let gone = mailbox.known.get(&uid).is_some_and(|(id, gone)| *gone && id.is_some() && *id == found.id);
         mailbox.known.insert(uid, (found.id, false));
@@ -250,6 +340,7 @@ impl MailSession {
             read_ns: 0,
             resurrected: gone,
             bounce_of: found.bounce_of,
+            stale: found.stale,
             kept,
         });
         reader.to_stamp = true;
@@ -258,19 +349,25 @@ impl MailSession {
     /// QUIT was confirmed: what was deleted is gone.
     pub(super) fn confirmed(&mut self) {
         let reader = &mut self.reader;
-        let mailbox = &mut reader.mailboxes[reader.current];
         if self.stage == Stage::Prepare {
             return;
         }
-        for item in &reader.items {
+        if self.stage == Stage::Drain {
+            reader.looked();
+        }
+        let reader = &mut self.reader;
+        let mailbox = &mut reader.mailboxes[reader.current];
+        let deleted = reader.items.iter().filter(|item| item.state == State::Delete);
+        let ours = reader.count > 0 && deleted.clone().next().is_some();
+        for item in deleted {
             if let Some((_, gone)) = mailbox.known.get_mut(&item.uid) {
                 *gone = true;
             }
         }
-        if self.stage == Stage::Drain && reader.count == 0 && mailbox.expected.is_empty() {
+        if self.stage == Stage::Drain && !ours && mailbox.expected.is_empty() {
             mailbox.settled = true;
         }
-        if self.stage == Stage::Drain && reader.count > 0 {
+        if self.stage == Stage::Drain && ours {
             // It must be seen empty once more.
             reader.round_news = true;
         }

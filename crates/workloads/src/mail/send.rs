@@ -35,6 +35,11 @@ fn refused(code: u16) -> Sent {
     if code < 500 { Sent::Temporary } else { Sent::Permanent }
 }
 
+/// 4xx is an honest answer: not now. 5xx to what a server was set up to take is a wrong one.
+fn class_of(code: u16) -> ErrorClass {
+    if (400..500).contains(&code) { ErrorClass::PutOff } else { ErrorClass::WrongStatus }
+}
+
 impl MailSession {
     fn is_lmtp(&self) -> bool {
         self.plan.smtp.as_ref().is_some_and(|smtp| smtp.protocol == Protocol::Lmtp)
@@ -89,6 +94,7 @@ impl MailSession {
             }
             Step::Body => {
                 self.say_body();
+                actions.stamp_written = true;
                 Operation::SmtpBody
             }
             Step::Quit => {
@@ -116,6 +122,7 @@ impl MailSession {
         let copy = |recipient: &Recipient| SentCopy {
             id: sender.id,
             mailbox: recipient.mailbox,
+            bytes: sender.bytes as u32,
             outcome: Sent::NotSent,
             hash: 0,
             at_ns: 0,
@@ -235,7 +242,7 @@ impl MailSession {
             }
             Step::StartTls | Step::Secure | Step::Login => {
                 self.measured.sample(&said(reply));
-                self.failed(Work::Send(Step::Quit), ErrorClass::WrongStatus, code)
+                self.failed(Work::Send(Step::Quit), class_of(code), code)
             }
             Step::Mail if code < 300 => self.done(Work::Send(Step::Recipient(0)), code),
             Step::Mail => self.message_refused(reply),
@@ -262,13 +269,13 @@ impl MailSession {
             self.sender.forget();
         }
         self.hang_up(actions);
-        self.failed(Work::Idle, ErrorClass::WrongStatus, 421)
+        self.failed(Work::Idle, ErrorClass::PutOff, 421)
     }
 
     fn hello_reply(&mut self, reply: &Reply, actions: &mut Actions) -> Progress {
         if reply.code != 250 {
             self.measured.sample(&said(reply));
-            return self.failed(Work::Send(Step::Quit), ErrorClass::WrongStatus, reply.code);
+            return self.failed(Work::Send(Step::Quit), class_of(reply.code), reply.code);
         }
         self.sender.capabilities = Capabilities::from_ehlo(&reply.text);
         let Some(smtp) = &self.plan.smtp else { return Progress::Pending };
@@ -308,7 +315,7 @@ impl MailSession {
             self.sender.settle(at, outcome);
         }
         self.sender.forget();
-        self.failed(Work::Send(Step::Quit), ErrorClass::WrongStatus, reply.code)
+        self.failed(Work::Send(Step::Quit), class_of(reply.code), reply.code)
     }
 
     fn recipient_answer(&mut self, at: usize, reply: &Reply) -> bool {
@@ -334,7 +341,7 @@ impl MailSession {
         if taken {
             return self.done(Work::Send(next), reply.code);
         }
-        self.failed(Work::Send(next), ErrorClass::WrongStatus, reply.code)
+        self.failed(Work::Send(next), class_of(reply.code), reply.code)
     }
 
     /// The replies to MAIL, each RCPT and DATA, in this order.
@@ -358,7 +365,8 @@ impl MailSession {
             return Some(self.message_refused(reply));
         }
         if refused_some {
-            return Some(self.failed(Work::Send(Step::Body), ErrorClass::WrongStatus, reply.code));
+            let error = self.sender.refusal();
+            return Some(self.failed(Work::Send(Step::Body), error, reply.code));
         }
         Some(self.done(Work::Send(Step::Body), reply.code))
     }
@@ -384,15 +392,16 @@ impl MailSession {
             self.sender.settle_taken(outcome);
         }
         self.sender.to_stamp = true;
-        let all = self.sender.book[self.sender.copies_at..].iter().all(|copy| copy.outcome == Sent::Accepted);
+        // Recipients that were refused before have had their error.
+        let refusal = self.sender.refusal_of_taken();
         self.sender.forget();
         self.sender.on_connection += 1;
         let most = self.plan.smtp.as_ref().map_or(1, |smtp| smtp.messages_per_connection);
         let next = if self.sender.on_connection < most { self.transaction() } else { Step::Quit };
-        if all {
-            return Some(self.done(Work::Send(next), reply.code));
+        match refusal {
+            None => Some(self.done(Work::Send(next), reply.code)),
+            Some(error) => Some(self.failed(Work::Send(next), error, reply.code)),
         }
-        Some(self.failed(Work::Send(next), ErrorClass::WrongStatus, reply.code))
     }
 
     /// The connection is gone in the middle of a step.

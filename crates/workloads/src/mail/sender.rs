@@ -3,7 +3,7 @@
 use super::ledger::{Sent, SentCopy};
 use super::message::Id;
 use super::reply::{Capabilities, Replies};
-use bakeoff_engine::Nanos;
+use bakeoff_engine::{ErrorClass, Nanos};
 
 /// What a recipient's reply was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,5 +106,25 @@ impl Sender {
 
     pub fn any_taken(&self) -> bool {
         self.recipients.iter().any(|recipient| recipient.taken)
+    }
+
+    /// What refusing some recipients amounts to.
+    pub fn refusal(&self) -> ErrorClass {
+        let copies = &self.book[self.copies_at..];
+        let permanent = copies.iter().any(|copy| copy.outcome == Sent::Permanent);
+        if permanent { ErrorClass::WrongStatus } else { ErrorClass::PutOff }
+    }
+
+    /// What became of the body for the recipients that were taken before: `None` when it was taken for all of them.
+    pub fn refusal_of_taken(&self) -> Option<ErrorClass> {
+        let copies = self.book[self.copies_at..].iter().zip(&self.recipients);
+        let mut taken = copies.filter(|(_, recipient)| recipient.taken).map(|(copy, _)| copy.outcome).peekable();
+        if taken.peek().is_none() {
+            // The server asked for a body that nobody was to get.
+            return Some(ErrorClass::WrongStatus);
+        }
+        taken
+            .find(|outcome| *outcome != Sent::Accepted)
+            .map(|outcome| if outcome == Sent::Permanent { ErrorClass::WrongStatus } else { ErrorClass::PutOff })
     }
 }

@@ -4,7 +4,9 @@ use super::operation::{DOORS, Operation};
 use super::plan::Plan;
 use super::reader::{Drain, Reader};
 use super::refusals::{Refusal, Refusals};
+use super::response::Response;
 use super::sender::Sender;
+use super::spec::Initialise;
 use super::{read, send};
 use bakeoff_engine::{
     Actions, ErrorClass, Event, Identity, Nanos, Outcome, Progress, Rng, Session, Stage, Stamps, Timeline,
@@ -40,7 +42,7 @@ pub struct MailSession {
     pub(crate) reader: Reader,
     /// The doors that this connection has come through, while measuring.
     inside: [bool; DOORS.len()],
-    pub(crate) tries: u32,
+    pub(crate) response: Response,
     pub(crate) fatal: Option<String>,
     pub(crate) preparing: Refusals,
     pub(crate) measured: Refusals,
@@ -67,7 +69,7 @@ impl MailSession {
             sender,
             reader,
             inside: [false; DOORS.len()],
-            tries: 0,
+            response: Response::default(),
             fatal: None,
             preparing: Refusals::default(),
             measured: Refusals::default(),
@@ -81,6 +83,8 @@ impl MailSession {
     fn choose(&mut self) -> Option<Work> {
         match self.stage {
             Stage::Prepare => self.next_to_clean().then_some(Work::Read(read::Step::Connect)),
+            // Mailboxes were looked at; that was all.
+            Stage::Measure if self.plan.initialise == Initialise::Look => None,
             Stage::Measure => {
                 if self.sends_next() {
                     return Some(Work::Send(send::Step::Connect));
@@ -165,10 +169,11 @@ impl MailSession {
         if self.stage != Stage::Prepare {
             return;
         }
-        self.tries += 1;
-        if self.tries >= self.plan.tries {
+        let refusals = self.plan.refused(self.identity.client);
+        if refusals > self.plan.retries {
             let said = if text.trim().is_empty() { String::new() } else { format!(": {}", text.trim()) };
-            self.give_up(&format!("could not open a POP3 session in {} tries ({}{said})", self.tries, refusal.name()));
+            let name = refusal.name();
+            self.give_up(&format!("could not open a POP3 session in {refusals} tries ({name}{said})"));
         }
     }
 
@@ -261,6 +266,9 @@ impl Session for MailSession {
             let total = if self.operation.sends() { &mut self.send_ns } else { &mut self.read_ns };
             *total += time_ns;
             self.times_ns[self.operation as usize] += time_ns;
+            if self.timeline.in_window(stamps.end_ns) {
+                self.response.add(self.operation, outcome.error, time_ns);
+            }
         }
         if self.operation.connects()
             && let Some(connect_ns) = stamps.connect_ns
@@ -282,7 +290,6 @@ impl Session for MailSession {
     fn enter(&mut self, stage: Stage, timeline: &Timeline) {
         self.stage = stage;
         self.disconnected();
-        self.tries = 0;
         if stage == Stage::Measure {
             self.timeline = *timeline;
         }
@@ -300,6 +307,12 @@ impl Session for MailSession {
         self.disconnected();
         if stage == Stage::Prepare && self.fatal.is_none() && self.next_to_clean() {
             self.give_up("its mailboxes could not be emptied in the time allowed for initialisation");
+        }
+        if stage == Stage::Measure {
+            self.response.close();
+        }
+        if stage == Stage::Drain {
+            self.reader.stop_looking();
         }
         if stage == Stage::Measure && self.plan.keeps_books() {
             let accepted = self.sender.accepted_copies();

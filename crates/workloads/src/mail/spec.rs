@@ -51,6 +51,21 @@ pub enum Bodies {
     Hard,
 }
 
+/// What is done to the mailboxes before the trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
+#[serde(rename_all = "lowercase")]
+pub enum Initialise {
+    /// Nothing.
+    Nothing,
+    /// Bakeoff's own messages, of whichever trial, are deleted; other mail is left alone.
+    #[default]
+    Own,
+    /// All messages are deleted.
+    All,
+    /// Messages are counted, none is deleted, and nothing is measured.
+    Look,
+}
+
 /// Where mail is delivered to the contender.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -159,12 +174,15 @@ pub struct MailSpec {
     pub sender: Option<String>,
     /// Marks the messages of this trial: 16 hexadecimal digits.
     pub run: String,
-    /// Empty the mailboxes before the trial.
-    #[serde(default = "yes")]
-    pub initialise: bool,
-    /// Refusals of one connection that a client bears while it initialises.
+    /// What is done to the mailboxes before the trial.
+    #[serde(default)]
+    pub initialise: Initialise,
+    /// A client that initialises tries refused connections again, so many times in a row.
     #[serde(default = "hundred")]
-    pub tries: u32,
+    pub retries: u32,
+    /// A message that was not visible so long after its acceptance is late, s.
+    #[serde(default = "five_seconds")]
+    pub late_after_s: f64,
     /// Longest initialisation, s.
     #[serde(default = "ten_minutes")]
     pub init_limit_s: f64,
@@ -199,6 +217,9 @@ fn one_recipient() -> Vec<(u32, f64)> {
 }
 fn ten_minutes() -> f64 {
     600.0
+}
+fn five_seconds() -> f64 {
+    5.0
 }
 fn one_minute() -> f64 {
     60.0

@@ -72,14 +72,26 @@ class MailSettings(NetworkSettings):
         description="PEM file of certificate authorities to trust instead of the system's.",
         json_schema_extra={"path": True},
     )
-    tries: Whole = Field(
-        100, ge=1, description="Refused connections in a row that a client bears while it empties its mailboxes."
+    retries: Whole = Field(
+        100, ge=0, description="How often a client tries refused connections again while it empties its mailboxes."
+    )
+    empty_mailboxes: bool = Field(
+        False,
+        description="Delete all mail of the accounts before each trial. Without it, mail that is not Bakeoff's own "
+        "stops the run before anything is sent.",
     )
     init_limit_s: Duration = Field(
         600.0, alias="init_limit", gt=0, description="Longest time for emptying the mailboxes before a trial."
     )
     drain_limit_s: Duration = Field(
-        60.0, alias="drain_limit", ge=0, description="Longest time after a trial until all accepted mail was read."
+        60.0, alias="drain_limit", gt=0, description="Longest time after a trial until all accepted mail was read."
+    )
+    late_after_s: Duration = Field(
+        5.0,
+        alias="late_after",
+        ge=0,
+        le=86_400,
+        description="Mail that is not visible so long after it was accepted is named as late.",
     )
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
@@ -171,7 +183,9 @@ class MailKind:
             "bodies": mail.bodies,
             "sender": mail.sender,
             "run": secrets.token_hex(8),
-            "tries": mail.tries,
+            "initialise": "all" if mail.empty_mailboxes else "own",
+            "retries": mail.retries,
+            "late_after_s": mail.late_after_s,
             "init_limit_s": mail.init_limit_s,
             "drain_limit_s": mail.drain_limit_s,
             "linger_s": mail.reply_timeout_s,

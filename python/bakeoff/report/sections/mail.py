@@ -1,4 +1,4 @@
-"""Mail: response in seconds, messages accepted and read, what waits, and what became of every message."""
+"""Mail: messages delivered, accepted and read, what waits, responses, and what became of every message."""
 
 from __future__ import annotations
 
@@ -6,30 +6,13 @@ from collections import defaultdict
 from statistics import fmean
 
 from bakeoff.compare import wording
-from bakeoff.compare.mail import LOSSES, SATURATED_S, ledger_counts, overall_response_s
+from bakeoff.compare.mail import LOSSES, ledger_counts
+from bakeoff.compare.mail_metrics import of
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, known, over_seconds
 from bakeoff.report.context import Context
+from bakeoff.report.mail_words import CLASSES, class_words, columns_of, mail_cells, saturation_words
 from bakeoff.report.sections.mail_steps import steps_of_mail
-from bakeoff.store.records import TrialRecord
-
-CLASSES = (
-    "accepted",
-    "delivered",
-    "lost",
-    "duplicate",
-    "corrupt",
-    "misdelivered",
-    "ghost",
-    "resurrected",
-    "bounced",
-    "unknown",
-    "unknown_seen",
-    "temporary",
-    "permanent",
-    "not_sent",
-    "foreign",
-)
 
 
 def section(context: Context) -> Section | None:
@@ -41,62 +24,33 @@ def section(context: Context) -> Section | None:
     return Section("mail", "Mail", tuple(blocks))
 
 
-def _flow_of(trial: TrialRecord, *path: str) -> float:
-    value: object = trial.workload
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return float(value) if isinstance(value, (int, float)) else float("nan")
-
-
 def _scores(context: Context) -> Table:
+    titles = columns_of(context.comparison)
     columns = (
         Column("Clients"),
-        *(
-            Column(title, group=name)
-            for name in context.names
-            for title in ("response, s", "accepted/s", "read/s", "backlog", "drain/s", "visible by p95, s", "sending")
-        ),
+        *(Column(title, group=name) for name in context.names for title in (*titles, "drain/s", "sending")),
     )
     rows = []
-    for mix in context.comparison.run.mixes:
+    for index, mix in enumerate(context.comparison.run.mixes):
         row = [f"{mix}"]
         for name in context.names:
-            row += _score_cells(context.at(name, mix))
+            trials = context.at(name, mix)
+            row += mail_cells(context.comparison, name, index)
+            row.append(wording.figures(fmean([of(t, "flow", "drain", "per_s") for t in trials])) if trials else "–")
+            row.append(wording.percent(fmean([of(t, "share", "sending") for t in trials])) if trials else "–")
         rows.append(tuple(row))
     note = (
-        "Response: mean over all timed steps of SMTP and POP3. Accepted and read: messages per second in the window. "
-        "Backlog: accepted and not read at the end of the window. Drain: messages read per second after the trial. "
-        "Visible: from acceptance to the first session that shows the message. Sending: share of the clients' time."
+        "Mean over the blocks ± half of the 95 % interval. Delivered: accepted in the window and read back whole in "
+        "it, once, counted for each recipient. Backlog: accepted and not read at the end of the window. Response: mean "
+        "over all timed steps of SMTP and POP3, as published, and without empty polls. Visible: a message "
+        "was not there yet after the one time, and there by the other (95th percentiles). Drain: messages read per "
+        "second after the trial. Sending: share of the clients' time."
     )
-    return Table("Scores of each mix, mean over the blocks", columns, tuple(rows), note)
-
-
-def _score_cells(trials: tuple[TrialRecord, ...]) -> list[str]:
-    if not trials:
-        return [wording.MISSING] * 7
-    return [
-        wording.figures(fmean([overall_response_s(t) for t in trials])),
-        wording.figures(fmean([_flow_of(t, "flow", "accepted_per_s") for t in trials])),
-        wording.figures(fmean([_flow_of(t, "flow", "read_per_s") for t in trials])),
-        wording.figures(fmean([_flow_of(t, "flow", "backlog", "messages") for t in trials])),
-        wording.figures(fmean([_flow_of(t, "flow", "drain", "per_s") for t in trials])),
-        wording.figures(fmean([_flow_of(t, "visible", "by", "p95_ns") / 1e9 for t in trials])),
-        wording.percent(fmean([_flow_of(t, "share", "sending") for t in trials])),
-    ]
+    return Table("Scores of each mix", columns, tuple(rows), note)
 
 
 def _saturation(context: Context) -> list[Block]:
-    found: list[Block] = []
-    for name in context.names:
-        for mix in context.comparison.run.mixes:
-            trials = context.at(name, mix)
-            if trials and fmean([overall_response_s(t) for t in trials]) >= SATURATED_S:
-                text = (
-                    f"{name} is saturated from {wording.plural(mix, 'client')}: a step takes {SATURATED_S:g} s or more."
-                )
-                found.append(Text(text, "warning"))
-                break
-    return found
+    return [Text(text, "warning") for text in saturation_words(context.comparison)]
 
 
 def _flow(context: Context) -> list[Block]:
@@ -151,22 +105,23 @@ def _ledger(context: Context) -> list[Block]:
     columns = (Column("Messages for a recipient", numeric=False), *(Column(name) for name in context.names))
     counts = {name: ledger_counts([t for t in context.run.trials if t.contender == name]) for name in context.names}
     rows = tuple(
-        (LOSSES.get(kind, kind.replace("_", " ")), *(f"{counts[name].get(kind, 0):,}" for name in context.names))
+        (class_words(kind), *(f"{counts[name].get(kind, 0):,}" for name in context.names))
         for kind in CLASSES
         if kind in ("accepted", "delivered", "lost") or any(counts[name].get(kind) for name in context.names)
     )
     note = (
         "Every message is looked for in every mailbox, and its body is compared by SHA-256. The books balance in each "
-        "trial: accepted = delivered + delivered more than once + damaged + lost. Unknown: the connection was lost "
-        "after the final dot, so that no copy, one or several are all in order."
+        "trial: accepted = delivered + delivered more than once + damaged + lost + could not be checked. Late: "
+        "delivered, but not yet visible when `late_after` was over. Unknown: the connection was lost after the final "
+        "dot, so that no copy, one or several are all in order. Foreign: not Bakeoff's, and left alone."
     )
     blocks: list[Block] = [Table("What became of the messages, all trials", columns, rows, note)]
     for name in context.names:
         ids = [
-            f"{kind}: {identity} (trial {trial.id})"
+            f"{class_words(kind)}: {identity} (trial {trial.id})"
             for trial in context.run.trials
             if trial.contender == name
-            for kind in LOSSES
+            for kind in (*LOSSES, "unchecked", "late")
             for identity in ((trial.workload.get("ledger") or {}).get("ids") or {}).get(kind, [])[:5]
         ][:20]
         if ids:

@@ -9,7 +9,15 @@ from bakeoff.report.blocks import Block, Column, Table
 from bakeoff.report.context import Context
 from bakeoff.store.records import Summary, TrialRecord
 
-PARTS = {"connect": "until connected", "tls": "TLS handshake", "first_byte": "to first byte", "transfer": "the rest"}
+PARTS = {
+    "connect": "until connected",
+    "tls": "TLS handshake",
+    "written": "until written",
+    "first_byte": "to first byte",
+    "transfer": "the rest",
+}
+# Of a body, the wait after its last byte is that for the server's word that it has the message.
+REPLIES = {"smtp-body/first_byte": "final reply", "lmtp-body/first_byte": "first final reply"}
 
 
 def steps_of_mail(context: Context) -> list[Block]:
@@ -48,7 +56,7 @@ def _place(name: str, order: list[str]) -> int:
 
 def _title(name: str) -> str:
     step, _, part = name.partition("/")
-    return f"{step}: {PARTS.get(part, part)}" if part else step
+    return f"{step}: {REPLIES.get(name) or PARTS.get(part, part)}" if part else step
 
 
 def _cells(summaries: list[Summary]) -> list[str]:

@@ -31,6 +31,8 @@ pub(super) struct Connection {
     pub(super) discard_bytes: u64,
     /// Bytes of the session's outgoing data already written; `None` when nothing is to be written.
     pub(super) written: Option<usize>,
+    /// The session wants to know when all is written.
+    pub(super) stamp_written: bool,
     /// Sent before: a second small write must not wait for an acknowledgement.
     pub(super) no_delay: bool,
     pub(super) sent_once: bool,
@@ -52,6 +54,7 @@ impl Connection {
             timer: 0,
             discard_bytes: 0,
             written: None,
+            stamp_written: false,
             no_delay: false,
             sent_once: false,
             low_water: 1,
@@ -74,6 +77,7 @@ impl<S: Session> EventLoop<'_, S> {
         connection.written = None;
         connection.no_delay = false;
         connection.sent_once = false;
+        connection.stamp_written = false;
         connection.low_water = 1;
         connection.answered = false;
         connection.ending = false;
@@ -189,7 +193,11 @@ impl<S: Session> EventLoop<'_, S> {
             tls.write(&bytes[written..])?;
             connection.written = None;
             let flushed = tls.flush(connection.fd)?;
-            return if flushed { Ok(()) } else { self.want_write(lane) };
+            if !flushed {
+                return self.want_write(lane);
+            }
+            self.tell_written(lane);
+            return Ok(());
         }
         let mut at = written;
         while at < bytes.len() {
@@ -203,7 +211,16 @@ impl<S: Session> EventLoop<'_, S> {
             }
         }
         connection.written = None;
+        self.tell_written(lane);
         Ok(())
+    }
+
+    /// The last byte is out: stamps it where that was asked for.
+    #[inline]
+    fn tell_written(&mut self, lane: usize) {
+        if std::mem::take(&mut self.connections[lane].stamp_written) {
+            self.driver.written(lane);
+        }
     }
 
     /// A connection registered for reading only has to hear of writability from now on.
@@ -217,10 +234,13 @@ impl<S: Session> EventLoop<'_, S> {
     pub(super) fn writable(&mut self, lane: usize) -> bool {
         let connection = &mut self.connections[lane];
         let flushed = match &mut connection.tls {
-            Some(tls) if tls.is_blocked() || tls.is_handshaking() => tls.flush(connection.fd).map(|_| ()),
-            _ => Ok(()),
+            Some(tls) if tls.is_blocked() || tls.is_handshaking() => tls.flush(connection.fd),
+            _ => Ok(false),
         };
-        let result = flushed.and_then(|()| self.send(lane));
+        if matches!(flushed, Ok(true)) {
+            self.tell_written(lane);
+        }
+        let result = flushed.and_then(|_| self.send(lane));
         if let Err(class) = result {
             self.fail(lane, class);
             return false;

@@ -1,0 +1,31 @@
+"""A number that is read out of a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from bakeoff.compare.surface import CellKey
+from bakeoff.store.records import TrialRecord
+
+Scale = Literal["linear", "log"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """``extract`` gives a number or NaN.
+
+    ``scale`` says how blocks are averaged: what is positive on logarithms. With ``cells`` the value is the geometric
+    mean over these. A trial with fewer operations than ``least`` says too little about this figure for a verdict.
+    """
+
+    key: str
+    title: str
+    unit: str
+    higher_is_better: bool
+    scale: Scale
+    extract: Callable[[TrialRecord], float]
+    short: str
+    cells: frozenset[CellKey] = frozenset()
+    least: int = 1

@@ -1,0 +1,118 @@
+"""Mail servers are compared by the messages they deliver, not by the steps that they answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bakeoff.agents.result import TrialResult
+from bakeoff.compare import Comparison, compare_run
+from bakeoff.run.judge import unchecked_mail
+from bakeoff.store.records import RunRecord
+from tests.unit.compare.synthetic import run
+
+
+def flow(delivered: float, accepted: float, read: float, backlog: int = 0, after_ms: float = 0.0) -> dict[str, Any]:
+    """The workload of a trial with these rates over its window of some seconds."""
+    return {
+        "flow": {
+            "delivered_per_s": delivered,
+            "delivered_at_last_per_s": accepted,
+            "accepted_per_s": accepted,
+            "read_per_s": read,
+            "accepted": accepted * 10,
+            "read": read * 10,
+            "backlog": {"messages": backlog},
+            "in_delivery": {"peak": 40, "mean": 20.0},
+        },
+        "visible": {"after": {"p95_ns": after_ms * 1e6}, "by": {"p95_ns": after_ms * 1e6 + 20e6}},
+        "response": {"without_empty_polls": {"steps": 100, "mean_s": 0.002}},
+        "ledger": {"counts": {"accepted": 100, "delivered": 100}, "balanced": True},
+    }
+
+
+def mail(nginx: dict[str, Any], apache: dict[str, Any], blocks: int = 8, **settings: Any) -> RunRecord:
+    """nginx answers a quarter more steps than apache, whatever it delivers."""
+    record = run(mixes=(4, 8), blocks=blocks)
+    of = {"nginx": nginx, "apache": apache}
+    trials = tuple(replace(t, workload=scaled(of[t.contender], t.block)) for t in record.trials)
+    plan = {**record.plan, "settings": {**record.plan.get("settings", {}), **settings}}
+    return replace(record, kind="mail", suite="mail-pop", trials=trials, plan=plan)
+
+
+def scaled(workload: dict[str, Any], block: int) -> dict[str, Any]:
+    """Rates that differ a little from block to block."""
+    rates = {k: v * (1 + block / 1000) if isinstance(v, float) else v for k, v in workload["flow"].items()}
+    return {**workload, "flow": rates}
+
+
+def warnings(comparison: Comparison) -> list[str]:
+    return [warning.text for warning in comparison.warnings]
+
+
+def test_polls_of_empty_mailboxes_do_not_win() -> None:
+    """The one that delivers more wins, though the other answers more steps in a second."""
+    found = compare_run(mail(nginx=flow(100.0, 101.0, 100.0), apache=flow(172.0, 173.0, 172.0)))
+    (pair,) = found.pairs
+    assert pair.primary.verdict.winner == "apache"
+    assert pair.primary.title.startswith("Messages delivered")
+    assert "the delivered messages/s of nginx" in found.headline[0]
+    steps = next(end for end in pair.secondary if end.metric == "steps")
+    assert steps.verdict.winner == "nginx", "as published, it stays beside"
+
+
+def test_a_server_that_delivers_after_the_load_is_neither_better_nor_equivalent() -> None:
+    putting_off = flow(delivered=0.4, accepted=180.0, read=0.4, backlog=900, after_ms=4_000.0)
+    found = compare_run(mail(nginx=putting_off, apache=flow(170.0, 172.0, 170.0)))
+    assert found.pairs[0].primary.verdict.winner == "apache"
+    (lag,) = (text for text in warnings(found) if "lags" in text)
+    assert lag.startswith("nginx: reading lags behind sending at 4 and 8 clients")
+    (limit,) = (text for text in warnings(found) if "default_destination_concurrency_limit" in text)
+    assert limit.startswith("nginx: up to 40 accepted messages at once were certainly not delivered yet")
+
+
+def test_secondary_endpoints_have_intervals() -> None:
+    found = compare_run(mail(nginx=flow(100.0, 101.0, 100.0, 3, 1.0), apache=flow(172.0, 173.0, 172.0, 5, 2.0)))
+    ends = {end.metric: end for end in found.pairs[0].secondary}
+    for metric in ("accepted", "read", "response", "visible_after", "visible_by", "mean"):
+        assert ends[metric].blocks == 8, metric
+        assert ends[metric].low <= ends[metric].ratio <= ends[metric].high, metric
+    point = found.curve("backlog", "nginx").points[0]
+    assert (point.centre, point.blocks) == (pytest.approx(4), 8), "one more than there are"
+    assert found.to_dict()["mail"]["books"][0]["counts"] == {"accepted": 1600, "delivered": 1600}
+
+
+def test_where_nobody_reads_under_load_the_drain_is_what_counts() -> None:
+    rows = {"nginx": flow(0.0, 101.0, 0.0, 9), "apache": flow(0.0, 173.0, 0.0, 9)}
+    found = compare_run(mail(**rows, sending_share=1.0))
+    assert found.pairs[0].primary.verdict.winner == "apache"
+    assert not any("lags" in text for text in warnings(found))
+
+
+def test_lost_mail_is_not_waiting() -> None:
+    lossy = flow(100.0, 200.0, 100.0, backlog=1000)
+    lossy["ledger"]["counts"]["lost"] = 1000
+    assert not any("lags" in text for text in warnings(compare_run(mail(nginx=lossy, apache=flow(9.0, 9.0, 9.0)))))
+
+
+def test_foreign_mail_is_named_with_its_mailboxes() -> None:
+    visited = flow(100.0, 100.0, 100.0)
+    visited["ledger"]["foreign"] = {"u2@x.test": 1, "u1@x.test": 2}
+    found = warnings(compare_run(mail(nginx=visited, apache=flow(100.0, 100.0, 100.0), blocks=1)))
+    (text,) = (text for text in found if "not Bakeoff's" in text)
+    assert text.startswith("nginx: 6 messages") and text.endswith("u1@x.test, u2@x.test.")
+
+
+@pytest.mark.parametrize("missing", [0, 271])
+def test_a_trial_whose_mail_could_not_be_looked_for_fails_with_this_reason(missing: int) -> None:
+    counts = {"accepted": 418, "unchecked": missing}
+    workload = {"ledger": {"counts": counts, "unchecked_mailboxes": {"refused": 9, "reply_timeout": 1}}}
+    said = unchecked_mail(TrialResult.model_construct(workload=workload))
+    assert said == (
+        "271 of 418 accepted messages could not be checked: after the trial 10 mailboxes could not be read "
+        "(refused 9, reply timeout 1)"
+        if missing
+        else ""
+    )
