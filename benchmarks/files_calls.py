@@ -12,13 +12,15 @@ from typing import Any
 
 from common import ROOT, run_trial
 
+from bakeoff._engine import work_folder_name
 from bakeoff.mounts import mount_of
 from bakeoff.plan.access import spec_of
 
 CORE = 1
 REGION = 64 << 20
 SECONDS = 1.0
-KEPT = ".bakeoff-blocks"
+WHAT = "blocks"
+KEPT = work_folder_name(WHAT)
 LOOP = ROOT / "target/release/examples/pread_loop"
 LOOP_ROUNDS = 150
 Figures = tuple[float, float]  # ns between two transfers, ns of CPU for each
@@ -81,7 +83,7 @@ def run_blocks(folder: Path, case: Case, verify: bool) -> Figures:
         "kind": "file-blocks", "folder": str(folder), "region_bytes": REGION, "outstanding": case.depth,
         "cells": [{"pattern": "x", "block_bytes": 4096, "lines": lines}], "cell_s": SECONDS, "ramp_up_s": 0.1,
         "direct": case.direct, "dsync": False, "verify": verify, "cache": "warm", "drop_caches": False,
-        "cold_command": None, "reuse": KEPT, "keep": True, "carrier": "unknown", "link_bytes_per_s": None,
+        "cold_command": None, "reuse": WHAT, "keep": True, "carrier": "unknown", "link_bytes_per_s": None,
         "stall_s": 60.0,
     }  # fmt: skip
     cell = run_trial(workload, pin=[CORE])["cells"][0]

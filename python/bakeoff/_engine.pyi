@@ -56,3 +56,9 @@ def build_info() -> list[tuple[str, str]]:
 
 def workloads() -> list[str]:
     """The kinds of workload it knows."""
+
+def work_folder_name(what: str) -> str:
+    """The name of a work folder of this process in a contender's folder."""
+
+def work_folder_owner(name: str) -> str | None:
+    """Whose a folder of this name is: own, in_use, over or elsewhere; None when Bakeoff did not make it."""

@@ -29,6 +29,24 @@ fn workloads() -> Vec<&'static str> {
     registry::KINDS.to_vec()
 }
 
+/// The name of a work folder of this process in a contender's folder.
+#[pyfunction]
+fn work_folder_name(what: &str) -> String {
+    bakeoff_platform::folder_name(what)
+}
+
+/// Whose a folder with this name is: `own`, `in_use`, `over` or `elsewhere`; None when Bakeoff did not make it.
+#[pyfunction]
+fn work_folder_owner(name: &str) -> Option<&'static str> {
+    use bakeoff_platform::Owner;
+    bakeoff_platform::owner_of(name).map(|owner| match owner {
+        Owner::Own => "own",
+        Owner::InUse => "in_use",
+        Owner::Over => "over",
+        Owner::Elsewhere => "elsewhere",
+    })
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -44,5 +62,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(histograms::summary, module)?)?;
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
     module.add_function(wrap_pyfunction!(workloads, module)?)?;
+    module.add_function(wrap_pyfunction!(work_folder_name, module)?)?;
+    module.add_function(wrap_pyfunction!(work_folder_owner, module)?)?;
     Ok(())
 }

@@ -228,8 +228,8 @@ pub struct FileNeeds {
     pub folder: String,
     /// Keep the trial's folder instead of removing it at the end.
     pub keep: bool,
-    /// A fixed name (`.bakeoff-…`) for the trial's folder, which may exist and is then used again and never
-    /// removed by the trial; `None`: a fresh one.
+    /// What the trial's folder is called in its name, which says besides that it is this process's: it may exist and is
+    /// then used again, and is never removed by the trial. None: a fresh folder for this trial alone.
     pub reuse: Option<String>,
     /// Free space that must be there at the start, bytes.
     pub space_bytes: u64,

@@ -10,5 +10,5 @@ pub mod process;
 mod trial;
 mod watch;
 
-pub use file::{read_bounded, start_files};
+pub use file::{Owner, folder_name, owner_of, read_bounded, start_files};
 pub use trial::{TrialError, TrialHandle, start};

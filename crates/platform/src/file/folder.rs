@@ -1,5 +1,6 @@
 //! The trial's own folder: made in the contender's folder, worked in alone, removed at the end.
 
+use super::owner::folder_name;
 use bakeoff_engine::FileNeeds;
 use std::ffi::{CStr, CString};
 use std::io;
@@ -9,8 +10,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Every folder that a trial makes has a name that begins so.
-const PREFIX: &str = ".bakeoff-";
 /// How often, and how long after each other, a folder is removed that is not empty yet.
 const REMOVALS: u32 = 30;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(100);
@@ -84,9 +83,11 @@ impl WorkFolder {
             return Err("the contender's folder is /: name a folder below it".to_owned());
         }
         let (name, reused) = match &needs.reuse {
-            Some(name) if name.starts_with(PREFIX) && !name.contains('/') => (name.clone(), true),
-            Some(name) => return Err(format!("the work folder {name:?} must be named {PREFIX}…")),
-            None => (format!("{PREFIX}{}-{:08x}", std::process::id(), unique()), false),
+            Some(what) if what.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') => {
+                (folder_name(what), true)
+            }
+            Some(what) => return Err(format!("the work folder {what:?} must be named by letters and digits")),
+            None => (folder_name(&format!("trial-{:08x}", unique())), false),
         };
         let name = CString::new(name).map_err(|_| "the folder's name holds a zero byte".to_owned())?;
         let above = open_folder(&parent).map_err(|error| told(&error))?;
@@ -280,8 +281,8 @@ pub(crate) mod tests {
         assert!(root.contains("below it"), "{root}");
         let large = WorkFolder::make(&FileNeeds { space_bytes: 1 << 60, ..needs(&parent) }).unwrap_err();
         assert!(large.contains("MB free"), "{large}");
-        let foreign = WorkFolder::make(&FileNeeds { reuse: Some("mine".to_owned()), ..needs(&parent) });
-        assert!(foreign.unwrap_err().contains(".bakeoff-"));
+        let foreign = WorkFolder::make(&FileNeeds { reuse: Some("../mine".to_owned()), ..needs(&parent) });
+        assert!(foreign.unwrap_err().contains("letters and digits"));
         std::fs::write(parent.join("file"), "").unwrap();
         assert!(WorkFolder::make(&needs(&parent.join("file"))).unwrap_err().contains("not a folder"));
         assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 1);
@@ -291,10 +292,10 @@ pub(crate) mod tests {
     #[test]
     fn a_kept_folder_stays_and_a_reused_one_is_found_again() {
         let parent = scratch("keep");
-        let reused = FileNeeds { reuse: Some(".bakeoff-region".to_owned()), ..needs(&parent) };
+        let reused = FileNeeds { reuse: Some("region".to_owned()), ..needs(&parent) };
         for _ in 0..2 {
             WorkFolder::make(&reused).unwrap().remove().unwrap();
-            assert!(parent.join(".bakeoff-region").is_dir());
+            assert!(parent.join(folder_name("region")).is_dir());
         }
         let kept = WorkFolder::make(&FileNeeds { keep: true, ..needs(&parent) }).unwrap();
         kept.remove().unwrap();

@@ -7,10 +7,12 @@ mod folder;
 mod lane;
 mod map;
 mod observe;
+mod owner;
 mod psync;
 mod trial;
 mod uring;
 
+pub use owner::{Owner, folder_name, owner_of};
 pub use trial::start_files;
 
 /// The bytes of a file of the user's, at most `limit` of them; the error is a sentence.

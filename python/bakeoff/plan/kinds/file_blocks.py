@@ -162,7 +162,7 @@ class FileBlocksKind(FolderKind):
 
     def kept_folder(self, plan: Plan) -> str | None:
         """See FolderKind: the region is written once for all trials of a run."""
-        return f".bakeoff-blocks-{plan.hash[:12]}"
+        return f"blocks-{plan.hash[:12]}"
 
     def workload(
         self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None

@@ -128,8 +128,8 @@ class FolderKind:
         raise NotImplementedError
 
     def kept_folder(self, plan: Plan) -> str | None:
-        """Name of the folder (`.bakeoff-…`) that a run's trials share in a contender's folder, if any.
+        """What the folder is called that a run's trials share in a contender's folder, if any.
 
-        It is removed at the end of the run.
+        Its name (`.bakeoff-…`) says besides which process's it is; it is removed at the end of the run.
         """
         return None

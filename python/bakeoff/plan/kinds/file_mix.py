@@ -80,7 +80,7 @@ class FileMixKind(FolderKind):
 
     def kept_folder(self, plan: Plan) -> str | None:
         """See FolderKind: workspaces are kept over the trials of a run; a loadfile makes its own."""
-        return None if _mix(plan.settings).loadfile else f".bakeoff-mix-{plan.hash[:12]}"
+        return None if _mix(plan.settings).loadfile else f"mix-{plan.hash[:12]}"
 
     def workload(
         self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None

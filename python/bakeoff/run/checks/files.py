@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from bakeoff import _engine
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
 from bakeoff.mounts import Mount, mount_at
@@ -21,9 +22,14 @@ from bakeoff.plan.kinds.file_common import FolderKind, check_folder_address
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.checks.base import Note
 
-PREFIX = ".bakeoff-"
 PATIENCE_S = 30.0
 REMOVALS, REMOVAL_PAUSE_S = 30, 0.1
+# What is said of folders of other runs, by whose they are.
+OTHERS = {
+    "over": "left behind by an earlier run, remove it",
+    "in_use": "another run works in this folder at the same time, so both measure each other",
+    "elsewhere": "made by a run on another machine, or before this one was restarted; remove it if that run is over",
+}
 T = TypeVar("T")
 
 
@@ -36,7 +42,8 @@ class FolderCheck:
         kind = KINDS[plan.kind]
         assert isinstance(kind, FolderKind)
         self._needed = kind.space_bytes(plan.settings)
-        kept = kind.kept_folder(plan)
+        self._what = kind.kept_folder(plan)
+        kept = None if self._what is None else _engine.work_folder_name(self._what)
         self._kept = kept
         keep = getattr(plan.settings, "keep", False)
         self._remove = [] if kept is None or keep else [(c, Path(c.address) / kept) for c in plan.contenders]
@@ -46,7 +53,7 @@ class FolderCheck:
         self._devices: dict[str, tuple[int, int]] = {}
         self._free: dict[str, int | None] = {}  # None: some FUSE file systems say that they have no space at all
         self._missing: dict[str, int] = {}  # bytes that a contender's folder has still to take
-        self._left: dict[str, list[str]] = {}
+        self._others: dict[str, list[tuple[str, str]]] = {}  # whose it is, and its name
 
     def answers(self, contender: Contender) -> None:
         """See Check."""
@@ -57,8 +64,8 @@ class FolderCheck:
         check_folder_address(contender.address)
         self.answers(contender)
         name, folder = contender.name, Path(contender.address)
-        place, state, space, there = in_time(
-            lambda: (os.path.realpath(folder), folder.stat(), shutil.disk_usage(folder), self._there(folder)),
+        place, state, space, (there, names) = in_time(
+            lambda: (os.path.realpath(folder), folder.stat(), shutil.disk_usage(folder), self._look(folder)),
             contender,
             self._patience_s,
         )
@@ -66,20 +73,19 @@ class FolderCheck:
         self._places[name], mount = place, mount_at(place)
         self._devices[name] = (state.st_dev, state.st_ino)
         self._free[name], self._mounts[name] = space.free if space.total else None, mount
-        self._left[name] = sorted(path.name for path in folder.glob(PREFIX + "*"))
+        self._others[name] = [(owner, other) for other in sorted(names) if (owner := _engine.work_folder_owner(other))]
         if space.total and space.free < self._needed:
             raise TargetError(
                 f"{name}: {folder} has {space.free / 1e6:.0f} MB free, the largest mix needs "
                 f"{self._needed / 1e6:.0f} MB: free some space, or use smaller files or fewer clients"
+                + "".join(f"; {note}" for note in self._notes_of_others(name, "over"))
             )
 
     def compare(self) -> Sequence[Note]:
         """See Check."""
         notes = [self._describe(name) for name in self._mounts]
-        for name, left in self._left.items():
-            if left:
-                listed = ", ".join(left[:3]) + (" …" if len(left) > 3 else "")
-                notes.append(Note("warning", f"{name}: left behind by an earlier run, remove it: {listed}"))
+        for name in self._others:
+            notes += [Note("warning", f"{name}: {text}") for text in self._notes_of_others(name, *OTHERS)]
         names = list(self._devices)
         self._fit_together()
         for position, one in enumerate(names):
@@ -90,11 +96,30 @@ class FolderCheck:
                     notes.append(Note("info", f"{one} and {other} lie on the same file system"))
         return notes
 
-    def _there(self, folder: Path) -> int:
-        """Bytes that what is kept takes already: a run that goes on does not need them again."""
-        if self._kept is None or (folder / self._kept).is_symlink():
-            return 0
-        return sum(512 * path.lstat().st_blocks for path in (folder / self._kept).glob("*"))
+    def _look(self, folder: Path) -> tuple[int, list[str]]:
+        """Bytes that what is kept takes already, which are not needed again, and the names of what is there.
+
+        What a run of the same plan left behind is taken over, by its name: of two that try only one succeeds.
+        """
+        if self._kept is None:
+            return 0, os.listdir(folder)
+        kept = folder / self._kept
+        for name in os.listdir(folder):
+            left = name.startswith(f".bakeoff-{self._what}-") and _engine.work_folder_owner(name) == "over"
+            if left and not kept.exists() and not (folder / name).is_symlink():
+                with contextlib.suppress(OSError):
+                    (folder / name).rename(kept)
+        there = 0 if kept.is_symlink() else sum(512 * path.lstat().st_blocks for path in kept.glob("*"))
+        return there, os.listdir(folder)
+
+    def _notes_of_others(self, name: str, *owners: str) -> list[str]:
+        """A sentence for each kind of folders of other runs in a contender's folder."""
+        found = []
+        for owner in owners:
+            there = [other for whose, other in self._others[name] if whose == owner]
+            if there:
+                found.append(f"{OTHERS[owner]}: {', '.join(there[:3])}{' …' if len(there) > 3 else ''}")
+        return found
 
     def _fit_together(self) -> None:
         """What stays for the whole run must fit for all contenders of a file system. Raises TargetError."""
@@ -193,7 +218,7 @@ def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PAT
 def _try_out(contender: Contender) -> None:
     """Make a folder, write a file, read it, remove both."""
     folder = Path(contender.address)
-    trial = folder / f"{PREFIX}check-{os.getpid()}-{secrets.token_hex(4)}"
+    trial = folder / _engine.work_folder_name(f"check-{secrets.token_hex(4)}")
     where = f"{contender.name}: {folder}"
     if not folder.is_dir():
         fault = "is not a folder" if folder.exists() else "does not exist"

@@ -46,7 +46,7 @@ pub struct BlocksSpec {
     pub drop_caches: bool,
     /// Shell command that makes caches cold.
     pub cold_command: Option<String>,
-    /// Name of the folder that keeps the file over trials (`.bakeoff-…`); null: a fresh one each time.
+    /// What the folder that is kept over the trials of this process is called; null: a fresh one each time.
     pub reuse: Option<String>,
     /// Leave the file behind.
     pub keep: bool,

@@ -22,7 +22,7 @@ pub struct MixSpec {
     pub flush: bool,
     /// Stamp and check data.
     pub verify: bool,
-    /// Name of the folder that keeps the files over trials (`.bakeoff-…`); null: a fresh one each time.
+    /// What the folder that is kept over the trials of this process is called; null: a fresh one each time.
     pub reuse: Option<String>,
     /// Leave the files behind.
     pub keep: bool,
