@@ -18,7 +18,9 @@ BLOCKS = ["file-blocks", "--mixes", "1", "--region", "8MiB", "--block-sizes", "4
 def name_of_a_process_that_is_over(what: str) -> str:
     """The name that a process gave its folder which has ended since."""
     script = "import sys; from bakeoff import _engine; print(_engine.work_folder_name(sys.argv[1]))"
-    return subprocess.run([sys.executable, "-c", script, what], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", script, what], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 @pytest.mark.parametrize("words", [MIX, BLOCKS], ids=["mix", "blocks"])

@@ -122,7 +122,8 @@ mod tests {
     #[test]
     fn what_bakeoff_did_not_make_has_no_owner() {
         let own = folder_name("x");
-        let names = ["", ".bakeoff-", ".bakeoff-mine", ".bakeoff-a-b-c-d-e-f", "data", &own[1..], &own[..own.len() - 1]];
+        let names =
+            ["", ".bakeoff-", ".bakeoff-mine", ".bakeoff-a-b-c-d-e-f", "data", &own[1..], &own[..own.len() - 1]];
         for name in names {
             assert_eq!(owner_of(name), None, "{name}");
         }

@@ -102,15 +102,15 @@ class FolderCheck:
         What a run of the same plan left behind is taken over, by its name: of two that try only one succeeds.
         """
         if self._kept is None:
-            return 0, os.listdir(folder)
+            return 0, _names(folder)
         kept = folder / self._kept
-        for name in os.listdir(folder):
+        for name in _names(folder):
             left = name.startswith(f".bakeoff-{self._what}-") and _engine.work_folder_owner(name) == "over"
             if left and not kept.exists() and not (folder / name).is_symlink():
                 with contextlib.suppress(OSError):
                     (folder / name).rename(kept)
         there = 0 if kept.is_symlink() else sum(512 * path.lstat().st_blocks for path in kept.glob("*"))
-        return there, os.listdir(folder)
+        return there, _names(folder)
 
     def _notes_of_others(self, name: str, *owners: str) -> list[str]:
         """A sentence for each kind of folders of other runs in a contender's folder."""
@@ -184,6 +184,10 @@ class FolderCheck:
             except (TargetError, OSError) as error:
                 notes.append(Note("warning", f"{contender.name}: {folder} could not be removed ({error}): remove it"))
         return notes
+
+
+def _names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
 
 
 def _remove(folder: Path) -> None:
