@@ -39,6 +39,9 @@ class ServerHandle:
 def start(spec_json: str) -> TrialHandle:
     """Starts a trial. Raises SpecError or EngineError."""
 
+def check(spec_json: str) -> None:
+    """Reads a specification without starting it. Raises SpecError."""
+
 def serve(spec_json: str) -> ServerHandle:
     """Starts a built-in target. Raises SpecError or EngineError."""
 
@@ -62,3 +65,6 @@ def work_folder_name(what: str) -> str:
 
 def work_folder_owner(name: str) -> str | None:
     """Whose a folder of this name is: own, in_use, over or elsewhere; None when Bakeoff did not make it."""
+
+def limits() -> list[tuple[str, float]]:
+    """The largest values that a specification may have, by name."""

@@ -6,7 +6,9 @@ rather than guessed (0 needs none).
 
 import re
 
-_NUMBER = r"(\d+(?:\.\d+)?)"
+_NUMBER = r"([0-9]{1,40}(?:\.[0-9]{1,40})?)"
+LONGEST = 100  # no quantity that people write is longer
+LARGEST = 2**63 - 1  # what files and the engine hold
 _DURATIONS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _SIZES = {
     "B": 1, "kB": 1000, "KB": 1000, "MB": 1000**2, "GB": 1000**3,
@@ -19,7 +21,7 @@ def parse_duration(text: str) -> float:
     compact = text.strip().replace(" ", "")
     if re.fullmatch(r"0+(\.0+)?", compact):
         return 0.0
-    parts = re.findall(_NUMBER + r"(us|µs|ms|min|s|m|h)", compact)
+    parts = re.findall(_NUMBER + r"(us|µs|ms|min|s|m|h)", compact) if len(compact) < LONGEST else []
     if not parts or "".join(number + unit for number, unit in parts) != compact:
         raise ValueError(f"{text!r} is not a duration: write it with its unit, such as 10s, 500ms or 5m")
     return sum(float(number) * _DURATIONS[unit] for number, unit in parts)
@@ -51,6 +53,8 @@ def parse_size(text: str) -> int:
     size = float(match[1]) * _SIZES.get(unit, 1)
     if size != int(size):
         raise ValueError(f"{text!r} is not a whole number of bytes")
+    if size > LARGEST:
+        raise ValueError(f"{text!r} is larger than any file")
     return int(size)
 
 
@@ -105,6 +109,13 @@ def parse_link_speed(text: str) -> float:
 def parse_whole_numbers(text: str) -> tuple[int, ...]:
     """Numbers of `1,4,8`."""
     try:
-        return tuple(int(part) for part in text.split(","))
+        return tuple(parse_whole(part) for part in text.split(","))
     except ValueError:
         raise ValueError(f"{text!r} is not a list of whole numbers: write it like 1,4,8") from None
+
+
+def parse_whole(text: str) -> int:
+    """A whole number. Raises ValueError."""
+    if len(text) >= LONGEST or abs(number := int(text)) > LARGEST:
+        raise ValueError(f"{text[:LONGEST]} is more than {LARGEST:,}")
+    return number

@@ -47,6 +47,12 @@ fn work_folder_owner(name: &str) -> Option<&'static str> {
     })
 }
 
+/// The largest values that a trial specification may have, by name.
+#[pyfunction]
+fn limits() -> Vec<(&'static str, f64)> {
+    bakeoff_engine::limits().to_vec()
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -64,5 +70,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(workloads, module)?)?;
     module.add_function(wrap_pyfunction!(work_folder_name, module)?)?;
     module.add_function(wrap_pyfunction!(work_folder_owner, module)?)?;
+    module.add_function(wrap_pyfunction!(limits, module)?)?;
+    module.add_function(wrap_pyfunction!(trial::check, module)?)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Trials: start, watch, wait, cancel.
 
-use crate::registry::{StartError, start_trial};
+use crate::registry::{StartError, check_trial, start_trial};
 use crate::{EngineError, SpecError};
 use bakeoff_engine::TrialResult;
 use pyo3::prelude::*;
@@ -31,6 +31,12 @@ pub(crate) fn start(py: Python<'_>, spec_json: &str) -> PyResult<TrialHandle> {
         Err(StartError::Spec(error)) => Err(SpecError::new_err(error.to_string())),
         Err(StartError::Trial(error)) => Err(EngineError::new_err(error.to_string())),
     }
+}
+
+/// Reads a trial specification without starting it.
+#[pyfunction]
+pub(crate) fn check(py: Python<'_>, spec_json: &str) -> PyResult<()> {
+    py.detach(|| check_trial(spec_json)).map_err(|error| SpecError::new_err(error.to_string()))
 }
 
 #[pymethods]

@@ -41,7 +41,7 @@ pub use result::{GeneratorFigures, ThreadFigures, TrialResult, collect};
 pub use rng::Rng;
 pub use session::{Event, Identity, Outcome, Progress, Session, Workload};
 pub use snapshot::{Live, Snapshot};
-pub use spec::{SpecError, ThinkDistribution, TrialSpec};
+pub use spec::{SpecError, ThinkDistribution, TrialSpec, limits};
 pub use stage::{Stage, Stages};
 pub use timeline::{Phase, Timeline};
 pub use times::SharedTimes;

@@ -86,7 +86,18 @@ fn ten() -> f64 {
 /// Upper limits, so that a slip in a plan cannot exhaust the machine.
 const CLIENTS_MAX: u32 = 100_000;
 const SESSIONS_MAX: u64 = 200_000;
+const CORES_MAX: u32 = 1024;
 const LENGTH_MAX_S: f64 = 30.0 * 24.0 * 3600.0;
+
+/// These limits by name, for whoever writes specifications.
+pub fn limits() -> [(&'static str, f64); 4] {
+    [
+        ("clients", f64::from(CLIENTS_MAX)),
+        ("sessions", SESSIONS_MAX as f64),
+        ("cores", f64::from(CORES_MAX)),
+        ("length_s", LENGTH_MAX_S),
+    ]
+}
 
 impl TrialSpec {
     /// Reads and checks JSON text.
@@ -104,8 +115,8 @@ impl TrialSpec {
         if self.threads == 0 || u64::from(self.clients) * u64::from(self.threads) > SESSIONS_MAX {
             return range(format!("clients × threads must be 1 to {SESSIONS_MAX}"));
         }
-        if self.cores == 0 || self.cores > 1024 {
-            return range(format!("cores must be 1 to 1024, not {}", self.cores));
+        if self.cores == 0 || self.cores > CORES_MAX {
+            return range(format!("cores must be 1 to {CORES_MAX}, not {}", self.cores));
         }
         for (name, value) in [
             ("ramp_up_s", self.ramp_up_s),

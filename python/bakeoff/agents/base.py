@@ -8,7 +8,10 @@ from bakeoff.agents.spec import TrialSpec
 
 
 class TrialSession(Protocol):
-    """A trial that was started. No call blocks longer than its timeout; Ctrl-C interrupts `wait` at once."""
+    """A trial that was started. No call blocks longer than its timeout; Ctrl-C interrupts `wait` at once.
+
+    Each call but `cancel` raises LabError when the engine broke.
+    """
 
     def snapshot(self) -> Snapshot:
         """How far the trial is."""
@@ -25,6 +28,9 @@ class TrialSession(Protocol):
 
 class Agent(Protocol):
     """One load-generating machine."""
+
+    def check(self, spec: TrialSpec) -> None:
+        """Raises PlanError for a spec that `start` would refuse."""
 
     def start(self, spec: TrialSpec) -> TrialSession:
         """Begin a trial and return at once. Raises PlanError for a spec that is refused, or LabError."""

@@ -2,7 +2,8 @@
 
 import importlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
@@ -18,20 +19,35 @@ def load_engine() -> Any:
         raise LabError(f"the engine is not built ({error}): run `make build` in Bakeoff's folder") from None
 
 
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Errors of the engine, and figures of it that cannot be read, as sentences."""
+    engine = load_engine()
+    try:
+        yield
+    except engine.SpecError as error:
+        raise PlanError(f"the engine refuses the trial: {error}") from None
+    except engine.EngineError as error:
+        raise LabError(f"the engine cannot run the trial: {error}") from None
+    except ValueError as error:  # of JSON or of its schema
+        raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it anew") from None
+
+
 class LocalAgent:
     """Runs trials in this process."""
 
     def __init__(self) -> None:
         self._engine = load_engine()
 
+    def check(self, spec: TrialSpec) -> None:
+        """See Agent."""
+        with _explained():
+            self._engine.check(spec.to_json())
+
     def start(self, spec: TrialSpec) -> "LocalSession":
         """See Agent."""
-        try:
+        with _explained():
             return LocalSession(self._engine.start(spec.to_json()))
-        except self._engine.SpecError as error:
-            raise PlanError(f"the engine refuses the trial: {error}") from None
-        except self._engine.EngineError as error:
-            raise LabError(f"the engine cannot run the trial: {error}") from None
 
     def describe(self) -> dict[str, str]:
         """See Agent."""
@@ -46,18 +62,21 @@ class LocalSession:
 
     def snapshot(self) -> Snapshot:
         """See TrialSession."""
-        return Snapshot.model_validate_json(self._handle.snapshot())
+        with _explained():
+            return Snapshot.model_validate_json(self._handle.snapshot())
 
     def drain_events(self) -> Sequence[EngineEvent]:
         """See TrialSession."""
-        return [EngineEvent.model_validate(json.loads(text)) for text in self._handle.drain_events()]
+        with _explained():
+            return [EngineEvent.model_validate(json.loads(text)) for text in self._handle.drain_events()]
 
     def wait(self, timeout_s: float) -> Outcome | None:
         """See TrialSession."""
-        outcome = self._handle.wait(timeout_s)
-        if outcome is None:
-            return None
-        return Outcome(TrialResult.model_validate_json(outcome.json()), dict(outcome.histograms()))
+        with _explained():
+            outcome = self._handle.wait(timeout_s)
+            if outcome is None:
+                return None
+            return Outcome(TrialResult.model_validate_json(outcome.json()), dict(outcome.histograms()))
 
     def cancel(self) -> None:
         """See TrialSession."""

@@ -31,6 +31,7 @@ from bakeoff.patience import hanging_calls
 
 EXIT_USER_ERROR = 2
 SLOW_CALL_S = 0.1
+LONGEST_LINE, MOST_LINES = 1500, 40
 EXIT_BROKEN_PIPE = 141  # as a shell reports a filter that SIGPIPE ended
 
 app = typer.Typer(
@@ -154,5 +155,8 @@ def _verb_of(arguments: list[str]) -> str:
 
 
 def _refuse(message: str) -> NoReturn:
-    typer.echo(f"bakeoff: {message}", err=True, color=True)
+    lines = [line if len(line) <= LONGEST_LINE else f"{line[:400]} … {line[-200:]}" for line in message.split("\n")]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], f"… and {len(lines) - MOST_LINES:,} more"]
+    typer.echo("bakeoff: " + "\n".join(lines), err=True, color=True)
     sys.exit(EXIT_USER_ERROR)

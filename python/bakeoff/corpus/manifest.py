@@ -5,10 +5,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bakeoff.bounded_file import MIB, read_bounded
 from bakeoff.errors import PlanError
 
 MANIFEST_NAME = "bakeoff-manifest.json"
 FORMAT = 1
+MANIFEST_BYTES = 256 * MIB
 
 
 class ManifestFile(BaseModel):
@@ -59,7 +61,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of a corpus folder. Raises PlanError with the command to make one when it is missing."""
     path = folder / MANIFEST_NAME
     try:
-        return parse_manifest(path.read_bytes(), str(path))
+        return parse_manifest(read_bounded(path, MANIFEST_BYTES), str(path))
     except OSError as error:
         raise PlanError(
             f"no corpus in {folder} ({path.name}: {error.strerror}): make one with `bakeoff corpus web-static {folder}`"

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bakeoff.bounded_file import read_text_bounded
 from bakeoff.errors import PlanError
 from bakeoff.whole_file import write_whole
 
 HEADER = ("user", "password", "domain")
 CLIENT_BITS = 20
+ACCOUNTS_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -45,8 +47,8 @@ def write_accounts(path: Path, accounts: Sequence[Account]) -> None:
 def read_accounts(path: Path) -> list[Account]:
     """The accounts of a CSV file with or without its header line. Raises PlanError with the line that is wrong."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(enumerate(csv.reader(file), 1))
+        text = read_text_bounded(path, ACCOUNTS_BYTES)
+        rows = list(enumerate(csv.reader(io.StringIO(text, newline="")), 1))
     except OSError as error:
         raise PlanError(
             f"{path} cannot be read ({error.strerror}): make it with `bakeoff users new --count 3000 --domain "

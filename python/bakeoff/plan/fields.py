@@ -11,10 +11,12 @@ from typing import Annotated, Any, NoReturn
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
 
+from bakeoff.bounded_file import MIB, read_text_bounded
 from bakeoff.errors import PlanError
-from bakeoff.units import parse_duration, parse_share, parse_size, parse_whole_numbers
+from bakeoff.units import parse_duration, parse_share, parse_size, parse_whole, parse_whole_numbers
 
 RESOLVED = "resolved"
+TOML_BYTES = 4 * MIB
 
 
 def is_resolved(info: ValidationInfo) -> bool:
@@ -42,6 +44,8 @@ def _auto(value: Any) -> Any:
 
 
 def _numbers(value: Any, info: ValidationInfo) -> Any:
+    if isinstance(value, (list, tuple)) and any(isinstance(item, bool) for item in value):
+        raise ValueError("true and false are no numbers: write them like 1,4,8")
     if isinstance(value, str):
         return parse_whole_numbers(value)
     return (value,) if isinstance(value, int) and not isinstance(value, bool) else value
@@ -52,9 +56,11 @@ def _words(value: Any) -> Any:
 
 
 def _whole(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError(f"{value!r} is not a whole number")
     if isinstance(value, str):
         try:
-            return int(value)
+            return parse_whole(value)
         except ValueError:
             raise ValueError(f"{value!r} is not a whole number") from None
     return value
@@ -91,18 +97,20 @@ OptionalPath = Annotated[str | None, BeforeValidator(absolute_path)]
 class Strict(BaseModel):
     """Base of all plan models: immutable, and unknown keys are errors."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
     """A TOML file as a table; `what` names it in messages. Raises PlanError when it is missing or wrong."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_text_bounded(path, TOML_BYTES))
     except FileNotFoundError:
         refuse(f"{what} {path} does not exist: check the path")
     except OSError as error:
         refuse(f"{what} {path} cannot be read: {error.strerror}")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        refuse(f"{what} {path} is nested too deeply: a plan has tables and lists of plain values")
+    except ValueError as error:  # of TOML, of UTF-8, or of a number that is too long
         refuse(f"{what} {path} is not valid TOML: {error}")
 
 

@@ -16,9 +16,13 @@ from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import BLOCKS, SizeName, Suite, load_suite
-from bakeoff.units import format_duration, parse_duration
+from bakeoff.units import LARGEST, format_duration, parse_duration
 
 MAX_SEED = 2**53 - 1
+CONTENDERS_MAX = 100
+TRIALS_MAX = 500_000
+TEXT_MAX = 100_000
+DEPTH_MAX = 8
 # The primary endpoint in words: what the verdict of a run is about.
 PRIMARY = "geometric mean over the mixes of the ratio of {}"
 ENDPOINTS = {
@@ -145,6 +149,38 @@ def parse_contenders(words: Sequence[str]) -> list[dict[str, Any]]:
 
 def resolve_plan(given: PlanInput) -> Plan:
     """All defaults filled in and everything checked that can be without the network. Raises PlanError."""
+    try:
+        _refuse_what_cannot_be_stored(given.origin, [given.plan, given.settings, given.contenders], 0)
+        plan = _resolve(given)
+    except OSError as error:
+        raise PlanError(f"{given.origin}: {error.filename}: {error.strerror}: check the path") from None
+    if plan.trials > TRIALS_MAX:
+        raise PlanError(
+            f"{given.origin}: {plan.trials:,} trials are too many for one run: at most {TRIALS_MAX:,}; "
+            "use fewer blocks, mixes or contenders"
+        )
+    return plan
+
+
+def _refuse_what_cannot_be_stored(origin: str, value: object, depth: int) -> None:
+    """No text in UTF-8, zero bytes, numbers of more than 64 bits, nests."""
+    if isinstance(value, str):
+        if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
+            raise PlanError(f"{origin}: {value[:80]!r} is not text in UTF-8 without zero bytes: use another name")
+        if len(value) > TEXT_MAX:
+            raise PlanError(f"{origin}: a text of {len(value):,} characters cannot be meant: {value[:40]!r} …")
+    elif isinstance(value, int):
+        if abs(value) > LARGEST:
+            raise PlanError(f"{origin}: a number of {value.bit_length()} bits cannot be meant: use one of 63 at most")
+    elif isinstance(value, (Mapping, list, tuple)):
+        if depth > DEPTH_MAX:
+            raise PlanError(f"{origin}: the plan is nested too deeply: it has tables and lists of plain values")
+        inner = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
+        for item in inner:
+            _refuse_what_cannot_be_stored(origin, item, depth + 1)
+
+
+def _resolve(given: PlanInput) -> Plan:
     head = _head(given)
     suite = load_suite(head.suite)
     kind = KINDS[suite.suite.kind]
@@ -241,9 +277,14 @@ def _contender_label(origin: str, name: str, key: str) -> str:
 def _contenders(given: PlanInput) -> tuple[Contender, ...]:
     if not given.contenders:
         raise PlanError(f"{given.origin}: name at least one contender, better two: NAME=ADDRESS NAME=ADDRESS")
+    if len(given.contenders) > CONTENDERS_MAX:
+        raise PlanError(
+            f"{given.origin}: {len(given.contenders):,} contenders are too many for one run: at most {CONTENDERS_MAX}"
+        )
     found: list[Contender] = []
     for position, table in enumerate(given.contenders, 1):
-        where = str(table.get("name", f"number {position}"))
+        name = table.get("name")
+        where = name[:80] if isinstance(name, str) else f"number {position}"
         try:
             contender = Contender.model_validate(table)
         except ValidationError as error:

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ValidationError
 
 from bakeoff.errors import PlanError
 
+LONGEST_NAME = 100
+
 
 def input_names(model: type[BaseModel]) -> list[str]:
     """The names under which a person gives the fields of `model`: the alias where there is one."""
@@ -16,6 +18,7 @@ def input_names(model: type[BaseModel]) -> list[str]:
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """` (did you mean `x`?)` or the list of what there is."""
     names = sorted(known)
+    wrong = wrong[:LONGEST_NAME]  # comparing takes the product of the lengths
     near = difflib.get_close_matches(wrong, names, n=1, cutoff=0.6)
     if near:
         return f"did you mean {near[0]!r}?"
@@ -42,4 +45,12 @@ def _sentence(kind: str, message: str, given: object, key: str, model: type[Base
     if kind == "missing":
         return "is missing: add it"
     text = message.removeprefix("Value error, ")
-    return text if kind == "value_error" else f"{given!r} does not fit: {text[0].lower()}{text[1:]}"
+    return text if kind == "value_error" else f"{_given(given)} does not fit: {text[0].lower()}{text[1:]}"
+
+
+def _given(value: object) -> str:
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return "a value of more than 4,300 digits"
+    return text if len(text) <= LONGEST_NAME else text[:LONGEST_NAME] + " …"

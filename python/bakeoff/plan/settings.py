@@ -12,8 +12,11 @@ from pydantic import Field, model_validator
 
 from bakeoff.plan.fields import Duration, Numbers, OptionalNumbers, OptionalWhole, Strict, Whole
 
-SESSIONS_MAX = 200_000  # the engine's limits
+# The engine's limits, which it tells through the bridge: a test holds them equal.
+SESSIONS_MAX = 200_000
 CLIENTS_MAX = 100_000
+CORES_MAX = 1024
+LENGTH_MAX_S = 30 * 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,16 @@ class CommonSettings(Strict):
         300.0,
         alias="length",
         gt=0,
+        le=LENGTH_MAX_S,
         description="Length of a trial, both ramps included; ramps not given are a tenth at most.",
     )
-    think_s: Duration = Field(0.0, alias="think", ge=0, description="Pause of a client after each operation.")
+    think_s: Duration = Field(
+        0.0,
+        alias="think",
+        ge=0,
+        le=LENGTH_MAX_S,
+        description="Pause of a client after each operation.",
+    )
     think_distribution: Literal["fixed", "exponential"] = Field(
         "fixed",
         description="Pauses all alike (fixed), or random with that mean (exponential), as independent users make.",
@@ -60,7 +70,11 @@ class CommonSettings(Strict):
         description="Cores that the load threads are bound to, in turn: 0,1; auto leaves it to the system.",
     )
     reply_timeout_s: Duration = Field(
-        10.0, alias="reply_timeout", gt=0, description="Give up a reply that is not complete in this time."
+        10.0,
+        alias="reply_timeout",
+        gt=0,
+        le=LENGTH_MAX_S,
+        description="Give up a reply that is not complete in this time.",
     )
 
     @model_validator(mode="after")
@@ -113,13 +127,25 @@ class RampSettings(CommonSettings):
     """Settings of suites whose clients work for a time, all alike."""
 
     ramp_up_s: Duration = Field(
-        30.0, alias="ramp_up", ge=0, description="Start of a trial that runs but is not counted: 30s."
+        30.0,
+        alias="ramp_up",
+        ge=0,
+        le=LENGTH_MAX_S,
+        description="Start of a trial that runs but is not counted: 30s.",
     )
     ramp_down_s: Duration = Field(
-        30.0, alias="ramp_down", ge=0, description="End of a trial that runs but is not counted: 30s."
+        30.0,
+        alias="ramp_down",
+        ge=0,
+        le=LENGTH_MAX_S,
+        description="End of a trial that runs but is not counted: 30s.",
     )
     delay_s: Duration = Field(
-        0.0, alias="delay", ge=0, description="Each client waits a random time up to this before it starts."
+        0.0,
+        alias="delay",
+        ge=0,
+        le=LENGTH_MAX_S,
+        description="Each client waits a random time up to this before it starts.",
     )
     operations: OptionalWhole = Field(
         None,
@@ -150,9 +176,13 @@ class RampSettings(CommonSettings):
 class NetworkSettings(RampSettings):
     """Settings of suites whose clients make connections."""
 
-    cores: Whole = Field(1, ge=1, le=1024, description="Load threads of the generator, one core each.")
+    cores: Whole = Field(1, ge=1, le=CORES_MAX, description="Load threads of the generator, one core each.")
     connect_timeout_s: Duration = Field(
-        5.0, alias="connect_timeout", gt=0, description="Give up a connection that is not made in this time."
+        5.0,
+        alias="connect_timeout",
+        gt=0,
+        le=LENGTH_MAX_S,
+        description="Give up a connection that is not made in this time.",
     )
 
     @property

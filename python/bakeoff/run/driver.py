@@ -9,7 +9,7 @@ from pathlib import Path
 from bakeoff.agents.base import Agent, TrialSession
 from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.agents.spec import NullWorkload, TrialSpec
-from bakeoff.errors import LabError, RunFileError, TargetError
+from bakeoff.errors import LabError, PlanError, RunFileError, TargetError
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.order import order_trials
 from bakeoff.run.checks import CHECKS
@@ -58,6 +58,7 @@ def start_run(plan: Plan, path: Path, agent: Agent, observer: Observer) -> None:
             warnings = _warnings(plan, path)
             check, notes = _examine(plan)
             specs = _specs(plan, check)
+            _check_specs(plan, specs, agent)
             order = order_trials(plan)
             with RunWriter.create(path, _header(plan, agent, check), order) as writer:
                 created = True
@@ -94,6 +95,7 @@ def resume_run(path: Path, agent: Agent, observer: Observer, given: Plan | None 
             check, notes = _examine(plan)
             _refuse_other_content(path, run.environment, check)
             specs = _specs(plan, check)
+            _check_specs(plan, specs, agent)
             loop = _Loop(plan, check, specs, agent, writer, observer, stop, run.null_operations_per_s)
             resumed = Note("info", f"resumed with {len(todo)} of {run.trials_planned} trials to do")
             loop.tell([resumed, *warnings, *notes])
@@ -130,6 +132,13 @@ def _refuse_other_content(path: Path, stored: dict[str, object], check: Check) -
 def _specs(plan: Plan, check: Check) -> dict[str, TrialSpec]:
     """The trial spec of each contender but for clients and seed: built once, a corpus has many requests."""
     return {c.name: trial_spec(plan, c, check.addresses(c), check.manifest) for c in plan.contenders}
+
+
+def _check_specs(plan: Plan, specs: dict[str, TrialSpec], agent: Agent) -> None:
+    """What the engine would refuse in the middle of the run it refuses now. Raises PlanError."""
+    for spec in specs.values():
+        for clients in dict.fromkeys((plan.settings.mixes[0], plan.settings.mixes[-1])):
+            agent.check(spec.for_trial(clients, plan.seed))
 
 
 def _header(plan: Plan, agent: Agent, check: Check) -> RunHeader:
@@ -253,6 +262,13 @@ class _Loop:
                 with self._stop.deferred():
                     self._finish(trial, started, session, _cancel(session), events, "stopped by the user")
             raise
+        except (LabError, PlanError) as error:  # the engine's fault: it says nothing about the contender
+            with self._stop.deferred():
+                if session is not None:
+                    _cancel(session)
+                text = started.isoformat(timespec="milliseconds")
+                self._store(without_result(trial, text, records.VOIDED, str(error)), {}, _stamped(started, events))
+            return
         with self._stop.deferred():
             self._finish(trial, started, session, outcome, events, None)
 
@@ -280,7 +296,7 @@ class _Loop:
     ) -> None:
         """Store a trial that ended, was stopped (`interruption` says why) or did not end."""
         text = started.isoformat(timespec="milliseconds")
-        events += session.drain_events()
+        events += _last_events(session)
         if outcome is not None:
             record = to_record(trial, text, outcome.result, self._plan.error_limit, self._null_rate)
         elif interruption is not None:
@@ -301,7 +317,17 @@ class _Loop:
 
 def _cancel(session: TrialSession) -> Outcome | None:
     session.cancel()
-    return session.wait(CANCEL_PATIENCE_S)
+    try:
+        return session.wait(CANCEL_PATIENCE_S)
+    except LabError:
+        return None
+
+
+def _last_events(session: TrialSession) -> Sequence[EngineEvent]:
+    try:
+        return session.drain_events()
+    except LabError:
+        return ()
 
 
 def _stamped(started: datetime, events: Sequence[EngineEvent]) -> list[EventRecord]:

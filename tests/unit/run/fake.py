@@ -134,6 +134,9 @@ class FakeAgent:
         self.null_specs: list[TrialSpec] = []
         self._answer, self._before = answer, before
 
+    def check(self, spec: TrialSpec) -> None:
+        pass
+
     def start(self, spec: TrialSpec) -> FakeSession:
         if spec.workload.kind == "null":
             self.null_specs.append(spec)

@@ -1,18 +1,20 @@
 import os
 import signal
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec, WebWorkload
 from bakeoff.corpus.manifest import MANIFEST_NAME
-from bakeoff.errors import LabError, RunFileError, TargetError
+from bakeoff.errors import LabError, PlanError, RunFileError, TargetError
 from bakeoff.plan.order import order_trials
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.store.read import histogram, read_run
 from tests.unit.run.fake import (
     FakeAgent,
+    FakeSession,
     Notebook,
     count_lines,
     plan_for,
@@ -203,6 +205,43 @@ def test_an_engine_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pyte
     with two_contenders() as (one, _):
         start_run(plan_for(one.address, plan={"blocks": 1}), path, FakeAgent(), Notebook())
     assert {t.reason for t in read_run(path).trials} == {"the trial did not end in time and was given up"}
+
+
+@pytest.mark.parametrize("call", ["start", "wait", "snapshot", "drain_events"])
+def test_an_engine_that_breaks_voids_its_trial_and_the_run_goes_on(tmp_path: Path, call: str) -> None:
+    """`call` fails in the second trial, and from then on while that is stopped."""
+
+    def breaks() -> NoReturn:
+        raise LabError("the engine cannot run the trial: a load thread broke")
+
+    class Breaking(FakeAgent):
+        def start(self, spec: TrialSpec) -> FakeSession:
+            session = super().start(spec)
+            if len(self.specs) == 2 and not hasattr(self, "broken"):
+                self.broken = True
+                if call == "start":
+                    breaks()
+                setattr(session, call, lambda *_: breaks())
+            return session
+
+    path = tmp_path / "x.bakeoff"
+    with two_contenders() as (one, two):
+        start_run(plan_for(one.address, two.address), path, Breaking(), Notebook())
+    run = read_run(path)
+    assert [trial.state for trial in run.trials] == ["ok", "voided", *["ok"] * 6] and run.finished_at is not None
+    assert run.trials[1].reason == "the engine cannot run the trial: a load thread broke"
+
+
+def test_what_the_engine_would_refuse_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    class Strict(FakeAgent):
+        def check(self, spec: TrialSpec) -> None:
+            if spec.clients > 1:
+                raise PlanError("the engine refuses the trial: too many")
+
+    agent = Strict()
+    with two_contenders() as (one, two), pytest.raises(PlanError, match="too many"):
+        start_run(plan_for(one.address, two.address), tmp_path / "x.bakeoff", agent, Notebook())
+    assert not list(tmp_path.iterdir()) and not agent.specs
 
 
 def test_the_ceiling_is_measured_with_a_client_for_each_core(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def parse_app_address(text: str) -> WebAddress:
         return WebAddress(text, "app", "localhost", 0, path, "")
     host, colon, port = text.removeprefix("app://").rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
-    numeric = port.isascii() and port.isdigit() and 0 < int(port) < 65536
+    numeric = len(port) < 6 and port.isascii() and port.isdigit() and 0 < int(port) < 65536
     bracketed = host.startswith("[") and host.endswith("]")
     if not colon or not bare or not numeric or any(c in bare for c in "/@? ") or (":" in bare and not bracketed):
         raise PlanError(f"address {text!r} is not that of an app server: {_FORMS}")

@@ -26,6 +26,8 @@ def _named(value: Any, info: ValidationInfo) -> Any:
     if value is None or is_resolved(info):
         return value
     names = value.split(",") if isinstance(value, str) else value
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise ValueError("write names of access specifications, such as File server,Database")
     try:
         return tuple(find(name) for name in names if name.strip()) or None
     except PlanError as error:

@@ -1,5 +1,6 @@
 """HTTP: the settings of the web suites and their workload."""
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -7,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from bakeoff import __version__
+from bakeoff.bounded_file import MIB, read_text_bounded
 from bakeoff.corpus.manifest import Manifest, ManifestFile
 from bakeoff.errors import PlanError
 from bakeoff.plan.address import WebAddress, parse_web_address
@@ -36,10 +38,12 @@ def _version(value: Any) -> Any:
 
 def _read_urls(value: Any, info: ValidationInfo) -> Any:
     """Lines `weight path`; a lone path has weight 1; `#` begins a comment."""
-    if value is None or is_resolved(info) or not isinstance(value, str):
+    if value is None or is_resolved(info):
         return value
+    if not isinstance(value, str):
+        raise ValueError("name a file with lines of weight and path, such as `3 /index.html`")
     try:
-        lines = Path(value).expanduser().read_text(encoding="utf-8").splitlines()
+        lines = read_text_bounded(Path(value).expanduser(), 16 * MIB).splitlines()
     except OSError as error:
         raise ValueError(f"{value} cannot be read ({error.strerror}): check the path") from None
     except UnicodeDecodeError:
@@ -149,7 +153,7 @@ class WebSettings(NetworkSettings):
                 raise ValueError(f"headers: {name} is set by the suite itself: leave it out")
         if self.requests_per_connection is not None and not self.keep_alive:
             raise ValueError("requests_per_connection needs keep_alive")
-        if self.ca_file is not None and not Path(self.ca_file).is_file():
+        if self.ca_file is not None and not os.path.isfile(self.ca_file):  # noqa: PTH113
             raise ValueError(f"ca_file: {self.ca_file} does not exist: give a PEM file")
         if self.dynamic_url is not None and not self.dynamic_url.startswith("/"):
             raise ValueError("dynamic_url: give a path that begins with /")

@@ -1,0 +1,64 @@
+"""What a plan may say is what the engine takes, to the last client."""
+
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from bakeoff import _engine
+from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.spec import NullWorkload, TrialSpec
+from bakeoff.errors import PlanError
+from bakeoff.plan.kinds.web import WebSettings
+from bakeoff.plan.settings import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, SESSIONS_MAX
+
+MOST = {"clients": CLIENTS_MAX, "sessions": SESSIONS_MAX, "cores": CORES_MAX, "length_s": LENGTH_MAX_S}
+WITHIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"mixes": CLIENTS_MAX}, {"clients": CLIENTS_MAX}),
+    ({"mixes": SESSIONS_MAX // 2, "threads": 2}, {"clients": SESSIONS_MAX // 2, "threads": 2}),
+    ({"cores": CORES_MAX}, {"cores": CORES_MAX}),
+    ({"length": f"{LENGTH_MAX_S:.0f}s"}, {"length_s": LENGTH_MAX_S}),
+    ({"think": f"{LENGTH_MAX_S:.0f}s"}, {"think_s": LENGTH_MAX_S}),
+    ({"reply_timeout": f"{LENGTH_MAX_S:.0f}s"}, {"reply_timeout_s": LENGTH_MAX_S}),
+    ({"connect_timeout": f"{LENGTH_MAX_S:.0f}s"}, {"connect_timeout_s": LENGTH_MAX_S}),
+]
+BEYOND: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"mixes": CLIENTS_MAX + 1}, {"clients": CLIENTS_MAX + 1}),
+    ({"mixes": SESSIONS_MAX // 4 + 1, "threads": 4}, {"clients": SESSIONS_MAX // 4 + 1, "threads": 4}),
+    ({"cores": CORES_MAX + 1}, {"cores": CORES_MAX + 1}),
+    ({"length": f"{LENGTH_MAX_S + 1:.0f}s"}, {"length_s": LENGTH_MAX_S + 1}),
+    ({"think": f"{LENGTH_MAX_S + 1:.0f}s"}, {"think_s": LENGTH_MAX_S + 1}),
+    ({"reply_timeout": f"{LENGTH_MAX_S + 1:.0f}s"}, {"reply_timeout_s": LENGTH_MAX_S + 1}),
+    ({"connect_timeout": f"{LENGTH_MAX_S + 1:.0f}s"}, {"connect_timeout_s": LENGTH_MAX_S + 1}),
+]
+
+
+def spec(**changes: Any) -> TrialSpec:
+    return TrialSpec(**{"workload": NullWorkload(), "clients": 1, "length_s": 1.0, **changes})
+
+
+def test_the_limits_are_the_same() -> None:
+    assert dict(_engine.limits()) == MOST
+
+
+@pytest.mark.parametrize(("settings", "trial"), WITHIN)
+def test_what_a_plan_may_say_the_engine_takes(settings: dict[str, Any], trial: dict[str, Any]) -> None:
+    WebSettings.model_validate(settings)
+    LocalAgent().check(spec(**trial))
+
+
+@pytest.mark.parametrize(("settings", "trial"), BEYOND)
+def test_what_the_engine_refuses_a_plan_refuses(settings: dict[str, Any], trial: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        WebSettings.model_validate(settings)
+    with pytest.raises(PlanError, match="the engine refuses the trial"):
+        LocalAgent().check(spec(**trial))
+
+
+def test_checking_reads_the_workload_and_starts_nothing() -> None:
+    text = json.loads(spec().to_json())
+    _engine.check(json.dumps(text))
+    for workload in ({"kind": "web"}, {"kind": "file-mix", "folder": 3}, {"kind": "nonsense"}, {}, 7):
+        with pytest.raises(_engine.SpecError):
+            _engine.check(json.dumps(text | {"workload": workload}))
