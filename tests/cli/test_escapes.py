@@ -8,8 +8,8 @@ import pytest
 
 from tests.cli.forked import Forks
 from tests.unit.compare.synthetic import run
-from tests.unit.report.test_terminal_and_cli import store
 from tests.unit.run.hostile import saying
+from tests.unit.store.builders import stored
 
 EVIL = "\x1b[2J\x1b]0;owned\x07\u202egnp\x9b31m\u2066\x7f"
 STEERING = ("\x1b[2J", "\x1b]0", "\x07", "\u202e", "\x9b", "\u2066", "\x7f")
@@ -20,7 +20,7 @@ def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     folder = tmp_path_factory.mktemp("escapes")
     record = run(blocks=6)
     trials = [replace(record.trials[0], state="failed", reason=f"it said {EVIL}"), *record.trials[1:]]
-    store(replace(record, name=f"name {EVIL}", trials=tuple(trials)), folder / "r.bakeoff")
+    stored(replace(record, name=f"name {EVIL}", trials=tuple(trials)), folder / "r.bakeoff")
     forks = Forks(folder)
     yield forks
     forks.close()

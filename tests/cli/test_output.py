@@ -10,7 +10,7 @@ from bakeoff.store.read import read_run
 from tests.cli.conftest import COMMAND, target
 from tests.cli.forked import CLOSED, Forks
 from tests.unit.compare.synthetic import run
-from tests.unit.report.test_terminal_and_cli import store
+from tests.unit.store.builders import stored
 
 FULL = "/dev/full"
 PRINTING = [
@@ -41,7 +41,7 @@ REFUSED = [("show", "no.bakeoff"), ("plan", "web-stati"), ("--nope",), ("run", "
 @pytest.fixture(scope="module")
 def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     folder = tmp_path_factory.mktemp("output")
-    store(run(blocks=6), folder / "r.bakeoff")
+    stored(run(blocks=6), folder / "r.bakeoff")
     (folder / "u.csv").write_text("u1,pw1,b.test\n")
     forks = Forks(folder)
     yield forks
