@@ -31,7 +31,7 @@ def write_whole(target: Path, content: str | bytes, replace: bool = True, advice
 
 def _replace(target: Path, data: bytes, replace: bool) -> None:
     # The name of the new file must not grow with that of the old one: names have a limit.
-    part = target.with_name(f".bakeoff-{os.getpid()}-{secrets.token_hex(4)}.part")
+    part = target.parent / f".bakeoff-{os.getpid()}-{secrets.token_hex(4)}.part"
     try:
         with part.open("xb") as file:
             file.write(data)

@@ -35,7 +35,21 @@ WRITING = {
     "new.csv": ("users", "new", "--count", "3", "--domain", "b.test", "-o"),
     "map": ("users", "convert", "u.csv", "--to", "dovecot", "-o"),
 }
-REFUSED = [("show", "no.bakeoff"), ("plan", "web-stati"), ("--nope",), ("run", "web-url"), ("corpus", "x", "y")]
+REFUSED = [
+    ("show", "no.bakeoff"),
+    ("show", "."),
+    ("compare", ""),
+    ("report", "/"),
+    ("resume", "."),
+    ("export", "", "--to", "iometer-csv"),
+    ("plan", "web-stati"),
+    ("--nope",),
+    ("run", "web-url"),
+    ("corpus", "x", "y"),
+    ("iozone", "-l", "²"),
+    ("iozone", "-n", "9" * 5000),
+    ("iozone", "-J", "9" * 5000),
+]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +77,7 @@ def test_what_is_printed_goes_wherever_it_can(forks: Forks, words: tuple[str, ..
     assert forks.run(*words, stdout=FULL, stderr=FULL)[0] == 2
 
 
-@pytest.mark.parametrize("words", REFUSED, ids=" ".join)
+@pytest.mark.parametrize("words", REFUSED, ids=lambda words: " ".join(words)[:40])
 def test_a_refusal_is_told_where_it_can_be(forks: Forks, words: tuple[str, ...]) -> None:
     for where in ({}, {"encoding": "ascii"}, {"stdout": FULL}, {"stdout": CLOSED}, {"COLUMNS": "0"}):
         code, _, said = forks.run(*words, **where)

@@ -36,7 +36,7 @@ def report(
     ] = False,
 ) -> None:
     """Write the report of a run as one HTML file that opens offline."""
-    target = path.with_suffix(".html") if output is None else output
+    target = path.parent / f"{path.stem}.html" if output is None else output
     check_target(path, target, force)
     smallest = share(delta)
     from bakeoff.report.html import (

@@ -346,7 +346,7 @@ def _write_counts(path: Path | None, counts: str) -> None:
     if path is None:
         return
     try:
-        part = path.with_name(path.name + ".part")
+        part = path.parent / f"{path.name}.part"
         part.write_text(counts + "\n", encoding="utf-8")
         part.replace(path)
     except OSError as error:

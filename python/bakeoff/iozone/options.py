@@ -153,7 +153,7 @@ def _doubling(first: int, last: int) -> list[int]:
 
 def size_of(option: str, text: str) -> int:
     """Bytes of `64` (kB), `64k`, `1m`, `2g`. Raises PlanError."""
-    match = re.fullmatch(r"(\d+)([kKmMgG]?)", text)
+    match = re.fullmatch(r"([0-9]{1,15})([kKmMgG]?)", text)
     if match is None or int(match[1]) == 0:
         raise PlanError(f"-{option} {text}: write a number of kB, or one with k, m or g, such as 64, 4k or 1g")
     return int(match[1]) * {"": KIB, "k": KIB, "m": MIB, "g": 1 << 30}[match[2].lower()]
@@ -161,7 +161,7 @@ def size_of(option: str, text: str) -> int:
 
 def number_of(option: str, text: str, least: int = 0) -> int:
     """A whole number. Raises PlanError."""
-    if not text.isdigit() or int(text) < least:
+    if not re.fullmatch("[0-9]{1,15}", text) or int(text) < least:
         raise PlanError(f"-{option} {text}: write a whole number of {least} or more")
     return int(text)
 

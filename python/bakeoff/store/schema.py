@@ -131,7 +131,7 @@ def _explain(path: Path, error: Exception) -> str:
 
 def wal_of(path: Path) -> Path:
     """The write-ahead log of a run file: there while it is written, and after its writer was killed."""
-    return path.with_name(path.name + "-wal")
+    return path.parent / (path.name + "-wal")  # `.` and `/` have no name and are no run files
 
 
 def connect(path: Path, *, write: bool, quiet: bool = False) -> sqlite3.Connection:
