@@ -109,6 +109,8 @@ def _run_command_line() -> NoReturn:
         _refuse(f"{error.format_message()}\nTry `bakeoff {_verb_of(sys.argv)}--help`.")
     except typer.Abort:
         sys.exit(130)
+    except MemoryError:
+        _refuse("there is not enough memory for this: close other programs, or raise the limit (`ulimit -v`)")
     except OSError as error:
         if error.filename is None:
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 import threading
 from collections import Counter
 from html import escape
@@ -13,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, select_autoescape
 from markupsafe import Markup
 
+from bakeoff.errors import LabError
 from bakeoff.report import blocks
 from bakeoff.report.charts import FONT
 from bakeoff.report.palette import PALETTE, SHAPES
@@ -30,6 +32,8 @@ MARKERS = {
     "triangle-left": "◀",
 }
 
+# What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
+DRAWING_ADDRESSES = 66 << 30
 # Beginnings of the names of heat maps, of curves over the sizes of files and records, and of surfaces over both.
 MAP, SIZES, SURFACE = "chart-heat-", "chart-sizes-", "chart-surface-"
 
@@ -60,10 +64,21 @@ def render_html(report: blocks.Report) -> str:
     return visible(page)  # names and reasons come from files and servers
 
 
+def check_drawing() -> None:
+    """Raise LabError where the drawing engine cannot start: it would take the whole process with it."""
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if allowed != resource.RLIM_INFINITY and allowed < DRAWING_ADDRESSES:
+        raise LabError(
+            f"drawing charts reserves {DRAWING_ADDRESSES >> 30} GiB of addresses (not of memory), and this shell "
+            f"allows {allowed >> 20} MiB: lift the limit (`ulimit -v unlimited`), or use `bakeoff compare`"
+        )
+
+
 def warm_up() -> None:
     """Start the drawing engine in the background: it takes a third of a second, and reading a run file
-    as long.
+    as long. Raises LabError where it cannot be.
     """
+    check_drawing()
 
     def start() -> None:
         import vl_convert
@@ -77,6 +92,7 @@ def draw(chart: blocks.Chart) -> str:
     """The chart as SVG with a title and description for screen readers, safe to stand beside others in
     a page.
     """
+    check_drawing()
     import vl_convert  # takes a moment to start: only when something is drawn
 
     svg = str(vl_convert.vegalite_to_svg(chart.spec))

@@ -60,22 +60,22 @@ def resume_command(run: RunRecord) -> str:
 def acts(plan: Plan) -> list[str]:
     """What carrying out a plan does to this machine and to others, one line each; commands come first."""
     settings, folders = plan.settings, isinstance(KINDS[plan.kind], FolderKind)
-    found = [f"run in a shell before each visit of {c.name}: {shown(c.reset)}" for c in plan.contenders if c.reset]
-    paths = [] if plan.corpus is None else [f"read the folder {shown(plan.corpus)} (corpus)"]
+    found = [f"run in a shell before each visit of {c.name}: {_one_line(c.reset)}" for c in plan.contenders if c.reset]
+    paths = [] if plan.corpus is None else [f"read the folder {_one_line(plan.corpus)} (corpus)"]
     for name, field in type(settings).model_fields.items():
         extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
         value = getattr(settings, name)
         if extra.get("command") and value is not None:
-            found.append(f"run in a shell ({field.alias or name}): {shown(value)}")
+            found.append(f"run in a shell ({field.alias or name}): {_one_line(value)}")
         if extra.get("path") and isinstance(value, str):
-            paths.append(f"read the file {shown(value)} ({field.alias or name})")
+            paths.append(f"read the file {_one_line(value)} ({field.alias or name})")
     if getattr(settings, "drop_caches", False):
         found.append("drop the caches of this machine (drop_caches)")
     where = "write, read and remove files in" if folders else "send load to"
-    return found + [f"{where} {shown(c.address)} (contender {c.name})" for c in plan.contenders] + paths
+    return found + [f"{where} {_one_line(c.address)} (contender {c.name})" for c in plan.contenders] + paths
 
 
-def shown(text: str) -> str:
+def _one_line(text: str) -> str:
     """Text from a file that others may have written: nothing in it moves the cursor or hides what follows."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 

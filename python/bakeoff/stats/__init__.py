@@ -4,6 +4,7 @@ The unit of every inference is the block. Ratios are handled as natural logarith
 ``a / b`` and ``b / a`` are judged alike.
 """
 
+import bakeoff.stats._one_thread  # noqa: F401 - before all that imports NumPy
 from bakeoff.stats.audit import jain_index, littles_law_clients
 from bakeoff.stats.bands import Bands, simultaneous_bands
 from bakeoff.stats.curve import Collapse, Saturation, collapse_after_peak, saturation, trapezoid_weights

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bakeoff import _engine
+from bakeoff.agents.local import load_engine
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
 from bakeoff.mounts import Mount, mount_at
@@ -43,7 +43,7 @@ class FolderCheck:
         assert isinstance(kind, FolderKind)
         self._needed = kind.space_bytes(plan.settings)
         self._what = kind.kept_folder(plan)
-        kept = None if self._what is None else _engine.work_folder_name(self._what)
+        kept = None if self._what is None else load_engine().work_folder_name(self._what)
         self._kept = kept
         keep = getattr(plan.settings, "keep", False)
         self._remove = [] if kept is None or keep else [(c, Path(c.address) / kept) for c in plan.contenders]
@@ -73,7 +73,9 @@ class FolderCheck:
         self._places[name], mount = place, mount_at(place)
         self._devices[name] = (state.st_dev, state.st_ino)
         self._free[name], self._mounts[name] = space.free if space.total else None, mount
-        self._others[name] = [(owner, other) for other in sorted(names) if (owner := _engine.work_folder_owner(other))]
+        self._others[name] = [
+            (owner, other) for other in sorted(names) if (owner := load_engine().work_folder_owner(other))
+        ]
         if space.total and space.free < self._needed:
             raise TargetError(
                 f"{name}: {folder} has {space.free / 1e6:.0f} MB free, the largest mix needs "
@@ -105,7 +107,7 @@ class FolderCheck:
             return 0, _names(folder)
         kept = folder / self._kept
         for name in _names(folder):
-            left = name.startswith(f".bakeoff-{self._what}-") and _engine.work_folder_owner(name) == "over"
+            left = name.startswith(f".bakeoff-{self._what}-") and load_engine().work_folder_owner(name) == "over"
             if left and not kept.exists() and not (folder / name).is_symlink():
                 with contextlib.suppress(OSError):
                     (folder / name).rename(kept)
@@ -222,7 +224,7 @@ def in_time(work: Callable[[], T], contender: Contender, patience_s: float = PAT
 def _try_out(contender: Contender) -> None:
     """Make a folder, write a file, read it, remove both."""
     folder = Path(contender.address)
-    trial = folder / _engine.work_folder_name(f"check-{secrets.token_hex(4)}")
+    trial = folder / load_engine().work_folder_name(f"check-{secrets.token_hex(4)}")
     where = f"{contender.name}: {folder}"
     if not folder.is_dir():
         fault = "is not a folder" if folder.exists() else "does not exist"
