@@ -119,6 +119,13 @@ class UnfinishedResult(_Result):
     oldest_s: float = 0.0
 
 
+class OutsideResult(_Result):
+    """What ended before or after the measured window."""
+
+    operations: int = 0
+    errors_total: int = 0
+
+
 class TrialResult(_Result):
     """The result of a trial; counts are those of the measured window."""
 
@@ -140,6 +147,7 @@ class TrialResult(_Result):
     connections: ConnectionsResult
     generator: GeneratorResult
     unfinished: UnfinishedResult = UnfinishedResult()
+    outside: OutsideResult = OutsideResult()
     workload: dict[str, Any] | None = None
 
 

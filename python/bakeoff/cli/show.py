@@ -93,6 +93,8 @@ def trial_object(t: TrialRecord) -> dict[str, Any]:
         "generator_cpu_share": t.generator_cpu_share,
         "generator_run_delay_share": t.generator_run_delay_share,
         "generator_rss_bytes": t.generator_rss_bytes,
+        "generator_lag_ms": milliseconds(t.generator_lag),
+        "generator_late_start_ms": milliseconds(t.generator_late_start),
         "workload": t.workload,
     }
 

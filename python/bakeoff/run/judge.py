@@ -204,7 +204,11 @@ def to_record(
         generator_lag=_summary(generator.lag),
         generator_rss_bytes=generator.rss_bytes,
         fairness_jain=jain([c.operations for c in result.per_client]),
-        workload=(result.workload or {}) | disturbance_facts(generator.disturbances),
+        workload={
+            **(result.workload or {}),
+            **disturbance_facts(generator.disturbances),
+            "outside": {"operations": result.outside.operations, "errors": result.outside.errors_total},
+        },
         generator_run_delay_share=generator.run_delay_share,
     )
 

@@ -11,7 +11,7 @@ from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
 from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, SecondRecord
-from tests.unit.compare.synthetic import change, run, summary
+from tests.unit.compare.synthetic import change, run, summary, summary
 
 
 def section(record: RunRecord, name: str) -> str:
@@ -78,6 +78,18 @@ def test_stale_connections_and_late_closes_are_told_when_there_are_any() -> None
     assert "apache had closed 3 kept connections before a request reached it" in text
     assert "it left 1 announced close to the client" in text
     assert "nginx left 4 announced closes to the client" in text
+
+
+def test_failures_outside_the_windows_are_told() -> None:
+    quiet = change(run(blocks=2), "nginx", None, None, workload={"outside": {"operations": 50, "errors": 0}})
+    assert "outside the measured windows" not in section(quiet, "errors")
+    record = change(quiet, "apache", 4, None, workload={"outside": {"operations": 7, "errors": 3}})
+    assert "apache: 6 of 20 operations failed outside the measured windows" in section(record, "errors")
+
+
+def test_how_late_clients_began_is_shown() -> None:
+    record = change(run(blocks=2), "nginx", 8, (2,), generator_late_start=summary(100, 2.0))
+    assert "99 % of all starts were at most" in section(record, "generator")
 
 
 def test_the_generator_s_wait_for_a_processor_is_shown() -> None:

@@ -123,7 +123,13 @@ def test_rates_are_of_the_window() -> None:
     assert (record.operations_per_s, record.bytes_per_s, record.window_s) == (250.0, 2500.0, 2.0)
     assert (record.order, record.contender, record.seed, record.fairness_jain) == (3, "a", 99, 1.0)
     assert record.service.p99_ns == 4_000_000 and record.per_operation[0].name == "223"
-    assert record.workload == {} and record.connections["opened"] == 500
+    assert set(record.workload) == {"outside"} and record.connections["opened"] == 500
+
+
+def test_what_ended_outside_the_window_is_kept() -> None:
+    outside = {"operations": 9, "errors_total": 4}
+    record = to_record(PLANNED, "now", result(outside=outside), 0.05, None)
+    assert record.workload["outside"] == {"operations": 9, "errors": 4}
 
 
 def test_a_window_of_no_length_has_no_rate() -> None:

@@ -22,10 +22,24 @@ def section(context: Context) -> Section:
         rows = tuple((name, *(f"{found[name].get(kind, 0):,}" for kind in classes)) for name in context.names)
         note = "In the measured windows of all trials, voided and failed ones too."
         blocks.append(Table("Failed operations by class", columns, rows, note))
+    outside = tuple(line for name in context.names if (line := _outside(context, name)))
+    if outside:
+        blocks.append(Bullets(outside))
     closing = tuple(line for name in context.names if (line := _closing(context, name)))
     if closing:
         blocks.append(Bullets(closing))
     return Section("errors", "Errors against clients", tuple(blocks))
+
+
+def _outside(context: Context, name: str) -> str:
+    """Failures that no figure holds, as they ended in a ramp; empty if there are none."""
+    trials = [trial for trial in context.run.trials if trial.contender == name]
+    found = [t.workload["outside"] for t in trials if isinstance(t.workload.get("outside"), dict)]
+    errors = sum(int(one.get("errors") or 0) for one in found)
+    if not errors:
+        return ""
+    operations = wording.plural(errors + sum(int(one.get("operations") or 0) for one in found), "operation")
+    return f"{name}: {errors:,} of {operations} failed outside the measured windows, while load rose or fell: in no figure."
 
 
 def _closing(context: Context, name: str) -> str:

@@ -79,11 +79,11 @@ def section(context: Context) -> Section:
         return Section(
             "generator",
             "The load generator",
-            (text, *_starved(context), *_checked(context), replace(table, note=CELLS_NOTE)),
+            (text, *_starved(context), *_late(context), *_checked(context), replace(table, note=CELLS_NOTE)),
         )
     description = "Processor use of the load generator in percent at each number of simulated clients."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
-    return Section("generator", "The load generator", (text, *_starved(context), *_checked(context), chart))
+    return Section("generator", "The load generator", (text, *_starved(context), *_late(context), *_checked(context), chart))
 
 
 def _starved(context: Context) -> list[Text]:
@@ -94,6 +94,12 @@ def _starved(context: Context) -> list[Text]:
     share = wording.percent(max(trial.generator_run_delay_share for trial in starved))
     trials = f"{len(starved)} of {wording.plural(len(context.usable), 'trial')}"
     return [Text(f"The load generator waited up to {share} of its time for a processor in {trials}.", "warning")]
+
+
+def _late(context: Context) -> list[Text]:
+    """How late clients began, against the plan's spread of their starts."""
+    late = [t.generator_late_start.p99_ns for t in context.usable if t.generator_late_start.p99_ns is not None]
+    return [Text(f"99 % of all starts were at most {wording.figures(max(late) / 1e6, 3)} ms late.")] if late else []
 
 
 def _checked(context: Context) -> list[Text]:
