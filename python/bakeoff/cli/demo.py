@@ -70,7 +70,7 @@ def demo(
         try:
             start_run(plan, run_path, LocalAgent(), make_observer())
         except RunInterruptedError as stop:
-            stop_cleanly(stop)
+            stop_cleanly(stop, "Its servers have ended with it: begin anew with `bakeoff demo`")
     print_result(run_path)
     from bakeoff.cli.report import report  # the chart library takes a moment to load
 

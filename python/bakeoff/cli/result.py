@@ -32,8 +32,8 @@ def print_result(path: Path) -> None:
         raise typer.Exit(EXIT_DEFECT)
 
 
-def stop_cleanly(stop: RunInterruptedError) -> NoReturn:
-    """Say what was kept and how to go on; ends with exit code 130."""
+def stop_cleanly(stop: RunInterruptedError, instead: str | None = None) -> NoReturn:
+    """Say what was kept and how to go on, by `instead` where resume could not; ends with exit code 130."""
     if stop.path is None:
         typer.echo("bakeoff: interrupted before anything was measured", err=True)
     else:
@@ -41,7 +41,7 @@ def stop_cleanly(stop: RunInterruptedError) -> NoReturn:
         done = sum(t.state != "interrupted" for t in run.trials)
         typer.echo(
             f"bakeoff: interrupted; {done} of {run.trials_planned} trials are kept in {stop.path}. "
-            f"Go on with: {resume_command(run)}",
+            + (instead or f"Go on with: {resume_command(run)}"),
             err=True,
         )
     raise typer.Exit(EXIT_INTERRUPTED)

@@ -7,9 +7,11 @@ import typer
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.cli.result import EXIT_DEFECT, print_result
-from bakeoff.run.driver import start_run
+from bakeoff.cli.result import EXIT_DEFECT, print_result, stop_cleanly
+from bakeoff.run.driver import RunInterruptedError, start_run
+from bakeoff.run.started_here import mark
 from bakeoff.store.read import read_run
+from bakeoff.store.write import RunWriter
 from tests.unit.run.fake import FakeAgent, Notebook, plan_for, result, two_contenders
 
 
@@ -41,3 +43,22 @@ def test_books_that_balance_do_not(tmp_path: Path) -> None:
     path = tmp_path / "x.bakeoff"
     run_with_ledger(path, balanced=True)
     print_result(path)
+
+
+@pytest.mark.parametrize("instead", [None, "begin anew with `bakeoff demo`"])
+def test_an_interrupted_run_is_gone_on_with_by_the_command_that_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, instead: str | None
+) -> None:
+    path = tmp_path / "a name.bakeoff"
+    run_with_ledger(path, balanced=True)
+    said = []
+    for state in ("mine", "of somebody else"):
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / state))
+        if state == "mine":
+            with RunWriter.reopen(path) as writer:
+                writer.set_started_here(mark(path, read_run(path).plan_hash))
+        with pytest.raises(typer.Exit):
+            stop_cleanly(RunInterruptedError(path), instead)
+        said.append(capsys.readouterr().err.partition(f"kept in {path}. ")[2].strip())
+    resume = f"Go on with: bakeoff resume '{path}'"
+    assert said == ([instead] * 2 if instead else [resume, f"{resume} --trust"])

@@ -11,7 +11,7 @@ from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
 from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, SecondRecord
-from tests.unit.compare.synthetic import change, run, summary, summary
+from tests.unit.compare.synthetic import change, run, summary
 
 
 def section(record: RunRecord, name: str) -> str:

@@ -39,7 +39,7 @@ def _outside(context: Context, name: str) -> str:
     if not errors:
         return ""
     operations = wording.plural(errors + sum(int(one.get("operations") or 0) for one in found), "operation")
-    return f"{name}: {errors:,} of {operations} failed outside the measured windows, while load rose or fell: in no figure."
+    return f"{name}: {errors:,} of {operations} failed outside the measured windows: they are in no figure."
 
 
 def _closing(context: Context, name: str) -> str:

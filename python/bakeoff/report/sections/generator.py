@@ -83,7 +83,9 @@ def section(context: Context) -> Section:
         )
     description = "Processor use of the load generator in percent at each number of simulated clients."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
-    return Section("generator", "The load generator", (text, *_starved(context), *_late(context), *_checked(context), chart))
+    return Section(
+        "generator", "The load generator", (text, *_starved(context), *_late(context), *_checked(context), chart)
+    )
 
 
 def _starved(context: Context) -> list[Text]:
