@@ -87,6 +87,12 @@ def test_failures_outside_the_windows_are_told() -> None:
     assert "apache: 6 of 20 operations failed outside the measured windows" in section(record, "errors")
 
 
+def test_how_many_bodies_were_hashed_is_told() -> None:
+    assert "hashed" not in section(run(blocks=2), "audits")
+    record = change(run(blocks=2), "apache", None, None, workload={"bodies_hashed": 7}, operations=10)
+    assert "The bodies of 42 replies of apache were hashed" in section(record, "audits")
+
+
 def test_how_late_clients_began_is_shown() -> None:
     record = change(run(blocks=2), "nginx", 8, (2,), generator_late_start=summary(100, 2.0))
     assert "99 % of all starts were at most" in section(record, "generator")
