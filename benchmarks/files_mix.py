@@ -31,6 +31,8 @@ def run_mix(folder: Path, clients: int) -> float:
         "kind": "file-mix", "folder": str(folder), "loadfile": str(LOADFILE), "once": False, "resolve": True,
         "workspace_bytes": 20_000_000, "flush": True, "verify": False, "reuse": None, "keep": False,
         "link_bytes_per_s": None,
+        "turn_bytes": None,
+        "turn_pause_s": 0.0,
         "stall_s": 60.0,
     }  # fmt: skip
     warming_s = SECONDS / 5

@@ -40,7 +40,8 @@ def blocks(folder: Path, specs: list[AccessSpec], clients: int, **changes: Any) 
         "kind": "file-blocks", "folder": str(folder), "region_bytes": 8 << 20, "outstanding": 1,
         "cells": cells, "cell_s": 0.1, "ramp_up_s": 0.02, "direct": False, "dsync": False, "verify": True,
         "cache": "warm", "drop_caches": False, "cold_command": None, "reuse": None, "keep": False,
-        "carrier": "disk", "link_bytes_per_s": None, "stall_s": 30.0, **changes,
+        "carrier": "disk", "link_bytes_per_s": None, "min_transfers": 1, "cell_limit_s": 5.0, "stall_s": 30.0,
+        **changes,
     }  # fmt: skip
     return {"workload": workload, "clients": clients, "length_s": 100, "seed": 5}
 
@@ -181,5 +182,5 @@ def _smallest(folder: Path) -> dict[str, Any]:
         "cells": [{"pattern": "x", "block_bytes": None, "lines": [find("Default").lines[0].model_dump()]}],
         "cell_s": 0.05, "ramp_up_s": 0.0, "direct": False, "dsync": False, "verify": True, "cache": "warm",
         "drop_caches": False, "cold_command": None, "reuse": None, "keep": False, "carrier": "unknown",
-        "link_bytes_per_s": None, "stall_s": 30.0,
+        "link_bytes_per_s": None, "min_transfers": 1, "cell_limit_s": 5.0, "stall_s": 30.0,
     }  # fmt: skip

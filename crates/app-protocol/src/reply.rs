@@ -76,6 +76,14 @@ impl Status {
     }
 }
 
+/// A counter that the server does not have.
+pub const UNKNOWN: u64 = u64::MAX;
+
+/// A counter's value, unless it is [`UNKNOWN`].
+pub fn known(count: u64) -> Option<u64> {
+    (count != UNKNOWN).then_some(count)
+}
+
 /// What the server has used since its start, at most a tenth of a second old.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
@@ -83,9 +91,9 @@ pub struct Figures {
     pub uptime_ns: u64,
     /// Processor time of all its threads, ns.
     pub cpu_ns: u64,
-    /// Bytes that it made the block devices read.
+    /// Bytes that the block device of its data segments has read, for whomever; [`UNKNOWN`] without one.
     pub disk_read_bytes: u64,
-    /// Bytes that it made, or will make, the block devices write.
+    /// Bytes that this device has written.
     pub disk_written_bytes: u64,
 }
 

@@ -85,7 +85,9 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         Self {
             session: workload.session(identity),
             clock,
-            recorder: Recorder::lazy(timeline, workload.operations().len(), spec.clients as usize).sharing(times),
+            recorder: Recorder::lazy(timeline, workload.operations().len(), spec.clients as usize)
+                .sharing(times)
+                .with_steps(workload.steps()),
             live,
             client,
             thread: thread as usize,
@@ -245,6 +247,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                     state.resume_ns = end_ns + pause_ns;
                 }
                 self.recorder.record(self.client, &outcome, &stamps);
+                self.recorder.record_told_steps(end_ns, self.session.steps());
                 if self.recorder.is_full() {
                     self.recorder.relieve();
                     self.step_outside();

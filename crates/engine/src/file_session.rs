@@ -201,8 +201,8 @@ pub struct FileContext {
 pub struct Observation {
     /// The last stamp, ns.
     pub at_ns: Nanos,
-    /// Bytes that this process has fetched from disks (`/proc/self/io` `read_bytes`).
-    pub process_read_bytes: Option<u64>,
+    /// Bytes that the disk of the folder's file system has read (`/sys/dev/block/…/stat`), for whomever.
+    pub disk_read_bytes: Option<u64>,
     /// Bytes that disks of the folder's file system have written (`/sys/dev/block/…/stat`).
     pub disk_write_bytes: Option<u64>,
     /// Bytes received on all network interfaces.
@@ -268,6 +268,11 @@ pub trait FileWorkload: Send + Sync + 'static {
     /// Names of the operations; an [`Outcome::operation`] is an index into them.
     fn operations(&self) -> Vec<String>;
 
+    /// Names of what sessions tell beside their operations, see [`FileSession::steps`].
+    fn steps(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What the executor must provide.
     fn needs(&self) -> FileNeeds;
 
@@ -300,6 +305,11 @@ pub trait FileSession: Send + 'static {
     /// Whether the bytes that the call of a slot has read are right.
     fn check(&mut self, _slot: u32, _buffer: &[u8]) -> bool {
         true
+    }
+
+    /// What the session has to tell when an operation has ended, as index into the workload's names and ns.
+    fn steps(&mut self) -> &[(u16, u64)] {
+        &[]
     }
 
     /// Takes the figures of [`FileCall::Observe`].

@@ -142,6 +142,8 @@ class FileBlocksWorkload(_Spec):
     outstanding: int = Field(ge=1, le=256)
     cells: tuple[BlockCellSpec, ...] = Field(min_length=1)
     cell_s: float = Field(gt=0)
+    min_transfers: int = Field(ge=0)
+    cell_limit_s: float = Field(ge=0)
     ramp_up_s: float = Field(ge=0)
     direct: bool
     dsync: bool
@@ -169,6 +171,8 @@ class FileMixWorkload(_Spec):
     verify: bool
     reuse: str | None
     keep: bool
+    turn_bytes: int | None = Field(ge=1)
+    turn_pause_s: float = Field(ge=0)
     link_bytes_per_s: float | None
     stall_s: float = Field(gt=0)
 

@@ -82,7 +82,8 @@ def _lines(plan: Plan, known: bool) -> list[str]:
     resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
     how = "at most" if s.ends_with_its_work else "about"
     lines.append(f"duration: {how} {short_duration(duration_s(plan))}{resets}")
-    return lines + [f"(assumed) {text}" for text in plan.assumed]
+    lines += [f"(assumed) {text}" for text in plan.assumed]
+    return lines + [f"(not as published) {text}" for text in plan.differences]
 
 
 def _visits(plan: Plan) -> Table:

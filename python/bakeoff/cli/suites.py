@@ -1,16 +1,15 @@
 """`bakeoff suites`: which suites there are, and every setting of one."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from pydantic.fields import FieldInfo
 from rich.console import Console
 from rich.table import Table
 
 from bakeoff.cli.console import make_console
+from bakeoff.plan.differences import differences, text_of
 from bakeoff.plan.kinds import KINDS
-from bakeoff.plan.suites import BLOCKS, SIZES, load_suite, suite_names
-from bakeoff.units import format_duration, format_share
+from bakeoff.plan.suites import BLOCKS, PUBLISHED, load_suite, suite_names
 
 
 def register(app: typer.Typer) -> None:
@@ -49,13 +48,13 @@ def _show(console: Console, name: str) -> None:
         f"{name}: {suite.suite.title}\nmodelled on {suite.suite.modelled_on}\n{suite.suite.summary}\n",
         markup=False,
     )
-    models = {size: kind.settings.model_validate(suite.defaults(size)) for size in SIZES}
+    models = {size: kind.settings.model_validate(suite.defaults(size)) for size in suite.sizes}
     table = Table(box=None, pad_edge=False)
-    for column in ("setting", *SIZES, "meaning"):
+    for column in ("setting", *suite.sizes, "meaning"):
         table.add_column(column, overflow="fold")
-    table.add_row("blocks", *(str(BLOCKS[size]) for size in SIZES), "How often every contender is visited.")
+    table.add_row("blocks", *(str(BLOCKS[size]) for size in suite.sizes), "How often every contender is visited.")
     for field_name, field in kind.settings.model_fields.items():
-        values = [_text(field_name, field, getattr(models[size], field_name)) for size in SIZES]
+        values = [text_of(field_name, field, getattr(models[size], field_name)) for size in suite.sizes]
         table.add_row(field.alias or field_name, *values, field.description)
     console.print(table)
     if suite.classes:
@@ -65,15 +64,10 @@ def _show(console: Console, name: str) -> None:
         )
     for assumption in suite.suite.assumed:
         console.print(f"(assumed) {assumption.text}", markup=False)
-
-
-def _text(name: str, field: FieldInfo, value: Any) -> str:
-    if value is None:
-        return "auto" if "auto" in (field.description or "") else "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return format_share(value) if name.endswith("share") else format_duration(value)
-    if isinstance(value, (tuple, dict)):
-        return ",".join(map(str, value)) or "-"
-    return str(value)
+    if PUBLISHED not in suite.size:
+        console.print("nothing was published of this suite that a size could follow to the letter", markup=False)
+        return
+    for size in suite.sizes:
+        found = differences(suite, models[size])
+        text = "; ".join(found) if found else "nothing"
+        console.print(f"(not as published) {size}: {text}", markup=False, soft_wrap=True)

@@ -40,14 +40,27 @@ class LittlesLaw:
         """Relative deviation of the implied sessions from the real ones; None when the law cannot be
         checked.
         """
+        turns = trial.workload.get("turns")
+        if isinstance(turns, dict):
+            return self._deviation_of_turns(trial, turns.get("implied_sessions"))
         mean = trial.service.mean_ns
         if not self.applies or mean is None or trial.operations == 0 or error_share(trial) > LITTLE_ERRORS:
             return None
         implied = littles_law_clients(trial.operations_per_s, mean / 1e9, self.think_s) + _outside(trial)
         return implied / (trial.mix_clients * self.threads) - 1.0
 
+    def _deviation_of_turns(self, trial: TrialRecord, implied: object) -> float | None:
+        """N = X · (R + Z) over turns: the turns' rate, their mean time and the mean rest before them."""
+        if not isinstance(implied, (int, float)) or error_share(trial) > LITTLE_ERRORS:
+            return None
+        return (implied + _outside(trial)) / (trial.mix_clients * self.threads) - 1.0
+
     def tolerance(self, trial: TrialRecord) -> float:
-        """2 %, and one operation per session for those cut by the edges of the window."""
+        """2 %, and one operation per session (the longest turn) for those cut by the edges of the window."""
+        if isinstance(trial.workload.get("turns"), dict):
+            # A turn with its rest counts whole where it ends: both edges of the window cut one, of any length.
+            longest_ns = sum(step.summary.max_ns or 0 for step in trial.steps)
+            return LITTLE_TOLERANCE + longest_ns / 1e9 / trial.window_s
         return LITTLE_TOLERANCE + trial.mix_clients * self.threads / max(1, trial.operations)
 
 

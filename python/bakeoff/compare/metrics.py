@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 
 from bakeoff.compare import settings
 from bakeoff.compare.cube import Cube, why_unusable
@@ -13,7 +14,7 @@ from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.compare.scores import scores
 from bakeoff.compare.surface import common_cells, mean_rate
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, Summary, TrialRecord
 
 # A distribution-free upper 95 % bound of a percentile needs this many independent operations.
 P95_OPERATIONS, P99_OPERATIONS = 72, 368
@@ -21,6 +22,9 @@ P95_OPERATIONS, P99_OPERATIONS = 72, 368
 # What the operations of a kind of suite are called in sentences.
 WORK = {"web": "requests", "mail": "mail steps", "app": "transactions"}
 FILE_WORK = "file operations"
+
+# The step that a client of the office mix tells of each turn, and what its times are called.
+TURN, OF_A_TURN = "turn", "response time of a turn"
 
 MIX, BLOCKS = "file-mix", "file-blocks"
 
@@ -31,6 +35,18 @@ CELLS = "Geometric mean of"
 def work_word(kind: str) -> str:
     """ "requests" for a web suite; "operations" where nothing better is known."""
     return FILE_WORK if kind.startswith("file-") else WORK.get(kind, "operations")
+
+
+def has_turns(trial: TrialRecord) -> bool:
+    """Whether the clients of a trial worked in turns with rests between them."""
+    return isinstance(trial.workload.get("turns"), dict)
+
+
+def response_of(trial: TrialRecord) -> Summary:
+    """Response times in ns: of turns where clients worked in turns, of single operations otherwise."""
+    if not has_turns(trial):
+        return trial.service
+    return next((step.summary for step in trial.steps if step.name == TURN), EMPTY_SUMMARY)
 
 
 def _milliseconds(nanoseconds: float | None) -> float:
@@ -49,7 +65,7 @@ def metrics(kind: str, think_s: float = 0.0) -> tuple[Metric, ...]:
             "ms",
             False,
             "log",
-            lambda t: _milliseconds(t.service.mean_ns),
+            lambda t: _milliseconds(response_of(t).mean_ns),
             "mean response time",
         ),
         Metric(
@@ -58,7 +74,7 @@ def metrics(kind: str, think_s: float = 0.0) -> tuple[Metric, ...]:
             "ms",
             False,
             "log",
-            lambda t: _milliseconds(t.service.p50_ns),
+            lambda t: _milliseconds(response_of(t).p50_ns),
             "p50 response time",
         ),
         Metric(
@@ -67,7 +83,7 @@ def metrics(kind: str, think_s: float = 0.0) -> tuple[Metric, ...]:
             "ms",
             False,
             "log",
-            lambda t: _milliseconds(t.service.p95_ns),
+            lambda t: _milliseconds(response_of(t).p95_ns),
             "p95 response time",
             least=P95_OPERATIONS,
         ),
@@ -77,7 +93,7 @@ def metrics(kind: str, think_s: float = 0.0) -> tuple[Metric, ...]:
             "ms",
             False,
             "log",
-            lambda t: _milliseconds(t.service.p99_ns),
+            lambda t: _milliseconds(response_of(t).p99_ns),
             "p99 response time",
             least=P99_OPERATIONS,
         ),
@@ -106,6 +122,8 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     found = metrics(run.kind, settings.number(run.plan, "think_s", 0.0))
     if counts_messages(run):
         return mail_metrics(run, found)
+    if any(has_turns(trial) for trial in cube.usable.values()):
+        found = tuple(_of_turns(metric) for metric in found)
     keys = common_cells(run, cube.usable.values())
     if not keys:
         return found
@@ -113,6 +131,13 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     unit, scale = ("MB/s", 1024 / 1e6) if run.kind == BLOCKS else ("KiB/s", 1.0)
     rate = Metric("rate", title, unit, True, "log", lambda trial: scale * mean_rate(trial, keys), unit, keys)
     return (rate, *found[1:])
+
+
+def _of_turns(metric: Metric) -> Metric:
+    """The same, named after turns when it is a response time."""
+    plain = "response time"
+    title, short = metric.title.replace(plain, OF_A_TURN), metric.short.replace(plain, OF_A_TURN)
+    return replace(metric, title=title, short=short)
 
 
 def _rates(kind: str, rate: str, think_s: float) -> tuple[Metric, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from bakeoff.errors import PlanError
+from bakeoff.plan.differences import differences
 from bakeoff.plan.fields import OptionalPath, OptionalWhole, Share, Strict, Whole, read_toml
 from bakeoff.plan.kinds import KINDS, setting_owners
 from bakeoff.plan.messages import did_you_mean, explain
@@ -40,7 +41,8 @@ class PlanSection(Strict):
     suite: str = Field(description="Name of the suite: see `bakeoff suites`.")
     size: SizeName = Field(
         "quick",
-        description="quick (seconds; the default), short (28 clients at most) or full (as published).",
+        description="quick (seconds; the default), short (28 clients at most), full (the published mixes and times) or "
+        "published (to the letter); `bakeoff suites SUITE` lists what a suite has.",
     )
     blocks: OptionalWhole = Field(
         None,
@@ -184,6 +186,8 @@ def _resolve(given: PlanInput) -> Plan:
     head = _head(given)
     suite = load_suite(head.suite)
     kind = KINDS[suite.suite.kind]
+    if head.size not in suite.sizes:
+        raise PlanError(f"{given.label('plan')('size')}: {head.suite} has the sizes {', '.join(suite.sizes)}")
     defaults = _fitting_ramps(suite.defaults(head.size), given.settings)
     _refuse_settings_of_other_kinds(given, kind.name)
     for key, displaced in kind.settings.DISPLACES.items():
@@ -218,6 +222,7 @@ def _resolve(given: PlanInput) -> Plan:
         classes=tuple(kind.classes(suite, settings)),
         contenders=contenders,
         assumed=_assumed(suite, given.settings),
+        differences=differences(suite, settings),
     )
 
 

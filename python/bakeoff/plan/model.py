@@ -46,6 +46,7 @@ class Plan(Strict):
     classes: tuple[SuiteClass, ...]
     contenders: tuple[Contender, ...]
     assumed: tuple[str, ...]
+    differences: tuple[str, ...] = ()
 
     @field_validator("settings", mode="before")
     @classmethod

@@ -116,7 +116,9 @@ def _reach(ratio: float, low: float, high: float) -> str:
 
 
 def _responses(comparison: Comparison, console: Console) -> RenderableType:
-    table = Sheet("Response time, ms (mean, p50, p95, p99) and failed operations")
+    title = comparison.curve("mean", comparison.contenders[0].name).title
+    of_what = " of a turn" if "of a turn" in title else ""
+    table = Sheet(f"Response time{of_what}, ms (mean, p50, p95, p99) and failed operations")
     table.column("clients")
     for contender in comparison.contenders:
         for name in ("mean", "p50", "p95", "p99", "failed"):

@@ -10,7 +10,7 @@ import pytest
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.metrics import metrics, work_word
 from bakeoff.compare.model import Audit
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records import RunRecord, StepRecord, Summary
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip
 
@@ -148,3 +148,32 @@ def test_ends_on_both_sides_of_level_are_not_called_the_same_side() -> None:
     assert "slower at 64 KiB records; no crossing of 1.00 is shown." in sentence(0.999)
     assert "behind from 64 KiB records on" in sentence(0.9)
     assert sentence(1.2).endswith("faster at 64 KiB records; no crossing of 1.00.")
+
+
+def turns_run(rest_s: float = 2.36, implied: float = 1.0) -> RunRecord:
+    """Clients that work in turns of 16 Mbit: response times are those of the turns, an hour for a call."""
+    record = mix_run()
+    trials = []
+    for trial in record.trials:
+        turn = Summary(100, 40e6, 40_000_000, 50_000_000, 60_000_000, None, 70_000_000, 30_000_000)
+        turns = {
+            "bytes": 2_000_000, "pause_s": rest_s, "count": 100, "per_s": 10.0, "response_ms": 40.0,
+            "rest_ms": rest_s * 1e3, "implied_sessions": implied * trial.mix_clients,
+        }  # fmt: skip
+        service = replace(trial.service, mean_ns=3.6e12)
+        workload = {**trial.workload, "turns": turns, "outside_s": 0.0}
+        trials.append(replace(trial, service=service, workload=workload, steps=(StepRecord("turn", turn),)))
+    return replace(record, trials=tuple(trials))
+
+
+def test_the_response_of_turns_is_that_of_turns_and_is_called_so() -> None:
+    comparison = compare_run(turns_run())
+    curve = comparison.curve("mean", comparison.contenders[0].name)
+    assert curve.title == "Mean response time of a turn"
+    assert [point.centre for point in curve.points] == pytest.approx([40.0, 40.0])
+
+
+@pytest.mark.parametrize(("implied", "deviating"), [(1.0, 0), (1.2, 24)])
+def test_littles_law_is_audited_over_turns(implied: float, deviating: int) -> None:
+    found = audit(compare_run(turns_run(implied=implied)), "Little's law")
+    assert (found.checked, len(found.deviating)) == (24, deviating)

@@ -17,10 +17,8 @@ pub(crate) struct Counters {
 impl Counters {
     /// For the file system that holds `folder`.
     pub fn of(folder: &Path) -> Self {
-        let device = std::fs::metadata(folder).map_or(0, |facts| facts.dev());
-        let disk = PathBuf::from(format!("/sys/dev/block/{}:{}/stat", libc::major(device), libc::minor(device)));
         let stats = read_to_string("/proc/self/mountstats").unwrap_or_default();
-        Self { disk: disk.exists().then_some(disk), mount_point: counted_mount(&stats, folder) }
+        Self { disk: disk_of(folder), mount_point: counted_mount(&stats, folder) }
     }
 
     /// The cached pages and, when asked for, the counters now.
@@ -30,7 +28,7 @@ impl Counters {
         if !counters {
             return Observation { at_ns, cached_pages, dirty_pages, ..Observation::default() };
         }
-        let process = read_to_string("/proc/self/io").unwrap_or_default();
+        let disk = self.disk.as_ref().and_then(|path| read_to_string(path).ok()).unwrap_or_default();
         let wire = read_to_string("/proc/net/dev").ok().map(|text| wire_bytes(&text, is_stacked));
         let mount = self
             .mount_point
@@ -38,8 +36,8 @@ impl Counters {
             .and_then(|point| mount_bytes(&read_to_string("/proc/self/mountstats").unwrap_or_default(), point));
         Observation {
             at_ns,
-            process_read_bytes: field_after(&process, "read_bytes:"),
-            disk_write_bytes: self.disk.as_ref().and_then(|path| disk_written(&read_to_string(path).ok()?)),
+            disk_read_bytes: disk_bytes(&disk, SECTORS_READ),
+            disk_write_bytes: disk_bytes(&disk, SECTORS_WRITTEN),
             wire_in_bytes: wire.map(|bytes| bytes.0),
             wire_out_bytes: wire.map(|bytes| bytes.1),
             mount_read_bytes: mount.map(|bytes| bytes.0),
@@ -51,14 +49,33 @@ impl Counters {
     }
 }
 
-fn field_after(text: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-    line.trim().parse().ok()
+/// Fields of a block device's `stat`.
+const SECTORS_READ: usize = 2;
+const SECTORS_WRITTEN: usize = 6;
+
+/// A count of sectors in a block device's `stat`, in bytes.
+fn disk_bytes(stat: &str, field: usize) -> Option<u64> {
+    stat.split_whitespace().nth(field)?.parse::<u64>().ok().map(|sectors| sectors * 512)
 }
 
-/// Sectors written, field 7 of a block device's `stat`, in bytes.
-fn disk_written(text: &str) -> Option<u64> {
-    text.split_whitespace().nth(6)?.parse::<u64>().ok().map(|sectors| sectors * 512)
+/// The `stat` of the block device that holds `folder`; none behind memory and network file systems.
+fn disk_of(folder: &Path) -> Option<PathBuf> {
+    let device = std::fs::metadata(folder).ok()?.dev();
+    let number = |device| format!("{}:{}", libc::major(device), libc::minor(device));
+    let at = |device| PathBuf::from(format!("/sys/dev/block/{}/stat", number(device)));
+    if at(device).exists() {
+        return Some(at(device));
+    }
+    // Btrfs numbers its volumes itself; the table of mounts names the device.
+    let table = read_to_string("/proc/self/mountinfo").ok()?;
+    let of_source = at(std::fs::metadata(source_of(&table, &number(device))?).ok()?.rdev());
+    of_source.exists().then_some(of_source)
+}
+
+/// The device file that a file system with this number was mounted from.
+fn source_of<'a>(table: &'a str, number: &str) -> Option<&'a str> {
+    let line = table.lines().find(|line| line.split(' ').nth(2) == Some(number))?;
+    line.split(" - ").nth(1)?.split(' ').nth(1).filter(|source| source.starts_with("/dev/"))
 }
 
 /// Whether an interface (a bond, a bridge, a VLAN) hands its bytes to others, which count them as well.
@@ -132,7 +149,18 @@ mod tests {
         assert_eq!(wire_bytes(dev, |_| false), (107, 209));
         let bond = format!("{dev} bond0: 7 1 0 0 0 0 0 0 9 2 0 0 0 0 0 0\n");
         assert_eq!(wire_bytes(&bond, |name| name == "bond0"), (107, 209), "each byte is counted once");
-        assert_eq!(disk_written("  1 0 8 3 5 0 16 4 0 0 0"), Some(16 * 512));
-        assert_eq!(field_after("rchar: 1\nread_bytes: 4096\n", "read_bytes:"), Some(4096));
+        let stat = "  1 0 8 3 5 0 16 4 0 0 0";
+        assert_eq!(
+            (disk_bytes(stat, SECTORS_READ), disk_bytes(stat, SECTORS_WRITTEN)),
+            (Some(8 * 512), Some(16 * 512))
+        );
+        assert_eq!(disk_bytes("", SECTORS_READ), None, "no device, no figure");
+    }
+
+    #[test]
+    fn the_device_of_a_volume_with_a_number_of_its_own_is_in_the_table_of_mounts() {
+        let table = "25 1 0:23 / /mnt/v rw shared:1 - btrfs /dev/sdb1 rw\n26 1 0:24 / /tmp rw - tmpfs tmpfs rw\n";
+        assert_eq!((source_of(table, "0:23"), source_of(table, "0:24")), (Some("/dev/sdb1"), None));
+        assert_eq!(disk_of(Path::new("/proc")), None);
     }
 }

@@ -1,8 +1,10 @@
 //! What the app server did, and what it used of the machine.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use bakeoff_app_protocol::{Figures, Kind, Status};
+use bakeoff_app_protocol::{Figures, Kind, Status, UNKNOWN, known};
 use serde_json::{Map, Value, json};
 
 const KINDS: usize = 7;
@@ -99,6 +101,8 @@ pub(super) fn totals(tallies: &[Tally]) -> Map<String, Value> {
 /// The last look at what the process has used.
 #[derive(Default)]
 pub(super) struct Used {
+    /// The `stat` of the block device that holds the data segments; `None`: no device is known to do so.
+    disk: Option<PathBuf>,
     uptime_ns: AtomicU64,
     cpu_ns: AtomicU64,
     disk_read_bytes: AtomicU64,
@@ -106,15 +110,21 @@ pub(super) struct Used {
 }
 
 impl Used {
+    /// For segments in `folder`.
+    pub fn of(folder: &Path) -> Self {
+        Self { disk: device_counters(folder), ..Self::default() }
+    }
+
     /// Looks anew, `uptime_ns` after the start.
     pub fn look(&self, uptime_ns: u64) {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: a live timespec; the clock exists on every Linux.
         unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
         self.cpu_ns.store(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64, Relaxed);
-        let text = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
-        self.disk_read_bytes.store(io_figure(&text, "read_bytes: "), Relaxed);
-        self.disk_written_bytes.store(io_figure(&text, "write_bytes: "), Relaxed);
+        // What the process hands to the page cache is no disk work: only the device knows what was.
+        let text = self.disk.as_ref().and_then(|stat| std::fs::read_to_string(stat).ok()).unwrap_or_default();
+        self.disk_read_bytes.store(sectors(&text, 2), Relaxed);
+        self.disk_written_bytes.store(sectors(&text, 6), Relaxed);
         self.uptime_ns.store(uptime_ns, Relaxed);
     }
 
@@ -128,9 +138,31 @@ impl Used {
     }
 }
 
-/// A line of `/proc/self/io`; 0 where the kernel does not account for it.
-fn io_figure(text: &str, name: &str) -> u64 {
-    text.lines().find_map(|line| line.strip_prefix(name)).and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+/// A field of a block device's `stat` that counts sectors, in bytes; [`UNKNOWN`] without a device.
+fn sectors(text: &str, field: usize) -> u64 {
+    let count = text.split_whitespace().nth(field).and_then(|number| number.parse::<u64>().ok());
+    count.map_or(UNKNOWN, |sectors| sectors * 512)
+}
+
+/// The `stat` of the block device that holds `folder`; none behind memory and network file systems.
+fn device_counters(folder: &Path) -> Option<PathBuf> {
+    let device = std::fs::metadata(folder).ok()?.dev();
+    let at = |device| format!("/sys/dev/block/{}:{}/stat", libc::major(device), libc::minor(device)).into();
+    let own: PathBuf = at(device);
+    if own.exists() {
+        return Some(own);
+    }
+    // Btrfs numbers its volumes itself; the table of mounts names the device.
+    let table = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let source = source_of(&table, &format!("{}:{}", libc::major(device), libc::minor(device)))?;
+    let of_source: PathBuf = at(std::fs::metadata(source).ok()?.rdev());
+    of_source.exists().then_some(of_source)
+}
+
+/// The device file that a file system with this number was mounted from.
+fn source_of<'a>(table: &'a str, number: &str) -> Option<&'a str> {
+    let line = table.lines().find(|line| line.split(' ').nth(2) == Some(number))?;
+    line.split(" - ").nth(1)?.split(' ').nth(1).filter(|source| source.starts_with("/dev/"))
 }
 
 fn seconds(time: libc::timeval) -> f64 {
@@ -150,6 +182,6 @@ pub(super) fn process_json(used: &Used) -> Value {
         "user_s": seconds(usage.ru_utime), "system_s": seconds(usage.ru_stime),
         "voluntary_switches": usage.ru_nvcsw, "involuntary_switches": usage.ru_nivcsw,
         "major_faults": usage.ru_majflt, "peak_rss_bytes": usage.ru_maxrss * 1024,
-        "disk_read_bytes": figures.disk_read_bytes, "disk_written_bytes": figures.disk_written_bytes,
+        "disk_read_bytes": known(figures.disk_read_bytes), "disk_written_bytes": known(figures.disk_written_bytes),
     })
 }

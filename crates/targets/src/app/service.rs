@@ -72,7 +72,7 @@ impl Service {
             damage_every: spec.damage_every,
             lose_every: spec.lose_every,
             started_ns: now_ns(),
-            used: Used::default(),
+            used: Used::of(&spec.data.clone().unwrap_or_else(std::env::temp_dir)),
         };
         service.store.prepare(spec.prepare, PREPARED_RECORD_BYTES, &mut Scratch::new()).map_err(|_| {
             ServeError::Start("the prepared data segments do not fit: choose another data folder or fewer".to_owned())

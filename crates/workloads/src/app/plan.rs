@@ -3,7 +3,9 @@
 use super::session::AppSession;
 use super::spec::AppSpec;
 use crate::deck::deck;
-use bakeoff_app_protocol::{Figures, Hello, Kind, PAYLOAD_BYTES_MAX, checksum, is_record_size, pattern, process};
+use bakeoff_app_protocol::{
+    Figures, Hello, Kind, PAYLOAD_BYTES_MAX, checksum, is_record_size, known, pattern, process,
+};
 use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Workload};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -131,7 +133,7 @@ fn server_json(hello: &Hello, used: Figures) -> Value {
         "direct": hello.direct, "fsync": hello.fsync, "service_ns": hello.service_ns,
         "watched_s": used.uptime_ns as f64 / 1e9, "cpu_s": used.cpu_ns as f64 / 1e9,
         "cpu_share": if used.uptime_ns == 0 { None } else { Some(share) },
-        "disk_read_bytes": used.disk_read_bytes, "disk_written_bytes": used.disk_written_bytes,
+        "disk_read_bytes": known(used.disk_read_bytes), "disk_written_bytes": known(used.disk_written_bytes),
     })
 }
 

@@ -1,6 +1,6 @@
 //! What the server used inside the measured window, from what its replies tell.
 
-use bakeoff_app_protocol::Figures;
+use bakeoff_app_protocol::{Figures, UNKNOWN};
 
 /// The first and the last figures that the server took inside the window.
 ///
@@ -42,10 +42,15 @@ impl Watch {
         Figures {
             uptime_ns: last.uptime_ns.saturating_sub(first.uptime_ns),
             cpu_ns: last.cpu_ns.saturating_sub(first.cpu_ns),
-            disk_read_bytes: last.disk_read_bytes.saturating_sub(first.disk_read_bytes),
-            disk_written_bytes: last.disk_written_bytes.saturating_sub(first.disk_written_bytes),
+            disk_read_bytes: counted(first.disk_read_bytes, last.disk_read_bytes),
+            disk_written_bytes: counted(first.disk_written_bytes, last.disk_written_bytes),
         }
     }
+}
+
+/// What a counter has gone on; [`UNKNOWN`] when there is none.
+fn counted(first: u64, last: u64) -> u64 {
+    if last == UNKNOWN || first == UNKNOWN { UNKNOWN } else { last.saturating_sub(first) }
 }
 
 #[cfg(test)]

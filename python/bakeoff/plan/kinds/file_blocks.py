@@ -77,6 +77,15 @@ class FileBlocksSettings(FileSettings):
         0.0, alias="ramp_up", ge=0, description="Start of each cell that runs but is not counted: 15s."
     )
     direct: bool = Field(False, description="Bypass the client's page cache (O_DIRECT).")
+    min_transfers: Whole = Field(
+        8, ge=0, le=1_000_000, description="A cell goes on past its time until each client has so many transfers."
+    )
+    cell_limit_s: Duration = Field(
+        300.0,
+        alias="cell_limit",
+        ge=0,
+        description="But no longer than this: what has none by then moved nothing.",
+    )
     dsync: bool = Field(False, description="Each write waits until its data are stable (O_DSYNC).")
     cache: Literal["warm", "cold"] = Field(
         "warm", description="warm: as the cell before left it; cold: dropped before each cell, with proof."
@@ -180,6 +189,8 @@ class FileBlocksKind(FolderKind):
             "outstanding": s.outstanding,
             "cells": [_cell(spec) for spec in specs(s)],
             "cell_s": s.cell_time_s,
+            "min_transfers": s.min_transfers,
+            "cell_limit_s": max(s.cell_limit_s, s.cell_time_s),
             "ramp_up_s": s.cell_ramp_s,
             "direct": s.direct,
             "dsync": s.dsync,

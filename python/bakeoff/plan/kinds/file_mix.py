@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import PlanError
-from bakeoff.plan.fields import OptionalPath, Size
+from bakeoff.plan.fields import Duration, OptionalPath, OptionalSize, Size
 from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, file_facts
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings, RampSettings
@@ -47,8 +47,11 @@ class FileMixSettings(FileSettings, RampSettings):
         found = dict(super().without_effect(addresses))
         if self.loadfile is None:
             found["resolve"] = "belongs to loadfile: name one, too"
+            if self.turn_bytes is None:
+                found["turn_pause"] = "belongs to turn_bytes: give that, too"
         else:
             found["workspace"] = "a loadfile brings its own files: leave it out"
+            found |= dict.fromkeys(("turn_bytes", "turn_pause"), "a loadfile keeps its own pace: leave it out")
             found["verify"] = "the data of a loadfile are not checked: leave it out"
         return found
 
@@ -56,6 +59,15 @@ class FileMixSettings(FileSettings, RampSettings):
     def ends_with_its_work(self) -> bool:
         """See CommonSettings."""
         return self.once or super().ends_with_its_work
+
+    turn_bytes: OptionalSize = Field(
+        None,
+        ge=1,
+        description="Rest after so many bytes: 2MB. Response times are those of such turns then; auto: no turns.",
+    )
+    turn_pause_s: Duration = Field(
+        0.0, alias="turn_pause", ge=0, le=86_400, description="How long a client rests after each turn: 2.36s."
+    )
 
     @model_validator(mode="after")
     def _mix_consistent(self) -> Self:
@@ -101,6 +113,8 @@ class FileMixKind(FolderKind):
             "verify": s.verify and s.loadfile is None,
             "reuse": self.kept_folder(plan),
             "keep": s.keep,
+            "turn_bytes": s.turn_bytes,
+            "turn_pause_s": s.turn_pause_s,
             "link_bytes_per_s": facts.link_bytes_per_s,
             "stall_s": s.reply_timeout_s,
         }

@@ -11,9 +11,10 @@ from bakeoff.errors import PlanError
 from bakeoff.plan.fields import Strict
 from bakeoff.plan.messages import did_you_mean
 
-SIZES = ("quick", "short", "full")
-BLOCKS = {"quick": 6, "short": 8, "full": 8}
-SizeName = Literal["quick", "short", "full"]
+BLOCKS = {"quick": 6, "short": 8, "full": 8, "published": 8, "netbench7": 8}
+PUBLISHED = "published"
+SizeName = Literal["quick", "short", "full", "published", "netbench7"]
+EVERYWHERE: tuple[SizeName, ...] = ("quick", "short", "full")
 
 
 class SuiteClass(Strict):
@@ -53,8 +54,13 @@ class Suite(Strict):
     classes: tuple[SuiteClass, ...] = Field((), alias="class")
 
     def defaults(self, size: str) -> dict[str, Any]:
-        """Settings in this size, as a plan file would write them; `full` is the suite as published."""
+        """Settings in this size, as a plan file would write them."""
         return {**self.settings, **self.size.get(size, {})}  # type: ignore[call-overload]
+
+    @property
+    def sizes(self) -> tuple[SizeName, ...]:
+        """The sizes that this suite has; `published` follows the publications to the letter where there are any."""
+        return (*EVERYWHERE, *(name for name in self.size if name not in EVERYWHERE))
 
     @property
     def needs_corpus(self) -> bool:

@@ -71,7 +71,9 @@ def section(context: Context) -> Section | None:
         Text(
             "Queue: from the last byte of a request to the start of its service. Service: on a service thread. "
             "Network: the rest of what the client saw, with the time that requests wait unread in the server's "
-            "sockets. Processors and disk: as the server reports them for its own process, inside the measured window."
+            "sockets. Processors: as the server reports them for its own process. Disk: what the block device "
+            "of its data segments really moved, for whomever; unknown behind memory and network file systems. Both "
+            "inside the measured window."
         )
     )
     return Section("bottleneck", "Where the bottleneck moves", tuple(blocks))
@@ -117,7 +119,8 @@ def _mean(values: list[Any]) -> float:
 
 def _rate(server: dict[str, Any], name: str) -> float | None:
     watched_s = server.get("watched_s") or 0.0
-    return server.get(name, 0) / watched_s / MEGABYTE if watched_s else None
+    moved = server.get(name)
+    return moved / watched_s / MEGABYTE if watched_s and isinstance(moved, (int, float)) else None
 
 
 def _bound(mix: _Mix) -> str:

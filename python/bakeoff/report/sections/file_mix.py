@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 from bakeoff.compare import wording
-from bakeoff.compare.metrics import moved_mb_s
+from bakeoff.compare.metrics import has_turns, moved_mb_s
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.sections.curves import curve_chart
 from bakeoff.stats import MeanInterval, mean_interval, ratios_by_row
 from bakeoff.store.records import TrialRecord
+from bakeoff.units import format_duration
 
 KIND = "file-mix"
 BEYOND_LINK = "beyond-link"
@@ -23,12 +25,27 @@ def section(context: Context) -> Section | None:
     if context.run.kind != KIND or not context.usable:
         return None
     blocks: list[Block] = [_throughput(context), replace(curve_chart(context, "mean"), id="chart-mix-response")]
+    turns = [trial.workload["turns"] for trial in context.usable if has_turns(trial)]
+    if turns:
+        blocks.insert(0, Text(_turns(turns)))
     beyond = [trial for trial in context.usable if BEYOND_LINK in trial.marks]
     if beyond:
         blocks.insert(0, Text(_beyond(beyond), "warning"))
     if any(_touched(trial) is not None for trial in context.usable):
         blocks.append(_working_set(context))
     return Section("office-mix", "Throughput and response time of the mix", tuple(blocks))
+
+
+def _turns(turns: list[dict[str, Any]]) -> str:
+    """What a turn is, and how long the rests really were."""
+    rests = [float(turn["rest_ms"]) for turn in turns if turn.get("rest_ms") is not None]
+    rested = f" (measured: {min(rests) / 1e3:.3g} – {max(rests) / 1e3:.3g} s)" if rests else ""
+    size, pause = turns[0]["bytes"] * 8 / 1e6, format_duration(float(turns[0]["pause_s"]))
+    return (
+        f"Clients work in turns: calls of one application after another until {size:g} Mbit are moved, then a rest of "
+        f"{pause}{rested}. Response times are those of turns, from the first call of one to its last; at each mix "
+        "throughput × (response + rest) = size of a turn × clients, which Little's law audits."
+    )
 
 
 def _beyond(trials: list[TrialRecord]) -> str:

@@ -13,7 +13,7 @@ from bakeoff.report.redact import hidden
 from bakeoff.store.records import TrialRecord
 
 COUNTED = {
-    "disk": "the disk's and the process's counters",
+    "disk": "the counters of the disk, whoever used it",
     "mount": "the mount's counters of its server",
     "wire": "the bytes of all network interfaces",
     "memory": "nothing: memory has nothing behind it",
@@ -45,6 +45,9 @@ def section(context: Context) -> Section:
     if plan.get("assumed"):
         blocks.append(Text("Assumed values: no public source fixes these settings of the suite.", "warning"))
         blocks.append(Bullets(tuple(str(item) for item in plan["assumed"])))
+    if plan.get("differences"):
+        blocks.append(Text("Not as published: where this run departs from the publications that the suite follows."))
+        blocks.append(Bullets(tuple(str(item) for item in plan["differences"])))
     blocks += [
         _order(context),
         _flat("Environment of the load generator", run.environment),

@@ -89,6 +89,7 @@ impl FileWorkload for BlocksWorkload {
         json!({
             "cells": cells, "complete": complete, "cpu_is_work": true,
             "region_bytes": self.shared.spec.region_bytes, "outstanding": self.shared.spec.outstanding,
+            "min_transfers": self.shared.spec.min_transfers, "cell_limit_s": self.shared.spec.cell_limit_s,
         })
     }
 

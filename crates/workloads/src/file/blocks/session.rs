@@ -42,6 +42,8 @@ struct Slot {
 struct Running {
     window_start_ns: Nanos,
     window_end_ns: Nanos,
+    /// A cell with too few transfers goes on until then.
+    limit_ns: Nanos,
     pause_until_ns: Nanos,
     paused: bool,
 }
@@ -111,7 +113,8 @@ impl BlocksSession {
         let seconds = |seconds: f64| (seconds * 1e9) as Nanos;
         let window_start_ns = now_ns + seconds(spec.ramp_up_s);
         let window_end_ns = window_start_ns + seconds(spec.cell_s);
-        self.running = Some(Running { window_start_ns, window_end_ns, pause_until_ns: 0, paused: false });
+        let limit_ns = window_end_ns.max(window_start_ns + seconds(spec.cell_limit_s));
+        self.running = Some(Running { window_start_ns, window_end_ns, limit_ns, pause_until_ns: 0, paused: false });
         let figures = &mut self.figures[self.cell];
         figures.whole.from_ns = now_ns;
         if spec.outstanding > 1 {
@@ -128,14 +131,33 @@ impl BlocksSession {
         self.last_end_ns = 0;
     }
 
+    /// A cell whose time is over goes on while it has too few transfers, until its limit: none is a result then, and no
+    /// accident of its time.
+    fn stretch(&mut self, now_ns: Nanos) {
+        let Some(running) = self.running.as_mut() else { return };
+        let figures = &mut self.figures[self.cell];
+        let enough = figures.ios() >= self.shared.spec.min_transfers;
+        let end_ns = match (now_ns >= running.window_end_ns, enough) {
+            (true, false) if now_ns < running.limit_ns => running.limit_ns,
+            (false, true) if figures.stretched => now_ns,
+            _ => return,
+        };
+        running.window_end_ns = end_ns;
+        figures.stretched = true;
+        if self.shared.spec.outstanding > 1 {
+            figures.to_ns = end_ns;
+        }
+    }
+
     /// The next transfer of a slot; `None` when the cell is over.
     #[inline]
     fn next_transfer(&mut self, slot: u32, context: &FileContext) -> Option<FileStep> {
         let now_ns = context.now_ns;
-        let running = self.running.as_mut()?;
-        if self.slots[slot as usize].busy {
+        if self.slots[slot as usize].busy && self.running.is_some() {
             return Some(self.reply(slot));
         }
+        self.stretch(now_ns);
+        let running = self.running.as_mut()?;
         if now_ns >= running.window_end_ns {
             return (self.in_flight > 0).then_some(FileStep::Idle);
         }

@@ -32,6 +32,10 @@ pub struct BlocksSpec {
     pub cells: Vec<Cell>,
     /// Measured time of a cell.
     pub cell_s: f64,
+    /// A cell goes on past its time until each client has so many transfers.
+    pub min_transfers: u64,
+    /// But no longer than this.
+    pub cell_limit_s: f64,
     /// Time before it that runs but is not counted.
     pub ramp_up_s: f64,
     /// `O_DIRECT`.
@@ -81,7 +85,11 @@ impl BlocksSpec {
         if self.outstanding == 0 || self.outstanding > OUTSTANDING_MAX {
             return refuse(format!("outstanding must be 1 to {OUTSTANDING_MAX}, not {}", self.outstanding));
         }
-        if !(self.cell_s > 0.0 && self.cell_s <= CELL_MAX_S && (0.0..=CELL_MAX_S).contains(&self.ramp_up_s)) {
+        if !(self.cell_s > 0.0
+            && self.cell_s <= CELL_MAX_S
+            && (0.0..=CELL_MAX_S).contains(&self.ramp_up_s)
+            && (0.0..=CELL_MAX_S).contains(&self.cell_limit_s))
+        {
             return refuse("the time of a cell must be above 0, its ramp 0 or more, both at most a week".to_owned());
         }
         if self.stall_s.is_nan() || self.stall_s <= 0.0 {

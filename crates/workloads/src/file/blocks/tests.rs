@@ -5,7 +5,7 @@ const MS: u64 = 1_000_000;
 
 fn spec(changes: Value) -> String {
     let mut workload = json!({
-        "kind": "file-blocks", "folder": "/x", "region_bytes": 4 << 20, "outstanding": 1, "cell_s": 0.1,
+        "kind": "file-blocks", "folder": "/x", "region_bytes": 4 << 20, "outstanding": 1, "cell_s": 0.1, "min_transfers": 1, "cell_limit_s": 1.0,
         "ramp_up_s": 0.05, "direct": false, "dsync": false, "verify": true, "cache": "warm", "drop_caches": false,
         "cold_command": null, "reuse": null, "keep": false, "carrier": "disk", "link_bytes_per_s": null,
         "stall_s": 10.0,

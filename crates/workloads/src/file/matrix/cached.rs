@@ -127,7 +127,7 @@ fn carried(evidence: &Evidence, reads: bool) -> Option<u64> {
     let difference =
         |pick: fn(&Observation) -> Option<u64>| Some(pick(&evidence.after)?.saturating_sub(pick(&evidence.before)?));
     match (evidence.carrier, reads) {
-        (Carrier::Disk, true) => difference(|counters| counters.process_read_bytes),
+        (Carrier::Disk, true) => difference(|counters| counters.disk_read_bytes),
         (Carrier::Disk, false) => difference(|counters| counters.disk_write_bytes),
         (Carrier::Mount, true) => difference(|counters| counters.mount_read_bytes),
         (Carrier::Mount, false) => difference(|counters| counters.mount_write_bytes),
@@ -142,9 +142,9 @@ mod tests {
     use super::*;
 
     fn evidence(carrier: Carrier, read_bytes: u64) -> Evidence {
-        let before = Observation { process_read_bytes: Some(100), wire_in_bytes: Some(5), ..Observation::default() };
+        let before = Observation { disk_read_bytes: Some(100), wire_in_bytes: Some(5), ..Observation::default() };
         let after = Observation {
-            process_read_bytes: Some(100 + read_bytes),
+            disk_read_bytes: Some(100 + read_bytes),
             wire_in_bytes: Some(5 + read_bytes),
             ..Observation::default()
         };

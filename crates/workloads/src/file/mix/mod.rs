@@ -7,6 +7,7 @@ mod replay;
 mod spec;
 mod tables;
 mod tally;
+mod turn;
 mod value;
 
 use crate::file::matrix::LINK_SHARE;
@@ -94,6 +95,12 @@ impl MixWorkload {
         Ok(Self { work })
     }
 
+    /// Bytes and pause of its turns; a recorded loadfile keeps its own pace.
+    fn turns(&self) -> Option<(u64, f64)> {
+        let Work::Office { spec, .. } = &self.work else { return None };
+        spec.turn_bytes.map(|bytes| (bytes, spec.turn_pause_s))
+    }
+
     fn spec(&self) -> &MixSpec {
         match &self.work {
             Work::Office { spec, .. } | Work::Replay { spec, .. } => spec,
@@ -110,6 +117,11 @@ impl FileWorkload for MixWorkload {
             Work::Replay { .. } => &loadfile::OPERATIONS,
         };
         names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn steps(&self) -> Vec<String> {
+        let told: &[&str] = if self.turns().is_some() { &turn::STEPS } else { &[] };
+        told.iter().map(|&name| name.to_owned()).collect()
     }
 
     fn needs(&self) -> FileNeeds {
@@ -166,9 +178,16 @@ impl FileWorkload for MixWorkload {
         let window_s = number(&result["window_s"]);
         let (bytes_in, bytes_out) = (number(&result["bytes_in"]), number(&result["bytes_out"]));
         let bytes = bytes_in + bytes_out;
-        let response = result["service"]["mean_ns"].as_f64().map(|mean_ns| mean_ns / 1e6);
+        let turns = self.turns().map(|turns| turns_json(turns, result, window_s));
+        let response = match &turns {
+            Some(turns) => turns["response_ms"].as_f64(),
+            None => result["service"]["mean_ns"].as_f64().map(|mean_ns| mean_ns / 1e6),
+        };
         if let Some(figures) = result["workload"].as_object_mut() {
             let rate = if window_s > 0.0 { bytes * 8.0 / 1e6 / window_s } else { 0.0 };
+            if let Some(turns) = turns {
+                figures.insert("turns".to_owned(), turns);
+            }
             // A link carries both directions at once: each is held against its speed.
             let link = self.spec().link_bytes_per_s;
             let beyond = link.is_some_and(|link| bytes_in.max(bytes_out) > LINK_SHARE * link * window_s);
@@ -178,6 +197,23 @@ impl FileWorkload for MixWorkload {
             figures.insert("mean_response_ms".to_owned(), json!(response));
         }
     }
+}
+
+/// What the turns of a trial say: how many ended in the window, how long they and the rests before them took, and how
+/// many clients that implies by Little's law, N = X · (R + Z).
+fn turns_json((bytes, pause_s): (u64, f64), result: &Value, window_s: f64) -> Value {
+    let summary = |name: &str| {
+        let found = result["steps"].as_array().and_then(|steps| steps.iter().find(|step| step["name"] == name));
+        let summary = found.map_or(&Value::Null, |step| &step["summary"]);
+        (summary["count"].as_f64().unwrap_or(0.0), summary["mean_ns"].as_f64())
+    };
+    let ((count, turn_ns), (_, rest_ns)) = (summary(turn::STEPS[0]), summary(turn::STEPS[1]));
+    let per_s = if window_s > 0.0 { count / window_s } else { 0.0 };
+    let implied = turn_ns.zip(rest_ns.or(Some(pause_s * 1e9))).map(|(turn, rest)| per_s * (turn + rest) / 1e9);
+    json!({
+        "bytes": bytes, "pause_s": pause_s, "count": count as u64, "per_s": per_s,
+        "response_ms": turn_ns.map(|ns| ns / 1e6), "rest_ms": rest_ns.map(|ns| ns / 1e6), "implied_sessions": implied,
+    })
 }
 
 impl MixSession {
@@ -226,6 +262,13 @@ impl FileSession for MixSession {
         match self {
             Self::Office(session) => session.check(slot, buffer),
             Self::Replay(_) => true,
+        }
+    }
+
+    fn steps(&mut self) -> &[(u16, u64)] {
+        match self {
+            Self::Office(session) => session.told_steps(),
+            Self::Replay(_) => &[],
         }
     }
 

@@ -8,6 +8,7 @@ use super::owner_of;
 use super::spec::MixSpec;
 use super::tables::{APPLICATIONS, OPERATIONS, Operation, RUN_MEAN, TRANSFER_MAX, WORKSPACE, files};
 use super::tally::{self, Pages};
+use super::turn::Turns;
 use crate::file::content::{self, Prepared};
 use crate::file::fault_text;
 use crate::file::pattern::PAGE;
@@ -74,6 +75,7 @@ pub struct OfficeSession {
     desk: usize,
     current: Current,
     prepared: Prepared,
+    turns: Option<Turns>,
     touched: Pages,
     pub(super) cycles: u64,
     expected: [u64; OPERATIONS.len()],
@@ -122,6 +124,7 @@ impl OfficeSession {
                 setup: true,
             },
             prepared: Prepared::default(),
+            turns: spec.turn_bytes.map(|bytes| Turns::new(bytes, spec.turn_pause_s)),
             touched: Pages::default(),
             cycles: 0,
             expected: [0; OPERATIONS.len()],
@@ -177,7 +180,12 @@ impl OfficeSession {
     /// The application that goes on, and its next operation.
     fn next_step(&mut self) -> Option<(usize, Step)> {
         let ended = self.desks[self.desk].at >= self.desks[self.desk].steps.len();
-        if ended || self.rng.unit() * RUN_MEAN < 1.0 {
+        // A turn is a stretch of one application, as far as that has work left in the cycle.
+        let switches = match &self.turns {
+            Some(turns) => turns.begins(),
+            None => self.rng.unit() * RUN_MEAN < 1.0,
+        };
+        if ended || switches {
             let left = |desk: &Desk| (desk.steps.len() - desk.at) as u64;
             let mut total: u64 = self.desks.iter().map(left).sum();
             if total == 0 {
@@ -289,6 +297,9 @@ impl OfficeSession {
         if self.desks.is_empty() {
             return FileStep::Finished;
         }
+        if let Some(rest_ns) = self.turns.as_mut().and_then(Turns::rest) {
+            return FileStep::Pause(rest_ns);
+        }
         let Some((desk, step)) = self.next_step() else { return FileStep::Finished };
         self.current = Current { step, desk, offset: 0, length: 0, owner: 0, setup: false };
         self.call(desk, step)
@@ -313,6 +324,9 @@ impl OfficeSession {
             self.keep_state(desk, &step, offset, length);
         }
         let moved = if error.is_none() { u64::from(length) } else { 0 };
+        if let Some(turns) = &mut self.turns {
+            turns.done(moved, result);
+        }
         let (bytes_in, bytes_out) = if step.operation == Operation::Write { (0, moved) } else { (moved, 0) };
         FileProgress::Done(Outcome { operation: index as u16, error, bytes_in, bytes_out, status: 0 })
     }
@@ -380,6 +394,10 @@ impl OfficeSession {
             }
             _ => {}
         }
+    }
+
+    pub(super) fn told_steps(&mut self) -> &[(u16, u64)] {
+        self.turns.as_mut().map_or(&[], Turns::tell)
     }
 
     pub(super) fn path(&self, name: Name) -> &CStr {

@@ -18,6 +18,10 @@ pub struct MixSpec {
     pub resolve: bool,
     /// Files of a client: the data set is a fifth larger.
     pub workspace_bytes: u64,
+    /// Bytes after which a client rests: a stretch of calls that moves so much is a turn. Null: no turns, no rests.
+    pub turn_bytes: Option<u64>,
+    /// How long it rests.
+    pub turn_pause_s: f64,
     /// `fsync` where the recorded clients asked for it.
     pub flush: bool,
     /// Stamp and check data.
@@ -33,6 +37,7 @@ pub struct MixSpec {
 }
 
 const WORKSPACE_MIN: u64 = 1_000_000;
+const PAUSE_MAX_S: f64 = 86_400.0;
 const WORKSPACE_MAX: u64 = 100_000_000_000;
 
 impl MixSpec {
@@ -42,6 +47,10 @@ impl MixSpec {
         debug_assert_eq!(spec.kind, "file-mix");
         if !(WORKSPACE_MIN..=WORKSPACE_MAX).contains(&spec.workspace_bytes) {
             let text = format!("the workspace must be {WORKSPACE_MIN} to {WORKSPACE_MAX} bytes per client");
+            return Err(SpecError::Range(text));
+        }
+        if spec.turn_bytes == Some(0) || !(0.0..=PAUSE_MAX_S).contains(&spec.turn_pause_s) {
+            let text = format!("a turn must move at least 1 byte, and its pause be 0 to {PAUSE_MAX_S} s");
             return Err(SpecError::Range(text));
         }
         if spec.stall_s.is_nan() || spec.stall_s <= 0.0 {

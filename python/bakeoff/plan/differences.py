@@ -1,0 +1,58 @@
+"""How a plan differs from what the publications did: setting by setting, in words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.suites import PUBLISHED, Suite
+from bakeoff.units import format_duration, format_share
+
+# What says where the work is done and how the tool watches it is no part of a publication.
+OWN = {
+    "pin",
+    "cores",
+    "users",
+    "keep",
+    "link_speed",
+    "ca_file",
+    "insecure",
+    "source_addresses",
+    "check_every",
+    "verify",
+}
+
+
+def published_settings(suite: Suite, settings: type[CommonSettings]) -> CommonSettings | None:
+    """The settings of the size `published`; None for a suite that nothing was published of."""
+    return settings.model_validate(suite.defaults(PUBLISHED)) if PUBLISHED in suite.size else None
+
+
+def differences(suite: Suite, settings: CommonSettings) -> tuple[str, ...]:
+    """One sentence part for each setting that is not as published: `length: 2.5s, published 5m`."""
+    published = published_settings(suite, type(settings))
+    if published is None:
+        return ()
+    found = []
+    for name, field in type(settings).model_fields.items():
+        key, mine, theirs = field.alias or name, getattr(settings, name), getattr(published, name)
+        if key not in OWN and mine != theirs:
+            found.append(f"{key}: {text_of(name, field, mine)}, published {text_of(name, field, theirs)}")
+    return tuple(found)
+
+
+def text_of(name: str, field: FieldInfo, value: Any) -> str:
+    """The value of a setting as a plan file or a flag has it."""
+    if value is None:
+        return "auto" if "auto" in (field.description or "") else "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        is_share = name.endswith(("share", "working_set"))
+        return format_share(value) if is_share else format_duration(value) if name.endswith("_s") else f"{value:g}"
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={weight:g}" for key, weight in value.items()) or "-"
+    if isinstance(value, tuple):
+        return ",".join(map(str, value)) or "-"
+    return str(value)

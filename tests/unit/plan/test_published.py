@@ -1,0 +1,55 @@
+"""The sizes that follow the publications, and what every other size says of its difference to them."""
+
+from pathlib import Path
+
+import pytest
+
+from bakeoff.errors import PlanError
+from bakeoff.plan.differences import differences
+from bakeoff.plan.kinds import KINDS
+from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
+from bakeoff.plan.model import Plan
+from bakeoff.plan.suites import PUBLISHED, load_suite, suite_names
+
+PUBLISHED_SUITES = ["web-static", "web-dynamic", "app", "file-mix", "file-matrix", "file-blocks"]
+
+
+def plan(suite: str, size: str, address: str = "http://127.0.0.1:1", **settings: object) -> Plan:
+    given = PlanInput("command line", {"suite": suite, "size": size}, settings, parse_contenders([f"a={address}"]))
+    return resolve_plan(given)
+
+
+@pytest.mark.parametrize("suite", PUBLISHED_SUITES)
+def test_the_size_published_differs_in_nothing_and_quick_says_in_what(suite: str) -> None:
+    of = load_suite(suite)
+    model = KINDS[of.suite.kind].settings
+    assert differences(of, model.model_validate(of.defaults(PUBLISHED))) == ()
+    quick = differences(of, model.model_validate(of.defaults("quick")))
+    assert any(line.startswith("length: ") and ", published " in line for line in quick), quick
+
+
+def test_a_suite_without_a_publication_has_no_such_size() -> None:
+    assert "published" not in load_suite("web-url").sizes
+    with pytest.raises(PlanError, match="web-url has the sizes quick, short, full"):
+        plan("web-url", "published")
+
+
+def test_web_static_as_published_ends_connections_by_reset() -> None:
+    assert plan("web-static", "published").settings.stored()["close_with_reset"] is True
+    assert plan("web-static", "full").differences == ("close_with_reset: no, published yes",)
+
+
+def test_a_changed_setting_is_a_difference_too(tmp_path: Path) -> None:
+    assert plan("web-static", "published", threads=2).differences == ("threads: 2, published 1",)
+    mix = plan("file-mix", "netbench7", str(tmp_path))
+    assert (mix.settings.mixes[0], mix.settings.mixes[-1], len(mix.settings.mixes)) == (1, 36, 10)
+    stored = mix.settings.stored()
+    assert (stored["turn_bytes"], stored["turn_pause_s"]) == (2_000_000, 2.36)
+    assert Plan.from_dict(mix.to_dict()).hash == mix.hash
+
+
+def test_every_size_of_every_suite_can_be_planned() -> None:
+    for name in suite_names():
+        suite = load_suite(name)
+        for size in suite.sizes:
+            KINDS[suite.suite.kind].settings.model_validate(suite.defaults(size))
