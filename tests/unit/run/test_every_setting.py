@@ -71,7 +71,7 @@ OTHER: dict[str, list[Any]] = {
     "urls": ["OTHER_URLS"], "upload": ["1KiB"], "download": ["1KiB"], "rounds": [7], "record": ["512"],
     "read_records": [7], "write_records": [7], "working_set": ["50%"], "users": ["OTHER_USERS"], "mailboxes": [3],
     "sending_share": ["44%"], "sizes": ["4KiB"], "recipients": ["2"], "sender": ["me@example.test"],
-    "messages_per_connection": [7], "retries": [7], "init_limit": ["7s"], "drain_limit": ["7s"],
+    "messages_per_connection": [7], "retries": [7], "late_after": ["7s"], "init_limit": ["7s"], "drain_limit": ["7s"],
     "link_speed": ["123Mbit/s"], "tests": ["write"], "file_min": ["128KiB"], "file_max": ["4MiB"],
     "record_min": ["8KiB"], "record_max": ["32KiB"], "file_sizes": ["2MiB"], "record_sizes": ["8KiB"],
     "cut_off": ["1MiB"], "cold_command": ["true"], "mixed_read_percent": [33], "stride": [7],
