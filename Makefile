@@ -1,41 +1,56 @@
 # The one door. `make help` lists what is behind it.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-python lint format bench clean
+.PHONY: help tools build demo quick test test-python test-busy test-one-core fresh lint format bench clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-help: ## this list
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+# Tools that are installed but not on the PATH, or older there: links made by scripts/install-tools.sh.
+export PATH := $(CURDIR)/.make/bin:$(PATH)
 
-$(VENV)/.installed: requirements.lock
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
-	  echo "Python's venv module is missing. On Debian: apt-get install python3-venv"; exit 2; }
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+tools:
+	@PYTHON=$(PYTHON) sh scripts/install-tools.sh
+
+$(VENV)/.installed: requirements.lock | tools
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@touch $@
 
-$(VENV)/.package: $(VENV)/.installed pyproject.toml README.md $(RUST)
-	@command -v cargo >/dev/null || { echo "Rust is missing: install the stable toolchain (rustup)."; exit 2; }
+$(VENV)/.package: $(VENV)/.installed pyproject.toml README.md $(RUST) | tools
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
 	@touch $@
 
-build: $(VENV)/.package ## create .venv, build the engine, install bakeoff into it
+build: $(VENV)/.package ## create .venv, build the engine, install bakeoff into it; installs compilers by apt where they are missing
 
 demo: build ## two built-in servers, one known difference: verdict and report in two minutes
 	$(BIN)/bakeoff demo
 
-test: build ## all tests, with real servers on loopback
+test: build ## all tests, with real servers on loopback, which it installs by apt
 	sh scripts/install-packages.sh
 	$(BIN)/python scripts/run_tests.py
+
+quick: build ## a useful part of the tests, in less than a minute
+	$(BIN)/python scripts/run_tests.py --quick
+
+test-busy: build ## all tests, beside two busy loops of normal priority
+	sh scripts/beside-busy-loops.sh $(MAKE) test
+
+test-one-core: build ## all tests, on one core
+	taskset --cpu-list "$$($(BIN)/python -c 'import os; print(min(os.sched_getaffinity(0)))')" $(MAKE) test
+
+fresh: ## demo and tests of the committed tree in a bare system, from clone to green; needs root, removes all of it
+	sh scripts/fresh.sh
 
 test-python: build ## the Python tests alone
 	$(BIN)/python -m pytest
 
 lint: build ## formatting, clippy, ruff, mypy, architecture rules
-	@cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
-	@cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+	@PYTHON=$(PYTHON) sh scripts/install-tools.sh lint
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff check .

@@ -1,44 +1,37 @@
 #!/bin/sh
-# Installs the Debian packages of packages.txt that are missing. Does nothing when all are there.
+# Installs what the tests need and this machine lacks: the Debian packages of packages.txt, those of unpacked.txt below
+# .servers, a mail server from Maven Central, the kernel of the file tests' guest. Does nothing when all are there.
 set -eu
-list="$(dirname "$0")/../packages.txt"
-missing=""
-for package in $(sed 's/#.*//' "$list"); do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
-done
-as_root=""
-[ "$(id -u)" = 0 ] || as_root="sudo"
-
-# Servers that cannot be installed beside others, and GreenMail, which Debian does not have.
-servers="$(dirname "$0")/../.servers"
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/apt.sh
+. scripts/apt.sh
+servers="$PWD/.servers"
 greenmail=2.1.3
-fetch() {
-    mkdir -p "$servers"
-    for package in $(sed 's/#.*//' "$(dirname "$0")/../unpacked.txt"); do
-        [ -d "$servers/$package" ] && continue
-        echo "Unpacking for the tests: $package"
-        (cd "$servers" && apt-get download -q "$package" && dpkg -x "$package"_*.deb "$package.part" && mv "$package.part" "$package")
-    done
-    sh "$(dirname "$0")/guest-kernel.sh"
-    # Exim looks for its user when it starts, whoever it then runs as.
-    id Debian-exim >/dev/null 2>&1 ||
-        $as_root useradd --system --no-create-home --home-dir /var/spool/exim4 --shell /usr/sbin/nologin Debian-exim
-    jar="greenmail-standalone-$greenmail.jar"
-    [ -e "$servers/$jar" ] || mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
-        -Dartifact="com.icegreen:greenmail-standalone:$greenmail" -DoutputDirectory="$(cd "$servers" && pwd)"
-}
 
-[ -z "$missing" ] && fetch && exit 0
-echo "Installing for the tests:$missing"
-# The tests start servers of their own: the packages must not start theirs.
-policy=/usr/sbin/policy-rc.d
-if [ ! -e "$policy" ]; then
-    printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
-    $as_root chmod +x "$policy"
-    trap '$as_root rm -f "$policy"' EXIT
-fi
-export DEBIAN_FRONTEND=noninteractive
-$as_root apt-get update -q
+missing=""
+for package in $(sed 's/#.*//' packages.txt); do
+    if ! command -v dpkg-query >/dev/null || ! is_installed "$package"; then missing="$missing $package"; fi
+done
 # shellcheck disable=SC2086 # a list of words is meant
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
-fetch
+[ -z "$missing" ] || install_packages "the tests" $missing
+
+mkdir -p "$servers"
+for package in $(sed 's/#.*//' unpacked.txt); do
+    [ ! -d "$servers/$package" ] || continue
+    echo "Unpacking for the tests: $package"
+    (
+        cd "$servers"
+        apt-get download -q -o APT::Sandbox::User=root "$package" >/dev/null
+        dpkg -x "$package"_*.deb "$package.part"
+        mv "$package.part" "$package"
+    ) || give_up "the tests" "$package (apt-get could not download it: apt-get update)"
+done
+sh scripts/guest-kernel.sh
+
+# Exim looks for its user when it starts, whoever it then runs as.
+id Debian-exim >/dev/null 2>&1 ||
+    $as_root useradd --system --no-create-home --home-dir /var/spool/exim4 --shell /usr/sbin/nologin Debian-exim
+[ -e "$servers/greenmail-standalone-$greenmail.jar" ] ||
+    mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy </dev/null \
+        -Dartifact="com.icegreen:greenmail-standalone:$greenmail" -DoutputDirectory="$servers" ||
+    give_up "the tests" "greenmail-standalone-$greenmail.jar in .servers (Maven could not fetch it)"

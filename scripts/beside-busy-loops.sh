@@ -1,0 +1,11 @@
+#!/bin/sh
+# Runs a command beside two busy loops of normal priority, and ends them with it.
+set -eu
+loops=""
+trap 'kill $loops' EXIT
+trap 'exit 130' INT TERM
+for _ in 1 2; do
+    while :; do :; done &
+    loops="$loops $!"
+done
+"$@"
