@@ -62,8 +62,10 @@ format: build ## format everything
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
 
-bench: build ## bakeoff beside other load generators; rewrites the tables in docs/performance.md
+bench: export PATH := $(CURDIR)/.servers/peers/bin:$(PATH)
+bench: build ## bakeoff beside other load generators, which it installs; rewrites the tables in docs/performance.md
 	sh scripts/install-packages.sh
+	sh scripts/install-peers.sh
 	cargo build --release --locked -p bakeoff-targets -p bakeoff-platform --bins --examples
 	$(BIN)/python benchmarks/web.py --write
 	$(BIN)/python benchmarks/app.py --write

@@ -145,6 +145,8 @@ def table(places: dict[str, dict[str, Any]]) -> str:
                 f"{tools[tool][0]:,.0f} ns<br>CPU {tools[tool][1]:,.0f} ns" if tool in tools else "–"
                 for tool in ("fio", "plain", "checked")
             ]
+            if "fio" not in tools:
+                cells[1] = "not installed"
             ratio = "–"
             if "fio" in tools:
                 wall, cpu = (tools["plain"][i] / tools["fio"][i] for i in (0, 1))

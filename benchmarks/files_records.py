@@ -167,6 +167,8 @@ def table(places: dict[str, dict[str, Any]]) -> str:
                 if "ratios" in found and same_work(test, record):
                     own, checked = (found["ratios"][name][record][index][0] for name in ("plain", "checked"))
                     cell += f"<br>**{own:.3f}** ({checked:.3f})"
+                elif "ratios" not in found:
+                    cell += "<br>iozone not installed"
                 cells.append(cell)
             lines.append(f"| {test.replace('_', ' ')} | {place} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -175,7 +177,7 @@ def table(places: dict[str, dict[str, Any]]) -> str:
 def summary(places: dict[str, dict[str, Any]]) -> str:
     """How many cells are within 3 % of iozone's, and which are shown not to be, beside iozone against itself."""
     if any("ratios" not in found for found in places.values()):
-        return "iozone is not installed here (Debian has it in non-free): its ratios are left out."
+        return "iozone is not installed here (Debian has it in non-free): the cells lack its ratios."
     own, itself = (
         {
             (test, place, record): found["ratios"][name][record][index]

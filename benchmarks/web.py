@@ -214,6 +214,55 @@ def oha(case: Case, seconds: float) -> Figures | None:
     return run_tool(command, read)
 
 
+def hey(case: Case, seconds: float) -> Figures | None:
+    """hey, which does not check certificates."""
+    close = [] if case.keep_alive else ["-disable-keepalive"]
+    command = ["hey", "-z", f"{seconds:g}s", "-c", str(case.connections), *close, case.url]
+
+    def read(text: str) -> tuple[float, float]:
+        return number(r"\[200\]\s+(\d+) responses", text), number(r"Total:\s+([\d.]+) secs", text)
+
+    return run_tool(command, read)
+
+
+def siege(case: Case, seconds: float) -> Figures | None:
+    """siege without delays; its settings come from a file alone."""
+    with tempfile.TemporaryDirectory() as home:
+        settings = Path(home) / "siege.conf"
+        settings.write_text(
+            f"connection = {'keep-alive' if case.keep_alive else 'close'}\nparser = false\nlimit = 255\n"
+        )
+        where = ["env", f"HOME={home}", "siege", f"--rc={settings}"]
+        command = [*where, "-b", "-q", "-j", "-c", str(case.connections), "-t", f"{max(seconds, 1):.0f}S", case.url]
+
+        def read(text: str) -> tuple[float, float]:
+            done = number(r'"successful_transactions":\s+([\d.]+)', text)
+            return done, number(r'"elapsed_time":\s+([\d.]+)', text)
+
+        return run_tool(command, read)
+
+
+def vegeta(case: Case, seconds: float) -> Figures | None:
+    """vegeta as a closed loop: as many workers as connections, at no fixed rate."""
+    with tempfile.TemporaryDirectory() as place:
+        (Path(place) / "targets").write_text(f"GET {case.url}\n")
+        workers = str(case.connections)
+        command = [
+            "vegeta", "attack", "-rate=0", "-workers", workers, "-max-workers", workers, "-connections", workers,
+            f"-keepalive={str(case.keep_alive).lower()}", "-insecure", "-max-body=0", f"-duration={seconds:g}s",
+            f"-targets={place}/targets", f"-output={place}/results",
+        ]  # fmt: skip
+
+        def read(text: str) -> tuple[float, float]:
+            told = subprocess.run(
+                ["vegeta", "report", "-type=json", f"{place}/results"], capture_output=True, check=True
+            )
+            report = json.loads(told.stdout)
+            return report["requests"] * report["success"], (report["duration"] + report["wait"]) / 1e9
+
+        return run_tool(command, read)
+
+
 TOOLS: dict[str, Callable[[Case, float], Figures | None]] = {
     "floor": floor,
     "bakeoff": bakeoff,
@@ -222,7 +271,15 @@ TOOLS: dict[str, Callable[[Case, float], Figures | None]] = {
     "h2load": h2load,
     "httperf": httperf,
     "oha": oha,
+    "hey": hey,
+    "siege": siege,
+    "vegeta": vegeta,
 }
+
+
+def is_installed(tool: str) -> bool:
+    """Whether a tool of TOOLS can be run here."""
+    return tool in ("floor", "bakeoff") or shutil.which(tool) is not None
 
 
 @contextlib.contextmanager
@@ -294,7 +351,10 @@ def table(results: dict[str, dict[str, list[Figures]]]) -> str:
         "|---|" + "--:|" * (len(names) + 2),
     ]
     for case, seen in results.items():
-        cells = [figures_cell(seen[name]) if name in seen else "–" for name in names]
+        cells = [
+            figures_cell(seen[name]) if name in seen else "–" if is_installed(name) else "not installed"
+            for name in names
+        ]
         lines.append(f"| {case} | " + " | ".join([*cells, *ratios(seen)]) + " |")
     return "\n".join(lines)
 
@@ -307,7 +367,7 @@ def figures_cell(runs: list[Figures]) -> str:
 
 def measure(case: Case, repeats: int, seconds: float) -> dict[str, list[Figures]]:
     """All repeats of one case, for every tool that can do it: one figure a repeat."""
-    tools = [name for name in TOOLS if name in ("floor", "bakeoff") or shutil.which(name)]
+    tools = [name for name in TOOLS if is_installed(name)]
     seen: dict[str, list[Figures]] = {name: [] for name in tools}
     for repeat in range(repeats):
         turn = repeat % len(tools)

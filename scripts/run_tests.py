@@ -21,7 +21,13 @@ QUICK_CRATES = [*CARGO, "-p", "bakeoff-engine", "-p", "bakeoff-workloads", "--li
 # The arithmetic of statistics, of plans and of run files, and a few known answers.
 QUICK = ["tests/unit", "tests/bridge", "tests/truth/test_web_truth.py"]
 # Simulations of error rates, damages by the hundred, pages drawn whole: in `make test` alone.
-NOT_QUICK: set[str] = set()
+NOT_QUICK = {
+    "tests/unit/report/test_cells.py",
+    "tests/unit/report/test_html.py",
+    "tests/unit/report/test_size_and_speed.py",
+    "tests/unit/stats/test_simulation.py",
+    "tests/unit/store/test_damage.py",
+}
 
 
 def run_cargo(command: list[str]) -> tuple[int, int]:
