@@ -1,7 +1,8 @@
 """Bakeoff beside smtp-source and poplib: the same server, the same mail, interleaved, medians.
 
 The generator is bound to one core and the server to another. SMTP: one 4 KiB message per session against smtp-sink,
-every step timed by Bakeoff. POP3: 4 KiB messages from Bakeoff's own target. `--write` puts the table into
+every step timed by Bakeoff. POP3: 4 KiB messages from Bakeoff's own target, once only read, and once as users run it:
+hashed, put into the books and deleted. `--write` puts the table into
 docs/performance.md.
 
     python benchmarks/mail.py [--repeats 21] [--messages 6000] [--seconds 0.5] [--write]
@@ -123,8 +124,10 @@ def bakeoff_smtp(port: int, sessions: int, seconds: float) -> Figures:
 
 
 def start_target() -> tuple[subprocess.Popen[str], str]:
-    """Bakeoff's own server with full mailboxes, in a process on its core; returns its POP3 address."""
-    settings = {"fill": {"messages": MAILBOX_MESSAGES, "bytes": PAYLOAD_BYTES}}
+    """Bakeoff's own server, in a process on its core; returns its POP3 address. Its mailboxes are full at each login,
+    whatever was deleted in the session before, with messages that are marked as Bakeoff's own.
+    """
+    settings = {"fill": {"messages": MAILBOX_MESSAGES, "bytes": PAYLOAD_BYTES, "endless": True}}
     code = (
         "import json, sys, threading; from bakeoff import _engine; "
         f"s = _engine.serve(json.dumps({{'kind': 'mail', **json.loads({json.dumps(settings)!r})}})); "
@@ -141,17 +144,19 @@ def start_target() -> tuple[subprocess.Popen[str], str]:
     return target, address.partition("pop3=")[2]
 
 
-def bakeoff_pop3(address: str, seconds: float) -> Figures:
-    """Bakeoff's reading side alone; nothing is deleted, so that the mailboxes stay full."""
-    result = trial(workload(POP3_SESSIONS, pop3={"addresses": [address], "delete": False}), POP3_SESSIONS, seconds)
-    retrieved = operations(result, "pop3-retr")
+def bakeoff_pop3(address: str, seconds: float, delete: bool) -> Figures:
+    """Bakeoff's reading side alone. With `delete` as users run it: each message is hashed, put into the books and
+    deleted.
+    """
+    result = trial(workload(POP3_SESSIONS, pop3={"addresses": [address], "delete": delete}), POP3_SESSIONS, seconds)
+    retrieved = operations(result, "pop3-dele" if delete else "pop3-retr")
     return result["generator"]["cpu_s"] / retrieved * 1e6, retrieved / result["window_s"]
 
 
 POPLIB = """
-import poplib, resource, sys, time
-host, port, seconds = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-began, retrieved = time.monotonic(), 0
+import hashlib, poplib, resource, sys, time
+host, port, seconds, delete = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4] == "delete"
+began, retrieved, books = time.monotonic(), 0, {}
 before = resource.getrusage(resource.RUSAGE_SELF)
 while time.monotonic() - began < seconds:
     session = poplib.POP3(host, port)
@@ -161,7 +166,11 @@ while time.monotonic() - began < seconds:
     session.uidl()
     session.list()
     for number in range(1, count + 1):
-        session.retr(number)
+        _, lines, _ = session.retr(number)
+        if delete:
+            body = lines[lines.index(b"") + 1:]
+            books[number] = hashlib.sha256(b"\\r\\n".join(body) + b"\\r\\n").digest()
+            session.dele(number)
         retrieved += 1
     session.quit()
 after = resource.getrusage(resource.RUSAGE_SELF)
@@ -170,11 +179,11 @@ print(cpu_s / retrieved * 1e6, retrieved / (time.monotonic() - began))
 """
 
 
-def python_poplib(address: str, seconds: float) -> Figures:
-    """The same session in Python's poplib, which neither hashes nor counts."""
+def python_poplib(address: str, seconds: float, delete: bool) -> Figures:
+    """The same session in Python's poplib. With `delete` it hashes each body, keeps that and deletes the message."""
     host, _, port = address.rpartition(":")
     done = subprocess.run(
-        [sys.executable, "-c", POPLIB, host, port, str(seconds)],
+        [sys.executable, "-c", POPLIB, host, port, str(seconds), "delete" if delete else "keep"],
         capture_output=True,
         text=True,
         check=True,
@@ -245,13 +254,14 @@ def main() -> None:
         sink.wait(10)
     target, address = start_target()
     try:
-        pop3 = {
-            "bakeoff": lambda: bakeoff_pop3(address, options.seconds),
-            "poplib": lambda: python_poplib(address, options.seconds),
-        }
-        title = f"retrieval of 4 KiB by POP3, {MAILBOX_MESSAGES} to a mailbox; peer: Python's poplib"
-        lines.append(row(title, interleaved(options.repeats, pop3), "poplib"))
-        print(lines[-1], flush=True)
+        for delete, what in ((False, "retrieval"), (True, "retrieval, hash, books and deletion")):
+            pop3 = {
+                "bakeoff": lambda d=delete: bakeoff_pop3(address, options.seconds, d),
+                "poplib": lambda d=delete: python_poplib(address, options.seconds, d),
+            }
+            title = f"{what} of 4 KiB by POP3, {MAILBOX_MESSAGES} to a mailbox; peer: Python's poplib"
+            lines.append(row(title, interleaved(options.repeats, pop3), "poplib"))
+            print(lines[-1], flush=True)
     finally:
         target.send_signal(signal.SIGTERM)
         target.wait(10)

@@ -1,7 +1,9 @@
 """`bakeoff users`, and mail runs against the built-in target, as a user has them."""
 
+import poplib
 import re
 import signal
+import smtplib
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bakeoff.compare import compare_run
 from bakeoff.store.read import read_run
 from tests.cli.conftest import COMMAND, Bakeoff, target
 
@@ -41,11 +44,13 @@ def test_a_contender_that_loses_one_per_cent_is_told_in_the_first_lines(
     ledger = trials["bad"].workload["ledger"]["counts"]
     assert ledger["accepted"] >= 100 and ledger["lost"] == ledger["accepted"] // 100
     first = next(line for line in done.stdout.splitlines() if line.strip())
-    assert first.startswith(f"bad did not keep its mail: of {ledger['accepted']:,} accepted, {ledger['lost']:,} lost.")
+    assert first.startswith(
+        f"bad is disqualified, it did not keep its mail: of {ledger['accepted']:,} accepted, {ledger['lost']:,} lost."
+    )
     assert "good did not" not in done.stdout
     assert bakeoff("report", "r.bakeoff", "-o", "r.html").returncode == 0
     html = (tmp_path / "r.html").read_text()
-    verdict = html.index("bad did not keep its mail")
+    verdict = html.index("did not keep its mail")
     assert verdict < html.index("What became of the messages")
     assert trials["good"].workload["ledger"]["counts"]["lost"] == 0
 
@@ -93,6 +98,107 @@ def test_an_interrupted_mail_run_is_resumed(bakeoff: Bakeoff, mail: MailServe, u
     assert [trial.state for trial in run.trials] == ["ok"] * 3 and run.finished_at is not None
     assert [trial.started_at for trial in run.trials][: len(kept)] == kept
     assert all(trial.workload["ledger"]["balanced"] for trial in run.trials)
+
+
+def put_mail(address: str, recipient: str, count: int) -> None:
+    """Ordinary messages into a mailbox of the target, one connection for all."""
+    host, _, port = dict(part.split("=", 1) for part in address.split(","))["smtp"].rpartition(":")
+    with smtplib.SMTP(host, int(port)) as session:
+        for number in range(count):
+            session.sendmail("friend@example.test", recipient, f"Subject: dinner {number}\r\n\r\nAt eight?\r\n")
+
+
+def mail_of(address: str, user: str, password: str) -> int:
+    """Messages in a mailbox of the target."""
+    host, _, port = dict(part.split("=", 1) for part in address.split(","))["pop3"].rpartition(":")
+    session = poplib.POP3(host, int(port))
+    session.user(user)
+    session.pass_(password)
+    count, _ = session.stat()
+    session.quit()
+    return count
+
+
+def test_mail_of_others_stops_the_run_and_goes_only_when_that_was_said(
+    bakeoff: Bakeoff, mail: MailServe, users: Path, tmp_path: Path
+) -> None:
+    address = mail("--users", str(users))
+    put_mail(address, "u0002@bakeoff.test", 3)
+    put_mail(address, "u0005@bakeoff.test", 1)
+    words = ["run", "mail-pop", f"one={address}", "--users", users, *SHORT, "--blocks", "1"]
+    done = bakeoff(*words, "-o", "no.bakeoff")
+    assert done.returncode == 2 and not (tmp_path / "no.bakeoff").exists()
+    assert "one: there are 4 messages in 2 mailboxes that are not Bakeoff's" in done.stderr
+    assert "u0002@bakeoff.test 3, u0005@bakeoff.test 1" in done.stderr and "--empty-mailboxes" in done.stderr
+    assert mail_of(address, "u0002@bakeoff.test", "pw0002") == 3, "nothing was touched"
+    # In a plan file, too.
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        f'[plan]\nname = "p"\nsuite = "mail-pop"\nblocks = 1\n[settings]\nusers = "{users}"\nmixes = [2]\n'
+        'length = "1s"\nramp_up = "100ms"\nramp_down = "100ms"\nempty_mailboxes = true\n'
+        f'[[contender]]\nname = "one"\naddress = "{address}"\n'
+    )
+    done = bakeoff("run", plan, "-o", "yes.bakeoff")
+    assert done.returncode == 0, done.stderr
+    assert "one: 4 messages in 2 mailboxes that are not Bakeoff's" in done.stderr
+    assert "deleted before the first trial" in done.stderr
+    assert mail_of(address, "u0002@bakeoff.test", "pw0002") == 0
+    # What a run leaves behind of its own is no reason to stop.
+    (trial,) = read_run(tmp_path / "yes.bakeoff").trials
+    assert trial.workload["init"]["removed"] == 4 and trial.workload["ledger"]["counts"]["foreign"] == 0
+
+
+def test_a_pop3_server_that_dies_fails_the_trial_and_loses_nothing(
+    bakeoff: Bakeoff, mail: MailServe, users: Path, tmp_path: Path
+) -> None:
+    dying, good = mail("--users", str(users), "--pop3-ends-after", "150"), mail("--users", str(users))
+    words = ["--users", users, *SHORT, "--blocks", "1", "--drain-limit", "1s", "--error-limit", "100%"]
+    done = bakeoff("run", "mail-pop", f"dying={dying}", f"good={good}", *words, "-o", "r.bakeoff")
+    assert done.returncode == 0, done.stderr
+    trials = {trial.contender: trial for trial in read_run(tmp_path / "r.bakeoff").trials}
+    counts = trials["dying"].workload["ledger"]["counts"]
+    assert trials["dying"].state == "failed" and counts["lost"] == 0 < counts["unchecked"]
+    start = f"{counts['unchecked']:,} of {counts['accepted']:,} accepted messages could not be checked"
+    assert trials["dying"].reason.startswith(start)
+    assert "did not keep its mail" not in done.stdout
+    assert trials["good"].state == "ok"
+
+
+FAULTS = {
+    "loses half": ["--lose", "1/2"],
+    "loses a tenth": ["--lose", "1/10"],
+    "loses all": ["--lose", "1/1"],
+    "damages": ["--damage", "1/20"],
+    "doubles": ["--duplicate", "1/20"],
+    "misdelivers": ["--misdeliver", "1/20"],
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_server_with_wrong_books_is_disqualified(
+    bakeoff: Bakeoff, mail: MailServe, users: Path, tmp_path: Path, fault: str
+) -> None:
+    good, bad = mail("--users", str(users)), mail("--users", str(users), *FAULTS[fault])
+    words = ["--users", users, *SHORT, "--length", "500ms", "--blocks", "1", "--drain-limit", "300ms"]
+    done = bakeoff("run", "mail-pop", f"good={good}", f"bad={bad}", *words, "-o", "r.bakeoff")
+    assert done.returncode == 0, done.stderr
+    found = compare_run(read_run(tmp_path / "r.bakeoff"))
+    assert found.pairs[0].primary.verdict.kind == "disqualified"
+    assert found.headline[0].startswith("bad is disqualified, it did not keep its mail")
+    assert found.headline[0] in done.stdout
+
+
+def test_honest_refusals_are_no_wrong_answers(bakeoff: Bakeoff, mail: MailServe, users: Path, tmp_path: Path) -> None:
+    """A server that puts off 5 % of the recipients."""
+    busy = mail("--users", str(users), "--reject", "RCPT=450,1/20")
+    words = ["--users", users, *SHORT, "--length", "500ms", "--blocks", "1", "--drain-limit", "5s"]
+    done = bakeoff("run", "mail-pop", f"open={mail('--users', str(users))}", f"busy={busy}", *words, "-o", "r.bakeoff")
+    assert done.returncode == 0, done.stderr
+    run = read_run(tmp_path / "r.bakeoff")
+    (put_off,) = (trial for trial in run.trials if trial.contender == "busy")
+    assert put_off.state == "ok" and set(put_off.errors) == {"put_off"}
+    assert put_off.workload["ledger"]["counts"]["temporary"] >= put_off.errors["put_off"]
+    assert not any(gate.name == "wrong answers" for gate in compare_run(run).pairs[0].primary.gates)
 
 
 def test_new_accounts_are_the_same_each_time_and_never_written_over_others(bakeoff: Bakeoff, tmp_path: Path) -> None:

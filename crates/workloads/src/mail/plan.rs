@@ -170,7 +170,7 @@ impl MailWorkload {
             listen_s: 0.0,
             prepare_s: (plan.initialise != Initialise::Nothing && plan.pop3.is_some()).then_some(spec.init_limit_s),
             linger_s: spec.linger_s,
-            drain_s: plan.keeps_books().then_some(spec.drain_limit_s),
+            drain_s: (plan.keeps_books() && plan.initialise != Initialise::Look).then_some(spec.drain_limit_s),
         };
         let name = |name: &&str| match (lmtp, *name) {
             (true, "smtp-ehlo") => "lmtp-lhlo".to_owned(),

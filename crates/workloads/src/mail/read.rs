@@ -34,6 +34,8 @@ pub(crate) enum Step {
 
 /// Longest listing that is taken, bytes.
 const LISTING_BYTES_MAX: usize = 64 << 20;
+/// Longest list of capabilities, bytes.
+const CAPABILITIES_BYTES_MAX: usize = 64 << 10;
 /// Lines of a body that are looked at for the id of a message that a report of failed delivery is about.
 const HEAD_LINES: u32 = 60;
 /// A mailbox that is not empty after so many attempts is kept full by someone.
@@ -138,7 +140,8 @@ impl MailSession {
             }
             _ => reader.responses.next(&mut bytes, false, &mut |_| ()),
         };
-        let answer = if reader.listing.len() > LISTING_BYTES_MAX { Err(ErrorClass::Protocol) } else { answer };
+        let most = if step == Step::Capabilities { CAPABILITIES_BYTES_MAX } else { LISTING_BYTES_MAX };
+        let answer = if reader.listing.len() > most { Err(ErrorClass::Protocol) } else { answer };
         match answer {
             Ok(None) => Progress::Pending,
             Ok(Some(_)) if !bytes.is_empty() => self.pop3_broken(step, ErrorClass::Protocol, actions),
@@ -150,6 +153,9 @@ impl MailSession {
 
     /// The server broke the protocol: nothing more can be done with this connection.
     fn pop3_broken(&mut self, step: Step, error: ErrorClass, actions: &mut Actions) -> Progress {
+        if self.plan.initialise == Initialise::Look {
+            self.give_up("this is not POP3");
+        }
         self.pop3_lost(step, error);
         self.hang_up(actions);
         self.failed(Work::Idle, error, 0)

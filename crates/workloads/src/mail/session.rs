@@ -306,7 +306,8 @@ impl Session for MailSession {
         }
         self.disconnected();
         if stage == Stage::Prepare && self.fatal.is_none() && self.next_to_clean() {
-            self.give_up("its mailboxes could not be emptied in the time allowed for initialisation");
+            let what = if self.plan.initialise == Initialise::Look { "looked at" } else { "emptied" };
+            self.give_up(&format!("its mailboxes could not be {what} in the time allowed for initialisation"));
         }
         if stage == Stage::Measure {
             self.response.close();

@@ -12,6 +12,7 @@ from bakeoff.plan.kinds.mail import accounts_digest, mail_settings
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.checks.base import Note
 from bakeoff.run.listeners import backlog
+from bakeoff.run.mail_look import Held, look
 from bakeoff.run.mail_talk import TalkError, open_pop3, open_smtp
 from bakeoff.run.wire import WireError
 
@@ -22,7 +23,9 @@ class MailCheck:
     def __init__(self, plan: Plan) -> None:
         self._settings = mail_settings(plan.settings)
         self._accounts = self._settings.accounts()
+        self._plan = plan
         self._facts: dict[str, dict[str, Any]] = {}
+        self._held: dict[str, Held] = {}
         self.manifest: Manifest | None = None
 
     def answers(self, contender: Contender) -> None:
@@ -38,12 +41,25 @@ class MailCheck:
                 ) from None
 
     def examine(self, contender: Contender) -> None:
-        """See Check. Both servers must greet, and the first and the last account must get in."""
+        """See Check. Both servers must greet, the first and the last account must get in, and no mailbox may hold mail
+        that is not Bakeoff's, unless the plan lets it go.
+        """
         self.answers(contender)
         address = parse_mail_address(contender.address)
         for account in {a.address: a for a in (self._accounts[0], self._accounts[-1])}.values():
             self._let_in(contender, address.reading, account)
         self._facts[contender.name] = self._look(address)
+        self._hold(contender)
+
+    def _hold(self, contender: Contender) -> None:
+        held = look(self._plan, contender, self.addresses(contender))
+        if held.foreign and not self._settings.empty_mailboxes:
+            raise TargetError(
+                f"{contender.name}: there are {held.text}: {self._plan.suite} needs mailboxes without other mail; use "
+                "accounts that are there for nothing else, or give --empty-mailboxes to delete all mail of these "
+                "accounts before each trial"
+            )
+        self._held[contender.name] = held
 
     def _let_in(self, contender: Contender, place: Place, account: Account) -> None:
         try:
@@ -78,7 +94,11 @@ class MailCheck:
 
     def compare(self) -> Sequence[Note]:
         """See Check."""
-        notes = []
+        notes = [
+            Note("warning", f"{name}: {held.text}: deleted before the first trial (--empty-mailboxes)")
+            for name, held in self._held.items()
+            if held.foreign
+        ]
         for name, facts in self._facts.items():
             notes += [
                 Note("info", f"{name}: the {key} is {value}: more connections at once than that can be refused")

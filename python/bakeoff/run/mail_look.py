@@ -1,0 +1,68 @@
+"""What the mailboxes of a contender hold before a run: asked by the engine, which bounds whatever a server says."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bakeoff.agents.local import load_engine
+from bakeoff.agents.result import TrialResult
+from bakeoff.agents.spec import TrialSpec
+from bakeoff.errors import TargetError
+from bakeoff.plan.kinds.mail import MAIL, mail_settings
+from bakeoff.plan.model import Contender, Plan
+
+# Sessions at a time: a look must not be a load.
+THREADS = 2
+LENGTH_S = 0.001
+# Sessions that fail in a row before it gives up.
+RETRIES = 20
+# What a mailbox may take, on average, and how long the engine may need to end.
+MAILBOX_S = 0.1
+PATIENCE_S = 30.0
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class Held:
+    """Messages that are not Bakeoff's, by mailbox."""
+
+    foreign: dict[str, int]
+
+    @property
+    def text(self) -> str:
+        """ "37 messages in 3 mailboxes (u0001@example.test 12, …)"."""
+        messages, boxes = sum(self.foreign.values()), len(self.foreign)
+        named = sorted(self.foreign.items())[:NAMED]
+        listed = ", ".join(f"{address} {count:,}" for address, count in named) + (", …" if boxes > NAMED else "")
+        return (
+            f"{messages:,} message{'s' * (messages != 1)} in {boxes:,} mailbox{'es' * (boxes != 1)} that "
+            f"{'is' if messages == 1 else 'are'} not Bakeoff's ({listed})"
+        )
+
+
+def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
+    """Log in to every mailbox of the plan and count; nothing is deleted. Raises TargetError when that fails."""
+    settings = mail_settings(plan.settings)
+    workload = MAIL.workload(plan, contender, addresses, None)
+    boxes = len(workload["mailboxes"])
+    limit_s = min(settings.init_limit_s, settings.connect_timeout_s + settings.reply_timeout_s + MAILBOX_S * boxes)
+    limits = {"mailboxes_per_client": boxes, "retries": RETRIES, "init_limit_s": limit_s}
+    spec = TrialSpec.model_validate(
+        {
+            "workload": {**workload, "initialise": "look", **limits},
+            "clients": 1,
+            "threads": 1 if settings.shared_mailboxes else min(THREADS, boxes),
+            "length_s": LENGTH_S,
+            "connect_timeout_s": settings.connect_timeout_s,
+            "reply_timeout_s": settings.reply_timeout_s,
+        }
+    )
+    outcome = load_engine().start(spec.to_json()).wait(limit_s + PATIENCE_S)
+    result = None if outcome is None else TrialResult.model_validate(json.loads(outcome.json()))
+    if result is None or result.fatal or result.workload is None:
+        why = result.fatal if result is not None and result.fatal else "it took too long"
+        raise TargetError(
+            f"{contender.name}: its mailboxes could not be looked at ({why}): see whether all accounts work with "
+            "`bakeoff users check`"
+        )
+    return Held(dict(result.workload["init"]["foreign"]))
