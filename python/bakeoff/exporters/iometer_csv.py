@@ -1,8 +1,9 @@
 """Results of block work as Iometer 1.1.0 writes them: 80 columns, one test per trial and cell.
 
-Contenders stand as disks, clients as the workers; rows are ALL (of the test), MANAGER (this machine) and
-DISK. Percentages of CPU are those of this process over the time of the cell; what Bakeoff does not measure
-(interrupts, packets) is 0, as it is where Iometer cannot tell.
+Contenders stand as disks, sessions as the workers; rows are ALL (of the test), MANAGER (this machine), PROCESSOR (what
+this process used of all of them together), WORKER and DISK. Percentages of CPU are those of this process over the time
+of the cell. What Bakeoff does not measure (interrupts, packets) is 0, as it is where Iometer cannot tell; what it does
+not keep for each worker (response times, directions) is blank.
 """
 
 import csv
@@ -43,12 +44,14 @@ SECTOR, MIB, MB = 512, 1 << 20, 1e6
 RAW_PER_S = 1_000_000_000  # raw times are in ns
 
 
-def _row(kind: str, name: str, spec: str, counts: tuple[str, str, str], values: Mapping[str, Any]) -> list[str]:
-    """One row: what `values` does not name is 0."""
+def _row(
+    kind: str, name: str, spec: str, counts: tuple[str, str, str], values: Mapping[str, Any], unknown: Any = 0
+) -> list[str]:
+    """One row: what `values` does not name is `unknown`."""
     head = dict(zip(HEADER, (kind, name, spec, *counts), strict=False))
     cells = []
     for column in HEADER:
-        value = head.get(column, values.get(column, 0))
+        value = head.get(column, values.get(column, unknown))
         cells.append(f"{value:.6f}" if isinstance(value, float) else str(value))
     return cells
 
@@ -123,6 +126,27 @@ def _figures(cell: Mapping[str, Any], raw: bool) -> dict[str, Any]:
     return found | dict(zip(BINS, cell["bins"], strict=True))
 
 
+def _processor(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of processors."""
+    all_figures = _figures(cell, raw=False)
+    return {name: all_figures[name] for name in ("% CPU Utilization", "CPU Effectiveness")}
+
+
+def _worker(cell: Mapping[str, Any], moved_bytes: float, rate_kib_s: float) -> dict[str, Any]:
+    """What is kept of one session: its bytes per second, and its transfers where all have one size."""
+    bytes_per_s = rate_kib_s * 1024.0
+    found: dict[str, Any] = {"MiBps (Binary)": bytes_per_s / MIB, "MBps (Decimal)": bytes_per_s / MB}
+    found |= {"Queue Depth": cell["outstanding"], "Maximum Size": cell["file_bytes"] // SECTOR}
+    if size := cell["record_bytes"]:
+        found["IOps"] = bytes_per_s / size
+    reads, writes = cell["reads"]["bytes"], cell["writes"]["bytes"]
+    for name, only, other in (("Read", reads, writes), ("Write", writes, reads)):
+        if only and not other:
+            found[f"{name} MiBps (Binary)"], found[f"{name} MBps (Decimal)"] = bytes_per_s / MIB, bytes_per_s / MB
+            found["Bytes Read" if name == "Read" else "Bytes Written"] = moved_bytes
+    return found
+
+
 def _stamp(started_at: str) -> str:
     moment = datetime.fromisoformat(started_at)
     return f"{moment:%Y-%m-%d %H:%M:%S}:{moment.microsecond // 1000:03d}"
@@ -170,13 +194,18 @@ class IometerCsv:
 
     def _test(self, writer: Any, trial: TrialRecord, cell: Mapping[str, Any]) -> None:
         stamp = _stamp(trial.started_at)
-        workers = str(trial.mix_clients)
+        sessions = cell["per_client"]
+        workers = str(len(sessions))
         writer.writerow(["'Results"])
         writer.writerow(HEADER)
         spec = cell["operation"]
         summed, raw = _figures(cell, raw=False), _figures(cell, raw=True)
         writer.writerow(_row("ALL", "All", spec, ("1", workers, "1"), summed))
         writer.writerow(_row("MANAGER", "bakeoff", spec, ("", workers, "1"), raw))
+        writer.writerow(_row("PROCESSOR", "all CPUs", spec, ("", "", ""), _processor(cell), unknown=""))
+        for number, (moved_bytes, rate_kib_s) in enumerate(sessions, 1):
+            own = _worker(cell, moved_bytes, rate_kib_s)
+            writer.writerow(_row("WORKER", f"Worker {number}", spec, ("", "", "1"), own, unknown=""))
         writer.writerow(_row("DISK", trial.contender, spec, ("", "", ""), raw))
         writer.writerow(["'Time Stamp"])
         writer.writerow([stamp])

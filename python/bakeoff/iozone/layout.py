@@ -11,6 +11,9 @@ WIDTHS = {
     "record_rewrite": 10, "stride_read": 10, "fwrite": 9, "refwrite": 9, "fread": 9, "refread": 9,
     "pwrite": 9, "repwrite": 9, "pread": 8, "repread": 9,
 }  # fmt: skip
+# Columns whose blank is narrower than their figures.
+BLANKS = {"refread": 8}
+BLANK_STREAMS = " " * 18  # mapped files have no streams: what IOzone leaves for them
 TITLES = {
     "write": "Writer", "rewrite": "Re-writer", "read": "Reader", "reread": "Re-Reader",
     "random_read": "Random read", "random_write": "Random write", "backward_read": "Backward read",
@@ -71,7 +74,7 @@ def heading(options: Options) -> str:
         first += "  random    random     bkwd    record    stride"
         second += "    read     write     read   rewrite      read"
         tail = (
-            ("" if options.mmap else "   fwrite frewrite    fread  freread")
+            (" " * 36 if options.mmap else "   fwrite frewrite    fread  freread")
             + ("  pwrite repwrite   pread   repread" if options.extended else "")
         )  # fmt: skip
         first += " " * max(36, len(tail))
@@ -87,7 +90,11 @@ def row(options: Options, file: int, record: int, values: Mapping[str, int]) -> 
         width = WIDTHS[test]
         off = not options.retest and test in RETESTS and _first_of(test) in wanted
         shown = test in wanted or off
-        text += f"{values.get(test, 0):{width}d}" if shown else " " * width
+        if options.mmap and test == "pwrite":
+            text += BLANK_STREAMS
+        text += f"{values.get(test, 0):{width}d}" if shown else " " * BLANKS.get(test, width)
+    if options.mmap and not options.extended and not options.auto2:
+        text += BLANK_STREAMS
     return text + "\n"
 
 

@@ -18,6 +18,7 @@ REFUSED = {
     "K": "jitter",
     "p": "purging the processor's cache",
     "Q": "offset and latency files: the run file of file-matrix has percentiles",
+    "V": "all data are checked anyway, outside the measured time, with patterns of our own",
     "W": "locking the file",
     "X": "telemetry files",
     "Y": "telemetry files",
@@ -261,6 +262,8 @@ def _valued(options: Options, letter: str, value: str, rest: list[str]) -> None:
     elif letter in number:
         name, least = number[letter]
         setattr(options, name, number_of(letter, value, least))
+        if letter == "P":
+            options.splash.append(f"Binding of processors beginning with {options.processor} ")
     elif letter in lists:
         lists[letter]().append(number_of(letter, value, 1 if letter == "t" else 0))
     elif letter == "f":
@@ -273,8 +276,6 @@ def _valued(options: Options, letter: str, value: str, rest: list[str]) -> None:
         options.think_s = number_of(letter, value) / 1000
     elif letter == "U":
         options.mount = value
-    elif letter == "V":
-        options.splash.append(f"Verify Mode. Pattern {value}")
     else:
         _refuse(letter)
 
@@ -300,7 +301,7 @@ def _plus(options: Options, letters: str, rest: list[str]) -> None:
         options.sync = True
         options.splash.append("Read & Write sync mode enabled.")
     elif letter == "d":
-        options.splash.append(">>> I/O Diagnostic mode enabled. <<<")
+        raise PlanError("-+d is not done here (all data are checked anyway, outside the measured time): leave it out")
     else:
         raise PlanError(f"-+{letter} is not done here: see `bakeoff iozone -h`")
 

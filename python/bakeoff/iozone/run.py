@@ -1,5 +1,6 @@
 """Runs what IOzone's options ask for, on the engine's file matrix."""
 
+import os
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from typing import Any
 from bakeoff import __version__
 from bakeoff.agents.base import Agent
 from bakeoff.agents.spec import FileMatrixWorkload, TrialSpec
-from bakeoff.errors import LabError, TargetError
+from bakeoff.errors import LabError, PlanError, TargetError
 from bakeoff.iozone import layout
 from bakeoff.iozone.layout import THROUGHPUT, Clients
 from bakeoff.iozone.options import Options
@@ -27,6 +28,7 @@ Write = Callable[[str], object]
 def run(options: Options, agent: Agent, write: Write) -> None:
     """Everything, results as they come. Raises a BakeoffError when it cannot be done."""
     check_folder_address(str(options.folder))
+    processors_of(options, max(options.throughput, default=1))
     write(layout.splash(options, __version__, datetime.now().strftime("%a %b %e %H:%M:%S %Y")))
     if options.throughput:
         _throughput(options, agent, write)
@@ -51,6 +53,18 @@ def _matrix(options: Options, agent: Agent, write: Write) -> None:
         write(layout.excel(options, cells))
 
 
+def processors_of(options: Options, clients: int) -> tuple[int, ...] | None:
+    """The processors that clients are bound to in turn: from that of -P on, around to the first. Raises PlanError."""
+    if options.processor is None:
+        return None
+    count = os.cpu_count() or 1
+    chosen = tuple((options.processor + client) % count for client in range(min(clients, count)))
+    if options.processor >= count or not set(chosen) <= os.sched_getaffinity(0):
+        allowed = sorted(os.sched_getaffinity(0))
+        raise PlanError(f"-P {options.processor}: this process may use {allowed}: name one of these")
+    return chosen
+
+
 def value_of(options: Options, cell: dict[str, Any]) -> int:
     """The number in the matrix: whole kB/s, operations/s or µs per operation."""
     elapsed_s, operations = cell["elapsed_s"] or 1e-9, cell["operations"]
@@ -67,6 +81,8 @@ def _throughput(options: Options, agent: Agent, write: Write) -> None:
     record = options.records[0] if options.records else 4 * KIB
     if record > file:
         raise TargetError(f"-r: a record of {record // KIB} kB does not fit a file of {file // KIB} kB")
+    if options.count_min is not None or options.count_max is not None:
+        write(f"\tMin process = {min(options.throughput)} \n\tMax process = {max(options.throughput)} \n")
     found: list[list[Clients]] = []
     for position, count in enumerate(options.throughput):
         write(layout.throughput_head(options, count, file, record, first=position == 0))
@@ -123,7 +139,7 @@ def trial(
         clients=clients,
         length_s=LENGTH_S,
         think_s=options.think_s,
-        pin=None if options.processor is None else (options.processor,),
+        pin=processors_of(options, clients),
     )
     session = agent.start(spec)
     try:

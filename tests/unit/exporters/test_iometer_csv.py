@@ -40,6 +40,8 @@ def cell(**changes: Any) -> dict[str, Any]:
         "operation": "mixed/4K",
         "skipped": None,
         "file_bytes": 1 << 30,
+        "record_bytes": 4096,
+        "per_client": [(400_000, 200.0)] * 4,
         "outstanding": 8,
         "elapsed_s": 2.0,
         "ios_per_s": 200.0,
@@ -94,7 +96,7 @@ def test_rows_hold_the_figures_of_the_cell(tmp_path: Path) -> None:
     assert found[:4] == [["'Test Type", "Test Description"], ["0", "night, run"], ["'Version"], ["1.1.0"]]
     assert ["2026-11-20 10:00:00:000"] in found
     everything = {row[0]: dict(zip(HEADER, row, strict=True)) for row in found if len(row) == 80}
-    assert set(everything) == {HEADER[0], "ALL", "MANAGER", "DISK"}
+    assert set(everything) == {HEADER[0], "ALL", "MANAGER", "PROCESSOR", "WORKER", "DISK"}
     total, disk = everything["ALL"], everything["DISK"]
     rates = [total[name] for name in ("IOps", "Read IOps", "Write IOps")]
     assert rates == ["200.000000", "150.000000", "50.000000"]
@@ -119,6 +121,19 @@ def test_a_cell_in_whose_window_nothing_ended_keeps_the_rate_of_all_its_transfer
     found = rows(IOMETER_CSV.text(run(tmp_path, [cell(reads=nothing, writes=nothing)])))
     total = next(dict(zip(HEADER, row, strict=True)) for row in found if row[0] == "ALL")
     assert (total["IOps"], total["MiBps (Binary)"], total["Read I/Os"]) == ("200.000000", "0.781250", "0")
+
+
+def test_each_session_has_a_row_as_worker_and_the_processors_have_one(tmp_path: Path) -> None:
+    found = rows(IOMETER_CSV.text(run(tmp_path, [cell()])))
+    table = [dict(zip(HEADER, row, strict=True)) for row in found if len(row) == 80]
+    workers = [row for row in table if row[HEADER[0]] == "WORKER"]
+    total = next(row for row in table if row[HEADER[0]] == "ALL")
+    assert [row["Target Name"] for row in workers] == ["Worker 1", "Worker 2", "Worker 3", "Worker 4"]
+    assert sum(float(row["MBps (Decimal)"]) for row in workers) == pytest.approx(float(total["MBps (Decimal)"]))
+    assert sum(float(row["IOps"]) for row in workers) == pytest.approx(float(total["IOps"]))
+    assert all(row["Average Response Time"] == "" for row in workers), "it is not kept for each"
+    processor = next(row for row in table if row[HEADER[0]] == "PROCESSOR")
+    assert (processor["% CPU Utilization"], processor["IOps"]) == (total["% CPU Utilization"], "")
 
 
 def test_specifications_stand_before_the_results(tmp_path: Path) -> None:
