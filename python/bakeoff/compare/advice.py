@@ -18,6 +18,10 @@ from bakeoff.store.records import RunRecord
 
 CEILING_SHARE = 0.7
 FAIRNESS_FLOOR = 0.9
+AUDIT_ADVICE = {
+    "Same content": "See the audits, and look at what each contender sends: their pages differ, so that they do not do "
+    "the same work.",
+}
 LEFT_OUT_ADVICE = {
     "failed": "See the list of trials left out; repeat the run once the cause is known.",
     "interrupted": "See the list of trials left out; `bakeoff resume` repeats interrupted ones.",
@@ -219,7 +223,7 @@ def _audits(audits: tuple[Audit, ...]) -> list[Advisory]:
         Advisory(
             f"Audit “{audit.name}” does not hold in {len(audit.deviating)} of "
             f"{wording.plural(audit.checked, 'trial')}.",
-            "See the audits: a deviation points to the generator, lost operations or a wrong clock.",
+            AUDIT_ADVICE.get(audit.name, "See the audits: the generator, lost operations or a wrong clock."),
         )
         for audit in audits
         if audit.deviating

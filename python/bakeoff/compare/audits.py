@@ -19,8 +19,9 @@ LITTLE_TOLERANCE = 0.02
 LITTLE_RED = 0.10
 # Above this share of failed operations the time they took is missing from R, and the law cannot be checked.
 LITTLE_ERRORS = 0.001
-# Response headers differ, and a few large files more or less move the mean of a short trial.
+# Response headers differ, and the files of a class do a little.
 CONTENT_TOLERANCE = 0.25
+CONTENT_OPERATIONS = 30
 
 
 @dataclass(frozen=True)
@@ -183,25 +184,44 @@ def _rates(trials: list[TrialRecord]) -> Audit:
 
 
 def _content(cube: Cube) -> Audit:
-    """The same work for all: bytes per operation of each contender against the baseline at the same
-    mix and block.
+    """The same work for all: bytes per operation of each class against the baseline at the same mix and block.
+
+    Class by class, for in a short trial chance decides how many of the large ones are among them.
     """
     bad, worst, checked = [], 0.0, 0
     for (contender, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
         other = cube.usable.get((cube.contenders[0], mix, block))
-        if contender == cube.contenders[0] or other is None or not other.bytes_in:
+        if contender == cube.contenders[0] or other is None:
             continue
-        checked += 1
-        mine, theirs = trial.bytes_in / trial.operations, other.bytes_in / other.operations
-        worst = max(worst, abs(mine / theirs - 1.0))
-        if abs(mine / theirs - 1.0) > CONTENT_TOLERANCE:
-            text = f"{mine:,.0f} bytes per operation, {other.contender} {theirs:,.0f}"
-            bad.append(_deviating(trial, text))
+        pairs = _bytes_by_class(trial, other)
+        checked += bool(pairs)
+        off = {name: abs(mine / theirs - 1.0) for name, (mine, theirs) in pairs.items()}
+        worst = max([worst, *off.values()])
+        parts = [
+            f"{name}: {pairs[name][0]:,.0f} bytes per operation, {other.contender} {pairs[name][1]:,.0f}"
+            for name, by in off.items()
+            if by > CONTENT_TOLERANCE
+        ]
+        if parts:
+            bad.append(_deviating(trial, "; ".join(parts[:3])))
     what = (
-        "bytes per operation agree with the baseline's at the same mix and block (headers and chance differ a little)"
+        "bytes per operation of each class agree with the baseline's at the same mix and block (headers differ a "
+        f"little; classes with fewer than {CONTENT_OPERATIONS} operations are not compared)"
     )
     rest = len(cube.usable) - checked
     return Audit("Same content", what, checked, rest, worst, wording.percent(CONTENT_TOLERANCE), tuple(bad))
+
+
+def _bytes_by_class(trial: TrialRecord, other: TrialRecord) -> dict[str, tuple[float, float]]:
+    """Bytes per operation of both, of the classes in which both have enough operations."""
+    base = {part.name: part for part in other.per_operation}
+    return {
+        part.name: (part.bytes_in / part.operations, base[part.name].bytes_in / base[part.name].operations)
+        for part in trial.per_operation
+        if part.name in base
+        and min(part.operations, base[part.name].operations) >= CONTENT_OPERATIONS
+        and base[part.name].bytes_in
+    }
 
 
 def _cells(cube: Cube) -> Audit:

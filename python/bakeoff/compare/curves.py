@@ -17,7 +17,15 @@ from bakeoff.compare.lost import broke
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import error_share
 from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint
-from bakeoff.stats import collapse_after_peak, finite, geometric_interval, mean_interval, saturation
+from bakeoff.stats import (
+    Collapse,
+    Saturation,
+    collapse_after_peak,
+    finite,
+    geometric_interval,
+    mean_interval,
+    saturation,
+)
 from bakeoff.store.records import RunRecord
 
 Floats = NDArray[np.float64]
@@ -103,19 +111,12 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         peak_low=peak.low if peak else math.nan,
         peak_high=peak.high if peak else math.nan,
         peak_p99_ms=p99.points[found.peak].centre if found and p99 else math.nan,
-        saturation_clients=cube.mixes[found.knee] if found and _flattens(cube, found.knee) else None,
+        saturation_clients=cube.mixes[found.knee] if found and _flattens(curve, found.knee) else None,
+        mixes_measured=sum(math.isfinite(point.centre) for point in curve.points),
         peak_is_last_mix=bool(peak and collapse is None),
         last_share_of_peak=collapse.ratio.ratio if collapse else math.nan if peak is None else 1.0,
         collapsed=bool(collapse and collapse.shown),
-        shape=_shape(
-            cube,
-            peak,
-            found.knee if found else 0,
-            collapse is None,
-            bool(collapse and collapse.shown),
-            collapse.ratio.ratio if collapse else 1.0,
-            broken,
-        ),
+        shape=_shape(cube, curve, found, collapse, broken),
         trials_ok=len(usable),
         trials_failed=broken,
         trials_voided=states["voided"],
@@ -132,24 +133,25 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
     )
 
 
-def _flattens(cube: Cube, knee: int) -> bool:
-    """A curve whose first mix near the peak is the last one has not been seen to flatten."""
-    return knee < len(cube.mixes) - 1
+def _flattens(curve: Curve, knee: int) -> bool:
+    """A curve whose first mix near the peak is the last one with a number has not been seen to flatten."""
+    return any(math.isfinite(point.centre) for point in curve.points[knee + 1 :])
 
 
-def _shape(
-    cube: Cube, peak: CurvePoint | None, knee: int, at_end: bool, collapsed: bool, last: float, broken: int
-) -> str:
+def _shape(cube: Cube, curve: Curve, found: Saturation | None, collapse: Collapse | None, broken: int) -> str:
     """What the curve does, in words that the numbers support."""
-    if peak is None:
+    if found is None:
         return "no usable trial"
-    clients = wording.plural(cube.mixes[knee], "client")
-    if len(cube.mixes) == 1:
+    clients, peak = (wording.plural(cube.mixes[index], "client") for index in (found.knee, found.peak))
+    last = collapse.ratio.ratio if collapse else 1.0
+    if sum(math.isfinite(point.centre) for point in curve.points) == 1:
         text = "one mix only: no curve"
-    elif at_end and not _flattens(cube, knee):
-        text = f"still rising at {wording.plural(peak.clients, 'client')}: its limit was not reached"
-    elif collapsed:
+    elif collapse is None and not _flattens(curve, found.knee):
+        text = f"still rising at {peak}: its limit was not reached"
+    elif collapse and collapse.shown:
         text = f"flat from {clients}, falls to {wording.percent(last)} of the peak at the last mix"
+    elif last < 1.0 - SATURATION_SHARE:
+        text = f"highest at {peak}, {wording.percent(last)} of that at the last mix, which may be chance"
     else:
         text = f"flat from {clients} on"
     return f"{text}; {wording.plural(broken, 'trial')} failed" if broken else text

@@ -25,12 +25,15 @@ Q = 0.05
 SMALL_FILE_KIB, SMALL_RECORD_KIB = 2048.0, 32.0
 
 
-def compare_matrix(cube: Cube, level: float, kind: str) -> Matrix | None:
-    """The comparison cell by cell; None when no two contenders have a cell in common."""
+def compare_matrix(cube: Cube, level: float, kind: str, in_memory: frozenset[str] = frozenset()) -> Matrix | None:
+    """The comparison cell by cell; None when no two contenders have a cell in common.
+
+    Contenders ``in_memory`` have no cache in front of something slower.
+    """
     surfaces = [surface for mix in cube.mixes if (surface := build_surface(cube, mix)).keys]
     found = []
     for pair in combinations(range(len(cube.contenders)), 2):
-        works = [_Work(surface, *pair, level) for surface in surfaces]
+        works = [_Work(surface, *pair, level, in_memory) for surface in surfaces]
         works = [work for work in works if np.isfinite(work.served()).any()]
         if not works:
             continue
@@ -51,6 +54,7 @@ class _Work:
     baseline: int
     contender: int
     level: float
+    in_memory: frozenset[str]
 
     @cached_property
     def pair(self) -> PairLogs:
@@ -102,7 +106,12 @@ class _Work:
             small_office=average.over("small office", _small_office),
             tests=tuple(found for test in tests if (found := average.over(test, _of(test))) is not None),
             curves=tuple(curve for curve in curves if curve is not None),
-            regimes=tuple(r for side in (self.baseline, self.contender) for r in regimes(self.surface, side)),
+            regimes=tuple(
+                found
+                for side in (self.baseline, self.contender)
+                if self.surface.contenders[side] not in self.in_memory
+                for found in regimes(self.surface, side)
+            ),
             summary=(),
             sentences=(),
         )

@@ -196,6 +196,7 @@ class ContenderSummary:
     peak_high: float
     peak_p99_ms: float
     saturation_clients: int | None
+    mixes_measured: int
     peak_is_last_mix: bool
     last_share_of_peak: float
     collapsed: bool
@@ -213,6 +214,12 @@ class ContenderSummary:
     generator_wait_share: float
     hung_operations: int
     hung_trials: int
+
+    def saturation(self) -> str:
+        """From how many clients on more of them bring no more work, in words; one mix is no curve."""
+        if self.saturation_clients is not None:
+            return f"{self.saturation_clients:,}"
+        return "not reached" if self.mixes_measured > 1 else "–"
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     contenders = summaries(run, cube, measured, curves)
     audits = audit_all(cube, little)
     info = _info(run, cube, first, smallest, measured[0].unit)
-    matrix = compare_matrix(cube, LEVEL, run.kind) if has_cells(run.trials) else None
+    matrix = compare_matrix(cube, LEVEL, run.kind, _in_memory(run)) if has_cells(run.trials) else None
     sentences = headline(info, pairs, contenders, measured, matrix, starved(run), disqualified(wrong))
     return Comparison(
         schema=SCHEMA,
@@ -66,6 +66,12 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         matrix=matrix,
         mail=mail_summary(run),
     )
+
+
+def _in_memory(run: RunRecord) -> frozenset[str]:
+    """Contenders whose files lie in memory: tmpfs and its like."""
+    facts = (run.environment.get("content") or {}).get("contenders") or {}
+    return frozenset(name for name, known in facts.items() if (known or {}).get("carrier") == "memory")
 
 
 def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: str) -> RunInfo:

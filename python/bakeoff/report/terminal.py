@@ -156,7 +156,7 @@ def _peaks(comparison: Comparison, console: Console) -> RenderableType:
             if math.isnan(c.peak_low)
             else f"{wording.figures(c.peak_low)} – {wording.figures(c.peak_high)}",
             str(c.peak_clients or wording.MISSING),
-            str(c.saturation_clients or "not reached"),
+            c.saturation(),
             str(c.trials_ok),
             str(c.trials_failed),
             str(c.trials_voided),

@@ -50,7 +50,7 @@ def test_audits_hold_on_a_sound_run() -> None:
         ("Counts", {"operations": 7}),
         ("Bytes", {"bytes_in": 7}),
         ("Rates", {"window_s": 9.0}),
-        ("Same content", {"bytes_in": 10**9}),
+        ("Same content", {}),
     ],
 )
 def test_a_broken_number_turns_its_audit_red(name: str, fields: dict[str, object]) -> None:
@@ -59,6 +59,8 @@ def test_a_broken_number_turns_its_audit_red(name: str, fields: dict[str, object
         summary = replace(record.trials[0].service, mean_ns=(record.trials[0].service.mean_ns or 0.0) * 1.2)
         fields = {"service": summary}
     first = record.trials[0]
+    if name == "Same content":
+        fields = {"per_operation": tuple(replace(part, bytes_in=2 * part.bytes_in) for part in first.per_operation)}
     record = change(record, first.contender, first.mix_clients, (first.block,), **fields)
     audit = next(audit for audit in compare_run(record).audits if audit.name == name)
     assert len(audit.deviating) == 1

@@ -38,7 +38,7 @@ def _peaks(context: Context) -> Table:
             f"{wording.figures(c.peak_low)} – {wording.figures(c.peak_high)}",
             wording.MISSING if c.peak_clients is None else f"{c.peak_clients}",
             wording.figures(c.peak_p99_ms),
-            "not reached" if c.saturation_clients is None else f"{c.saturation_clients}",
+            c.saturation(),
             wording.ratio(c.last_share_of_peak),
             c.shape,
         )

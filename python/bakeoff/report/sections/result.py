@@ -38,7 +38,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         lines=(
             (
                 "Saturation",
-                f"from {wording.plural(c.saturation_clients, 'client')}" if c.saturation_clients else "not reached",
+                f"from {wording.plural(c.saturation_clients, 'client')}" if c.saturation_clients else c.saturation(),
             ),
             ("Shape", c.shape),
             ("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms"),

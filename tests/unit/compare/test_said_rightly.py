@@ -1,0 +1,188 @@
+"""Wording that the numbers support: near the margin, with few blocks, with few operations, at one mix, in memory."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from bakeoff.compare import Comparison, compare_run
+from bakeoff.report.compose import compose
+from bakeoff.report.html import render_html
+from bakeoff.report.terminal import print_comparison
+from bakeoff.store.records import OperationRecord, RunRecord
+from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, summary
+from tests.unit.compare.synthetic_cells import blocks_run, matrix_run
+
+NOISY = (replace(FAST, spread=1.5), replace(SLOW, spread=1.5))
+
+
+def near(percent: float, spread: float = 0.012) -> RunRecord:
+    """Two contenders that differ by so much, in blocks that vary by ``spread``."""
+    factor = 1.0 + percent / 100.0
+    one = Server("nginx", 30_000.0 * factor, 0.1 / factor, spread=spread)
+    return run((one, Server("apache", 30_000.0, 0.1, spread=spread)), blocks=8)
+
+
+def printed(comparison: Comparison) -> str:
+    console = Console(file=io.StringIO(), width=300)
+    print_comparison(comparison, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_certain_difference_near_the_margin_is_said_with_its_size() -> None:
+    """Seen: "inconclusive: about 621 more blocks"."""
+    found = compare_run(near(4.2))
+    verdict = found.pairs[0].primary.verdict
+    assert (verdict.kind, verdict.winner, verdict.more_blocks) == ("near_margin", None, None)
+    said = re.fullmatch(r"nginx is faster, by ([\d.]+) to ([\d.]+) %; whether by more than 5 % is open", verdict.text)
+    assert said is not None and float(said[1]) < 4.2 < 5.0 < float(said[2])
+    assert found.headline[0].startswith(verdict.text)
+    assert verdict.text in printed(found)
+    assert "more block" not in found.to_json() + printed(found)
+    assert compose(near(4.2), found).verdict == "A small lead"
+
+
+def test_an_equivalent_pair_that_differs_for_certain_says_so() -> None:
+    found = compare_run(near(2.0, spread=0.003))
+    verdict = found.pairs[0].primary.verdict
+    assert verdict.kind == "equivalent"
+    assert re.fullmatch(r"equivalent within ±5 % \(nginx is faster, by 1\.\d to 2\.\d %\)", verdict.text)
+    assert "nginx is faster, by" in found.headline[0]
+
+
+def test_a_certain_difference_of_a_server_with_failed_trials_is_withheld() -> None:
+    record = change(near(4.2), "nginx", None, None, errors={"refused": 20_000})
+    assert compare_run(record).pairs[0].primary.verdict.kind == "withheld"
+
+
+@pytest.mark.parametrize("blocks", [2, 3, 5])
+@pytest.mark.parametrize("cells", [False, True])
+def test_under_six_blocks_there_is_no_interval_anywhere(blocks: int, cells: bool) -> None:
+    """Seen: "−5,056 – 7,068 Mbit/s", "4.98e-07–53,464", "± 231,467"."""
+    record = matrix_run(lambda *_: 1.2, blocks, spread=1.0) if cells else run(NOISY, blocks=blocks)
+    found = compare_run(record)
+    bounds = re.findall(r'"(?:peak_)?(?:low|high)": ([^,}\s]+)', found.to_json(indent=0))
+    assert bounds and set(bounds) == {"null"}
+    columns = json.loads(found.to_json())
+    for pair in (columns["matrix"] or {"pairs": []})["pairs"]:
+        names = pair["cells"]["columns"]
+        assert {row[names.index("low")] for row in pair["cells"]["rows"]} == {None}
+    page = render_html(compose(record, found))
+    for text in (printed(found), page[: page.index('type="application/json"')] if "application/json" in page else page):
+        assert not re.search(r"± ?\d", text.replace("±5 %", "").replace(f"±{found.run.delta:.0%}", ""))
+        assert not re.search(r"\d ?[–-] ?\d+e|e-0\d", text)
+
+
+def test_from_six_blocks_on_no_interval_of_a_positive_figure_goes_below_zero() -> None:
+    found = compare_run(run(NOISY, blocks=6))
+    for curve in found.curves:
+        for point in curve.points:
+            if curve.metric != "errors":
+                assert 0.0 < point.low <= point.centre <= point.high
+                assert point.centre / point.low == pytest.approx(point.high / point.centre)
+
+
+def test_there_is_one_number_of_further_blocks_and_one_place_for_it() -> None:
+    """Seen: 669 and 823 in one report."""
+    noisy = (replace(FAST, spread=0.25), replace(FAST, name="other", spread=0.25))
+    found = compare_run(run(noisy, seed=3, mixes=(8,)))
+    (pair,) = found.pairs
+    wanted = pair.primary.verdict.more_blocks
+    assert pair.primary.verdict.kind == "inconclusive" and wanted is not None
+    others = [end.verdict for end in pair.secondary] + [p.verdict for curve in pair.curves for p in curve.points]
+    assert {verdict.more_blocks for verdict in others if verdict.kind != "too_few"} == {None}
+    assert set(re.findall(r"([\d,]+) more blocks?", found.to_json() + printed(found))) == {f"{wanted:,}"}
+
+
+def few(operations: int) -> RunRecord:
+    record = run(blocks=8)
+    return replace(
+        record,
+        trials=tuple(
+            replace(t, service=replace(t.service, count=operations)) if t.contender == "apache" else t
+            for t in record.trials
+        ),
+    )
+
+
+def test_no_verdict_on_a_percentile_that_has_too_few_operations() -> None:
+    assert {end.metric: end.verdict.kind for end in compare_run(few(368)).pairs[0].secondary}["p99"] == "better"
+    kinds = {end.metric: (end.verdict.kind, end.blocks) for end in compare_run(few(367)).pairs[0].secondary}
+    assert kinds["p99"] == ("too_few", 0)
+    assert kinds["p95"][0] == "better"
+    assert not any("p99" in line for line in compare_run(few(367)).headline)
+
+
+def test_different_mixes_of_sizes_are_the_same_content_and_different_pages_are_not() -> None:
+    def classes(small: int, large: int, size: int) -> tuple[OperationRecord, ...]:
+        parts = (("small", small, 500), ("large", large, size))
+        return tuple(OperationRecord(name, n, {}, n * by, 0, summary(n, 1.0)) for name, n, by in parts)
+
+    def audited(parts: tuple[OperationRecord, ...]) -> tuple[int, list[str]]:
+        fields: dict[str, Any] = {"per_operation": parts, "bytes_in": sum(part.bytes_in for part in parts)}
+        base = classes(80, 40, 300_000)
+        record = change(run(), "nginx", None, None, per_operation=base, bytes_in=sum(part.bytes_in for part in base))
+        found = compare_run(change(record, "apache", None, None, **fields))
+        (audit,) = (audit for audit in found.audits if audit.name == "Same content")
+        advice = [w.advice for w in found.warnings if "Same content" in w.text]
+        return len(audit.deviating), advice
+
+    assert audited(classes(110, 31, 300_000)) == (0, []), "chance chose fewer large ones"
+    assert audited(classes(110, 2, 900_000)) == (0, []), "too few to say anything"
+    deviating, (advice,) = audited(classes(80, 40, 90_000))
+    assert deviating == 18
+    assert "their pages differ" in advice and "generator" not in advice
+
+
+def test_cached_cells_are_counted_among_the_cells_of_the_average() -> None:
+    """Seen: "15 cells of 14 can only be explained by a cache"."""
+
+    def cached(contender: str, block: int, cell: dict[str, Any]) -> None:
+        cell.update(cached=True, cached_reason="faster than the disk")
+        if contender == "cifs" and block < 4 and cell["record_bytes"] == 512:
+            cell.update(skipped="direct I/O here needs multiples of 4096 bytes")
+
+    found = compare_run(blocks_run(lambda *_: 1.0, change=cached))
+    assert found.matrix is not None
+    (surface,) = found.matrix.pairs
+    said = re.search(r"(\d+) cells of (\d+) can only be explained by a cache", " ".join(surface.summary))
+    assert said is not None and int(said[1]) == int(said[2]) == surface.overall.cells == surface.cached_cells
+
+
+def test_a_contender_in_memory_has_no_cache_regimes() -> None:
+    record = matrix_run(lambda *_: 1.0, tests=("read",))
+    found = compare_run(record)
+    assert found.matrix is not None and {r.contender for r in found.matrix.pairs[0].regimes} == {"nfs", "cifs"}
+    facts = {"contenders": {"nfs": {"carrier": "memory", "file_system": "tmpfs"}, "cifs": {"carrier": "wire"}}}
+    found = compare_run(replace(record, environment={**record.environment, "content": facts}))
+    assert found.matrix is not None and {r.contender for r in found.matrix.pairs[0].regimes} == {"cifs"}
+
+
+def test_a_curve_that_ends_far_below_its_peak_is_not_flat() -> None:
+    """Seen: "flat from 8 clients on" with 0.59 × at the end."""
+    record = run(mixes=(1, 8, 60), blocks=2)
+    trials = tuple(
+        replace(t, operations_per_s=t.operations_per_s * (0.4 if t.block == 1 else 0.9)) if t.mix_clients == 60 else t
+        for t in record.trials
+    )
+    for contender in compare_run(replace(record, trials=trials)).contenders:
+        assert contender.last_share_of_peak < 0.9
+        assert "flat from" not in contender.shape and "which may be chance" in contender.shape
+
+
+def test_one_mix_is_not_saturated() -> None:
+    one = compare_run(run(mixes=(8,)))
+    assert {(c.saturation_clients, c.saturation(), c.shape) for c in one.contenders} == {
+        (None, "–", "one mix only: no curve")
+    }
+    record = change(run(mixes=(1, 4, 8)), "nginx", 4, None, state="failed", reason="gone")
+    record = change(record, "nginx", 8, None, state="failed", reason="gone")
+    left = compare_run(record).contenders[0]
+    assert left.saturation_clients is None and left.shape == "one mix only: no curve; 12 trials failed"
