@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -210,6 +211,15 @@ def _content(cube: Cube) -> Audit:
     )
     rest = len(cube.usable) - checked
     return Audit("Same content", what, checked, rest, worst, wording.percent(CONTENT_TOLERANCE), tuple(bad))
+
+
+def different_content(cube: Cube, audits: tuple[Audit, ...]) -> frozenset[str]:
+    """Contenders whose pages differ from the baseline's in more than half of their trials. Cells name theirs."""
+    if has_cells(cube.usable.values()):
+        return frozenset()
+    bad = Counter(t.contender for audit in audits if audit.name == "Same content" for t in audit.deviating)
+    number = Counter(contender for contender, _, _ in cube.usable)
+    return frozenset(name for name, times in bad.items() if 2 * times > number[name])
 
 
 def _bytes_by_class(trial: TrialRecord, other: TrialRecord) -> dict[str, tuple[float, float]]:

@@ -43,6 +43,8 @@ class Judge:
     work: str
     kind: str
     faults: dict[str, tuple[Fault, ...]] = field(default_factory=dict)
+    # Contenders whose pages differ from the baseline's.
+    different: frozenset[str] = frozenset()
 
     def verdict(
         self,
@@ -95,6 +97,9 @@ class Judge:
 
     def _gates(self, leader: str, follower: str, mixes: tuple[int, ...], alike: bool) -> list[Gate]:
         found: list[Gate] = []
+        if (leader in self.different) != (follower in self.different):
+            text = f"{leader} and {follower} sent different content, which is not the same work"
+            found.append(Gate("different content", "red", text, leader if leader in self.different else follower))
         for name in (leader, follower):
             trials = self.cube.of(name, mixes)
             ahead = alike or name == leader

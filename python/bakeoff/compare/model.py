@@ -22,6 +22,7 @@ GateLevel = Literal["red", "amber"]
 # Every gate and audit there is; `tests/unit/compare/test_every_gate_and_audit.py` trips each one alone.
 GateName = Literal[
     "wrong content",
+    "different content",
     "failed trials",
     "starved clients",
     "unfinished",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from bakeoff.compare.advice import advise
-from bakeoff.compare.audits import audit_all, littles_law
+from bakeoff.compare.audits import audit_all, different_content, littles_law
 from bakeoff.compare.cube import Cube, build_cube, lost_trials
 from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.faults import disqualified, faults_of
@@ -43,11 +43,11 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     little = littles_law(run)
     work = work_word(run.kind)
     wrong = faults_of(run)
-    judge = Judge(cube, little, smallest, work, run.kind, wrong)
+    audits = audit_all(cube, little)
+    judge = Judge(cube, little, smallest, work, run.kind, wrong, different_content(cube, audits))
     pairs = compare_pairs(cube, measured, judge, LEVEL)
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
-    audits = audit_all(cube, little)
     info = _info(run, cube, first, smallest, measured[0].unit)
     matrix = compare_matrix(cube, LEVEL, run.kind, _in_memory(run)) if has_cells(run.trials) else None
     sentences = headline(info, pairs, contenders, measured, matrix, starved(run), disqualified(wrong))

@@ -85,6 +85,7 @@ def ledger(accounted: int) -> Trip:
 
 GATES: dict[GateName, tuple[Trip, GateLevel]] = {
     "wrong content": (on(one, lambda trial: replace(trial, errors={"wrong_content": 1})), "red"),
+    "different content": (on(of(FOLLOWER), fatter), "red"),
     "failed trials": (on(one, lambda trial: replace(trial, state="failed", reason="crashed")), "red"),
     "starved clients": (on(one, starve), "red"),
     "unfinished": (on(one, lambda trial: replace(trial, errors={"unfinished": 1})), "red"),
