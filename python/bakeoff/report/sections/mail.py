@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from statistics import fmean
 
@@ -25,20 +26,16 @@ def section(context: Context) -> Section | None:
 
 
 def _scores(context: Context) -> Table:
-    titles = columns_of(context.comparison)
-    columns = (
-        Column("Clients"),
-        *(Column(title, group=name) for name in context.names for title in (*titles, "drain/s", "sending")),
-    )
+    titles = (*columns_of(context.comparison), "drain/s", "sending")
+    columns = (Column("Clients"), Column("Contender", numeric=False), *(Column(title) for title in titles))
     rows = []
     for index, mix in enumerate(context.comparison.run.mixes):
-        row = [f"{mix}"]
         for name in context.names:
             trials = context.at(name, mix)
-            row += mail_cells(context.comparison, name, index)
-            row.append(wording.figures(fmean([of(t, "flow", "drain", "per_s") for t in trials])) if trials else "–")
-            row.append(wording.percent(fmean([of(t, "share", "sending") for t in trials])) if trials else "–")
-        rows.append(tuple(row))
+            drain = fmean([of(t, "flow", "drain", "per_s") for t in trials]) if trials else math.nan
+            share = fmean([of(t, "share", "sending") for t in trials]) if trials else math.nan
+            cells = mail_cells(context.comparison, name, index)
+            rows.append((f"{mix}", name, *cells, wording.figures(drain), wording.percent(share)))
     note = (
         "Mean over the blocks ± half of the 95 % interval. Delivered: accepted in the window and read back whole in "
         "it, once, counted for each recipient. Backlog: accepted and not read at the end of the window. Response: mean "
@@ -112,7 +109,7 @@ def _ledger(context: Context) -> list[Block]:
     note = (
         "Every message is looked for in every mailbox, and its body is compared by SHA-256. The books balance in each "
         "trial: accepted = delivered + delivered more than once + damaged + lost + could not be checked. Late: "
-        "delivered, but not yet visible when `late_after` was over. Unknown: the connection was lost after the final "
+        "delivered, but not yet visible when late_after was over. Unknown: the connection was lost after the final "
         "dot, so that no copy, one or several are all in order. Foreign: not Bakeoff's, and left alone."
     )
     blocks: list[Block] = [Table("What became of the messages, all trials", columns, rows, note)]
