@@ -1,11 +1,8 @@
 """What all tests share: trials straight through the engine, and built-in targets that behave as told."""
 
-import contextlib
 import json
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +11,7 @@ from typing import Any
 import pytest
 
 from bakeoff import _engine
+from tests.control import PATIENCE_S
 
 # A shell that starts the tests in the background leaves SIGINT ignored, here and in every child; tests of Ctrl-C
 # need it as a terminal gives it.
@@ -35,12 +33,12 @@ class Target:
 
     def counts(self) -> dict[str, Any]:
         """What it has served, once no connection is open: a reply is counted just after it was written."""
-        for _ in range(200):
+        until = time.monotonic() + 30
+        while True:
             counts: dict[str, Any] = json.loads(self._handle.counts())
-            if counts["open"] == 0:
-                break
+            if counts["open"] == 0 or time.monotonic() > until:
+                return counts
             time.sleep(0.01)
-        return counts
 
     def stop(self) -> None:
         """Ends it."""
@@ -98,35 +96,7 @@ def app_workload(address: str, mix: dict[str, float] | None = None, **settings: 
 def run_trial(workload: dict[str, Any], **spec: Any) -> dict[str, Any]:
     """Runs one trial to its end and returns its figures."""
     whole = {"clients": 1, "length_s": 10, "seed": 1, **spec, "workload": workload}
-    outcome = _engine.start(json.dumps(whole)).wait(120)
+    outcome = _engine.start(json.dumps(whole)).wait(PATIENCE_S)
     assert outcome is not None, "the trial did not end"
     result: dict[str, Any] = json.loads(outcome.json())
     return result
-
-
-# Runs only when nothing else wants the core, and not for ever.
-AWAKE = """
-import os, sys, time
-os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-os.sched_setaffinity(0, {int(sys.argv[1])})
-until = time.monotonic() + 120
-while time.monotonic() < until:
-    pass
-"""
-
-
-@pytest.fixture
-def prompt() -> Iterator[None]:
-    """Threads started in the test come before all others, where that is allowed, and no processor sleeps:
-    neither what else runs here nor the waking of a halted virtual processor must look like service time.
-    """
-    before = os.sched_getscheduler(0)
-    awake = [subprocess.Popen([sys.executable, "-c", AWAKE, str(core)]) for core in os.sched_getaffinity(0)]
-    with contextlib.suppress(PermissionError):
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    yield
-    with contextlib.suppress(PermissionError):
-        os.sched_setscheduler(0, before, os.sched_param(0))
-    for process in awake:
-        process.kill()
-        process.wait()

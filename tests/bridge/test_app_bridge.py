@@ -33,13 +33,16 @@ def test_transactions_counted_by_the_server_equal_those_reported(target: MakeTar
 
 def test_network_queue_and_service_make_up_the_whole(target: MakeTarget) -> None:
     server = target(kind="app", service_s=0.004, threads=1)
-    result = run_trial(app_workload(server.address, {"upload": 1}), clients=4, length_s=2, ramp_up_s=0.3)
+    workload = app_workload(server.address, {"upload": 1})
+    result = run_trial(workload, clients=4, length_s=600, max_operations=400)
     means = {step["name"]: step["summary"]["mean_ns"] for step in result["steps"]}
     parts = sum(means[name] for name in ("network", "queue", "service"))
     assert parts == pytest.approx(result["service"]["mean_ns"], rel=0.01)
     assert parts == pytest.approx(sum(means[f"upload/{name}"] for name in ("network", "queue", "service")), rel=1e-6)
+    kept = server.counts()["kinds"]["upload"]
+    assert means["queue"] == pytest.approx(kept["queue_mean_ns"], rel=0.002)
     # One thread, four clients that always want something: three wait while one is served.
-    assert means["queue"] == pytest.approx(3 * means["service"], rel=0.05)
+    assert means["queue"] + means["network"] >= 0.98 * 3 * means["service"]
     assert result["workload"]["server"]["threads"] == 1
 
 
@@ -73,9 +76,9 @@ def test_a_faultless_server_is_never_accused(target: MakeTarget) -> None:
 
 def test_a_full_queue_is_told_and_keeps_the_connection(target: MakeTarget) -> None:
     server = target(kind="app", service_s=0.02, threads=1, queue=1)
-    result = run_trial(app_workload(server.address, {"upload": 1}), clients=4, length_s=1)
+    result = run_trial(app_workload(server.address, {"upload": 1}), clients=4, length_s=600, max_operations=60)
     # A hello that finds the queue full is refused; whoever is in stays in.
-    assert set(result["errors"]) <= {"wrong_status", "refused"} and result["operations"] > 20
+    assert set(result["errors"]) <= {"wrong_status", "refused"} and result["operations"] > 0
     assert result["connections"]["opened"] <= 4 + result["errors"].get("refused", 0)
     # The reply to a client may come after the end of the trial, where nothing counts any more.
     assert result["workload"]["refusals"] == {"busy": pytest.approx(result["errors_total"], abs=4)}
@@ -85,7 +88,8 @@ def test_a_server_without_room_refuses_and_is_not_hammered(target: MakeTarget) -
     server = target(kind="app", data_limit_bytes=16 << 20)
     result = run_trial(app_workload(server.address), clients=2, length_s=1)
     assert result["operations"] > 0 and set(result["errors"]) == {"refused"}
-    assert result["errors_total"] < 100, "the pause between tries grows"
+    # At once, then after 1, 2, 4 … 64 ms, then each 100 ms: 17 tries in a second, when none is late.
+    assert result["errors_total"] <= 2 * 18, "the pause between tries grows"
 
 
 def test_a_unix_socket(target: MakeTarget, tmp_path) -> None:  # type: ignore[no-untyped-def]

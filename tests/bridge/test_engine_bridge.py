@@ -6,13 +6,15 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bakeoff import _engine
+from tests.control import PATIENCE_S
 
-NULL: dict[str, Any] = {"workload": {"kind": "null"}, "clients": 2, "length_s": 30}
+NULL: dict[str, Any] = {"workload": {"kind": "null"}, "clients": 2, "length_s": 3600}
 
 
 def start(**changes: Any) -> Any:
@@ -33,56 +35,43 @@ def test_bad_specifications_raise_with_words() -> None:
 
 def test_a_trial_is_a_handle_that_can_be_watched_and_cancelled() -> None:
     handle = start()
-    assert handle.wait(0.3) is None
-    snapshot = json.loads(handle.snapshot())
+    while (snapshot := json.loads(handle.snapshot()))["operations"] == 0:
+        assert handle.wait(0.01) is None
     assert snapshot["phase"] == "window"
-    assert snapshot["operations"] > 0
-    began = time.monotonic()
     handle.cancel()
-    outcome = handle.wait(5)
-    assert time.monotonic() - began < 1
-    result = json.loads(outcome.json())
+    result = json.loads(handle.wait(PATIENCE_S).json())
     assert result["cancelled"] is True
-    assert 0.2 < result["window_s"] < 2
+    assert 0 < result["window_s"] <= result["elapsed_s"] < 3600, "it ended before its time"
 
 
 def test_waiting_releases_the_interpreter_lock() -> None:
-    handle = start(length_s=1)
-    ticks = 0
-    stop = threading.Event()
-
-    def tick() -> None:
-        nonlocal ticks
-        while not stop.is_set():
-            ticks += 1
-            time.sleep(0.001)
-
-    thread = threading.Thread(target=tick)
+    """The trial ends only when another thread of the interpreter has cancelled it."""
+    handle = start()
+    thread = threading.Timer(0.1, handle.cancel)
     thread.start()
-    handle.wait(5)
-    stop.set()
+    outcome = handle.wait(PATIENCE_S)
+    assert outcome is not None and json.loads(outcome.json())["cancelled"] is True
     thread.join()
-    assert ticks > 100
 
 
 def test_ctrl_c_ends_a_wait_at_once() -> None:
     code = (
         "import json; from bakeoff import _engine; print('ready', flush=True)\n"
-        f"_engine.start({json.dumps(json.dumps(NULL))}).wait(30)"
+        f"_engine.start({json.dumps(json.dumps(NULL))}).wait(3600)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
-    time.sleep(0.3)
-    began = time.monotonic()
+    # The wait has begun when the trial's threads are there.
+    while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 2:
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=10)
-    assert time.monotonic() - began < 1.5
+    _, errors = process.communicate(timeout=PATIENCE_S)
     assert b"KeyboardInterrupt" in errors
 
 
 def test_histogram_blobs_give_the_percentiles_of_the_result() -> None:
-    outcome = start(length_s=0.3).wait(10)
+    outcome = start(length_s=0.3).wait(PATIENCE_S)
     result = json.loads(outcome.json())
     blobs = outcome.histograms()
     assert set(blobs) >= {"service", "op/nothing"}

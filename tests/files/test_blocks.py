@@ -86,11 +86,13 @@ def test_every_pattern_runs_at_every_depth(folder: Path, outstanding: int, clien
             assert cell["writes"]["ios"] == 0
         if pattern.endswith("write"):
             assert cell["reads"]["ios"] == 0
-        if cell["operations"] > 1000 and pattern == "mixed":
-            assert 0.4 < cell["reads"]["ios"] / cell["operations"] < 0.6
-    if outstanding == 1:  # Little's law: clients are busy all the time, but for what is outside the clock
-        cell = cells["random_read/4K"]
-        assert cell["ios_per_s"] * cell["service"]["mean_ns"] / 1e9 == pytest.approx(clients, rel=0.25)
+        if pattern == "mixed":  # a fair coin for each, 4.9 standard deviations
+            assert abs(cell["reads"]["ios"] - cell["writes"]["ios"]) <= 4.9 * cell["operations"] ** 0.5 + 1
+    # Little's law: never more under way than there may be, but for those that began before the clock did.
+    for cell in cells.values():
+        under_way = cell["ios_per_s"] * cell["service"]["mean_ns"] / 1e9
+        before = clients * depth * cell["service"]["max_ns"] / 1e9 / cell["elapsed_s"]
+        assert 0 < under_way <= 1.01 * clients * depth + before, (cell["operation"], under_way, before)
 
 
 @pytest.mark.parametrize(("block", "outstanding"), [(4 << 10, 1), (256 << 10, 1), (4 << 10, 32)])
@@ -99,8 +101,8 @@ def test_sixty_clients_need_their_blocks_and_a_mebibyte_each_at_most(
 ) -> None:
     specs = [pattern_spec(pattern, block, 50.0, 50.0) for pattern in PATTERNS]
     told = appetite(blocks(folder, specs, 60, outstanding=outstanding, cell_s=0.3))
-    # On two processors some client may get no turn in that time.
-    assert (told["fatal"], told["errors"]) == (None, {}) and told["clients"] >= 55
+    # On a busy machine some clients may get no turn in that time; they have their memory from the start.
+    assert (told["fatal"], told["errors"]) == (None, {}) and told["operations"] > 0
     assert told["grown"] <= 60 * (block * outstanding + (1 << 20)), f"{told['grown'] / 2**20:.1f} MiB"
 
 
@@ -110,7 +112,9 @@ def test_named_specifications_run_with_all_their_sizes(folder: Path) -> None:
     server = cells["File server"]
     mean = server["bytes"] / server["operations"]
     expected = sum(line.size * line.share for line in find("File server").lines) / 100
-    assert mean == pytest.approx(expected, rel=0.15)
+    # The mean of so many draws: six times its own deviation is met less than once in a million.
+    deviation = sum(line.share / 100 * (line.size - expected) ** 2 for line in find("File server").lines) ** 0.5
+    assert abs(mean - expected) <= 6 * deviation / server["operations"] ** 0.5
     assert cells["Web server"]["writes"]["ios"] == 0
 
 

@@ -1,8 +1,6 @@
 """file-matrix on real file systems: several clients, and what is counted when they stop each other."""
 
 import os
-import statistics
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -68,23 +66,6 @@ def test_short_files_with_stonewall_have_sane_times_and_every_idle_client_is_nam
         assert cell["whole"] == (min(moved) == cell["file_bytes"])
         fastest = cell["file_bytes"] / KIB / cell["fastest_kib_s"]
         assert cell["last_done_s"] >= 0.99 * fastest, "no client is done before its own clock says so"
-
-
-def test_two_clients_on_two_processors_start_together(memory: Path) -> None:
-    """A client that still sleeps when the other has read 64 KiB has nothing to its name. A busy machine makes both
-    share a processor, so that one good series of trials within a minute is enough.
-    """
-    tests = ["read", "reread", "random_read", "backward_read", "stride_read"]
-    pairs = [[64 * KIB, record * KIB] for record in (4, 8, 16)] + [[128 * KIB, 4 * KIB], [256 * KIB, 4 * KIB]]
-
-    def idle_share() -> float:
-        found = cells(measure(memory, 2, pairs=pairs, tests=tests, stonewall=True))
-        return sum(cell["idle_clients"] > 0 for cell in found) / len(found)
-
-    until = time.monotonic() + 60
-    while statistics.median(shares := [idle_share() for _ in range(9)]) > 0.25:
-        assert time.monotonic() < until, f"shares of cells with an idle client: {shares}"
-        time.sleep(1)
 
 
 def test_a_processor_that_is_not_there_is_told(memory: Path) -> None:

@@ -195,14 +195,6 @@ def test_body_and_final_reply_are_told_apart() -> None:
     assert steps["smtp-body/written"]["count"] == body["operations"]
 
 
-def test_the_time_is_shared_thirty_to_seventy() -> None:
-    """Whatever a step costs: here sending is made slow by large messages."""
-    place = places((server := serve(delay_s=0.001)).address())
-    result = run(spec(place["smtp"], place["pop3"], trial={"clients": 4, "length_s": 4.0}))
-    assert server is not None
-    assert result["workload"]["share"]["sending"] == pytest.approx(0.30, abs=0.02)
-
-
 def test_visible_latency_is_an_interval_around_the_truth() -> None:
     """Every message is visible 300 ms after it was accepted: later than the last miss, not later than the first hit."""
     place = places((server := serve(defer={"count": 1, "of": 1, "for_s": 0.3})).address())

@@ -436,3 +436,41 @@ fn random_bytes_do_no_harm() {
         assert_eq!(figures["ledger"]["balanced"], true, "{figures}");
     }
 }
+
+/// What a willing server answers to what was sent; mailboxes are empty.
+fn willing(sending: bool, sent: &str) -> &'static str {
+    match sent.split([' ', '\r']).next().unwrap_or_default() {
+        "" if sending => "220 mx\r\n",
+        "DATA" => "354 go\r\n",
+        "QUIT" if sending => "221 bye\r\n",
+        "CAPA" | "UIDL" | "LIST" => "+OK\r\n.\r\n",
+        "STAT" => "+OK 0 0\r\n",
+        _ if sending => "250 ok\r\n",
+        _ => "+OK\r\n",
+    }
+}
+
+#[test]
+fn the_time_is_shared_as_planned_to_within_a_session() {
+    for share in [0.1, 0.3, 0.75] {
+        let mut drive = Drive::new(&workload(|spec| spec["sending_share"] = json!(share)), Stage::Measure);
+        let (mut sending_steps, mut all_steps, mut session_steps) = (0_u32, 0_u32, 0_u32);
+        while all_steps < 5_000 || session_steps > 0 {
+            let actions = drive.begin();
+            let sends = matches!(drive.session.work, Work::Send(_));
+            let sent = String::from_utf8_lossy(drive.session.outgoing()).into_owned();
+            if actions.connect.is_some() {
+                assert_eq!(drive.event(Event::Connected).0, None);
+            }
+            let reply = if actions.connect.is_some() { willing(sends, "") } else { willing(sends, &sent) };
+            assert!(drive.event(Event::Received(reply.as_bytes())).0.is_some(), "{sent:?}: {reply:?}");
+            sending_steps += u32::from(sends);
+            all_steps += 1;
+            let ended = drive.steps.last().is_some_and(|step| step.ends_with("-quit"));
+            session_steps = if ended { 0 } else { session_steps + 1 };
+        }
+        // Every step takes a millisecond; no session has more than eight.
+        let off = f64::from(sending_steps) - share * f64::from(all_steps);
+        assert!(off.abs() <= 8.0, "{share}: {sending_steps} of {all_steps} ms were spent in sending");
+    }
+}
