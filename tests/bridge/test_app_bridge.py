@@ -40,7 +40,7 @@ def test_network_queue_and_service_make_up_the_whole(target: MakeTarget) -> None
     assert parts == pytest.approx(result["service"]["mean_ns"], rel=0.01)
     assert parts == pytest.approx(sum(means[f"upload/{name}"] for name in ("network", "queue", "service")), rel=1e-6)
     kept = server.counts()["kinds"]["upload"]
-    assert means["queue"] == pytest.approx(kept["queue_mean_ns"], rel=0.002)
+    assert means["queue"] == pytest.approx(kept["queue_mean_ns"], rel=0.03)
     # One thread, four clients that always want something: three wait while one is served.
     assert means["queue"] + means["network"] >= 0.98 * 3 * means["service"]
     assert result["workload"]["server"]["threads"] == 1
