@@ -1,16 +1,18 @@
-"""Runs the Rust and the Python tests and ends with one line that counts both.
+"""Runs the Rust and the Python tests side by side and ends with one line that counts both.
 
-The exit status is 0 only when all passed and each suite ran at least one test. `--quick` runs what fits into a minute
-on two cores; all other arguments are pytest's.
+No test's outcome depends on how busy the machine is, so there is a process of Python tests more than processors: most
+of them wait. The exit status is 0 only when all passed and each suite ran at least one test. `--quick` runs what fits
+into a minute on two cores; all other arguments are pytest's.
 """
 
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 CARGO = ["cargo", "test", "--no-fail-fast", "--locked"]
@@ -24,32 +26,35 @@ QUICK = ["tests/unit", "tests/bridge", "tests/truth/test_web_truth.py"]
 NOT_QUICK = {
     "tests/unit/report/test_cells.py",
     "tests/unit/report/test_html.py",
-    "tests/unit/report/test_size_and_speed.py",
+    "tests/unit/report/test_size.py",
     "tests/unit/stats/test_simulation.py",
     "tests/unit/store/test_damage.py",
 }
 
 
-def run_cargo(command: list[str]) -> tuple[int, int]:
-    """Returns (passed, failed) of a `cargo test`, its output shown as it comes."""
-    passed = failed = 0
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert process.stdout is not None
-    for line in process.stdout:
-        sys.stdout.write(line)
-        if found := re.search(r"test result: \w+\. (\d+) passed; (\d+) failed", line):
-            passed += int(found[1])
-            failed += int(found[2])
-    if process.wait() != 0 and failed == 0:
-        failed = 1  # it did not even build
-    return passed, failed
+def start_cargo(command: list[str], output: IO[str]) -> subprocess.Popen[bytes]:
+    """A `cargo test`, which goes on by itself."""
+    return subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+
+
+def cargo_counts(process: subprocess.Popen[bytes], output: IO[str]) -> tuple[int, int]:
+    """Returns (passed, failed) of `cargo test` and shows what it said."""
+    status = process.wait()
+    output.seek(0)
+    text = output.read()
+    sys.stdout.write(text)
+    found = re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed", text)
+    passed, failed = (sum(int(pair[at]) for pair in found) for at in (0, 1))
+    return passed, failed if failed or status == 0 else 1  # it did not even build
 
 
 def run_pytest(arguments: list[str]) -> tuple[int, int]:
     """Returns (passed, failed) of pytest; a skipped test counts as failed."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
+        workers = str(len(os.sched_getaffinity(0)) + 1)
         command = [sys.executable, "-m", "pytest", f"--junitxml={report}", "-rs", *arguments]
+        command += ["--numprocesses", workers, "--dist", "loadgroup", "--no-loadscope-reorder"]
         status = subprocess.run(command, cwd=ROOT, check=False).returncode
         if not report.exists():
             return 0, 1
@@ -59,22 +64,20 @@ def run_pytest(arguments: list[str]) -> tuple[int, int]:
     return total - bad, bad if bad or status == 0 else 1
 
 
-def quick_halves() -> list[list[str]]:
-    """The files of QUICK, dealt to two processes."""
+def quick_files() -> list[str]:
+    """The files of QUICK."""
     found = sorted(file for place in QUICK for file in (ROOT / place).glob("**/test_*.py"))
     found += [ROOT / place for place in QUICK if place.endswith(".py")]
-    files = [str(path.relative_to(ROOT)) for path in found if str(path.relative_to(ROOT)) not in NOT_QUICK]
-    return [files[0::2], files[1::2]]
+    return [file for path in found if (file := str(path.relative_to(ROOT))) not in NOT_QUICK]
 
 
 def main() -> int:
     """Runs both suites, or what is quick of them."""
-    if sys.argv[1:] == ["--quick"]:
-        results = [run_cargo(QUICK_CRATES)]
-        with ThreadPoolExecutor() as both:
-            results += both.map(run_pytest, quick_halves())
-    else:
-        results = [run_cargo(ALL_CRATES), run_pytest(sys.argv[1:])]
+    quick = sys.argv[1:] == ["--quick"]
+    with tempfile.TemporaryFile("w+") as output:
+        cargo = start_cargo(QUICK_CRATES if quick else ALL_CRATES, output)
+        python = run_pytest(quick_files() if quick else sys.argv[1:])
+        results = [python, cargo_counts(cargo, output)]
     passed, failed = (sum(result[i] for result in results) for i in (0, 1))
     sys.stdout.write(f"\n{passed} passed, {failed} failed\n")
     return 0 if failed == 0 and all(passed for passed, _ in results) else 1

@@ -6,6 +6,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,29 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Marks of runs that tests start (bakeoff.run.started_here) belong into no real user's state folder.
 _STATE = tempfile.TemporaryDirectory(prefix="bakeoff-test-state-")
 os.environ["XDG_STATE_HOME"] = _STATE.name
+
+# Tests of files look at the page cache, and some of them empty that of the whole machine: one at a time.
+OWN_FILES = ("test_mix.py", "test_dbench_live.py", "test_iozone.py")
+SLOWEST_FIRST = ("files", "servers", "truth", "cli")
+
+
+def _group(path: Path) -> str:
+    """Tests of one file share servers and mounts, so they run one after the other, in one process."""
+    return "page cache" if path.parent.name == "files" and path.name not in OWN_FILES else str(path)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What may run beside what (`scripts/run_tests.py` uses several processes), and what begins first."""
+
+    def rank(item: pytest.Item) -> int:
+        folder = item.path.parent.name
+        return SLOWEST_FIRST.index(folder) if folder in SLOWEST_FIRST else len(SLOWEST_FIRST)
+
+    items.sort(key=rank)
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item.path)))
+
 
 TrialRunner = Callable[..., dict[str, Any]]
 

@@ -17,7 +17,7 @@ from scipy.stats import binom
 # A normal deviate is beyond this once in two million times: in no test may chance decide more often than 1 in 1e6.
 DEVIATIONS = 4.9
 # A watchdog for what hangs, seconds. Nothing may depend on it: the slowest machine is to be done long before.
-PATIENCE_S = 600.0
+PATIENCE_S = 900.0
 
 Ask = Callable[[socket.socket], None]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bakeoff.agents.local import load_engine
+from tests.control import PATIENCE_S
 
 RUN = "00112233445566aa"
 # States of /proc/net/tcp.
@@ -52,7 +53,7 @@ def spec(smtp: str | None, pop3: str | None, **changes: Any) -> dict[str, Any]:
     }
 
 
-def run(description: dict[str, Any], timeout_s: float = 120.0) -> dict[str, Any]:
+def run(description: dict[str, Any], timeout_s: float = PATIENCE_S) -> dict[str, Any]:
     """The result of a trial."""
     handle = load_engine().start(json.dumps(description))
     outcome = handle.wait(timeout_s)

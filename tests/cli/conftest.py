@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.control import PATIENCE_S
+
 COMMAND = [sys.executable, "-m", "bakeoff"]
 Bakeoff = Callable[..., subprocess.CompletedProcess[str]]
 Serve = Callable[..., str]
@@ -28,7 +30,7 @@ def target(*words: str) -> Iterator[str]:
         yield found[1]
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0
+        assert process.wait(PATIENCE_S) == 0
 
 
 @pytest.fixture(scope="session")
@@ -58,7 +60,7 @@ def bakeoff(tmp_path: Path) -> Bakeoff:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=PATIENCE_S,
             check=False,
             **options,
         )  # type: ignore[call-overload, no-any-return]

@@ -12,6 +12,7 @@ from bakeoff.corpus.write import write_corpus
 from bakeoff.mail.accounts import new_accounts, write_accounts
 from bakeoff.store.read import read_run
 from tests.conftest import Target
+from tests.control import PATIENCE_S
 
 PLANS = sorted((Path(__file__).parents[2] / "plans").glob("*.toml"))
 MIXES = ["--mixes", "1,2", "--blocks", "1"]
@@ -49,7 +50,7 @@ def test_the_plan_runs(plan: Path, target: Callable[..., Target], tmp_path: Path
     shortened.write_text(text)
     run_file = tmp_path / "run.bakeoff"
     command = [sys.executable, "-m", "bakeoff", "run", str(shortened), *SHORT.get(suite[1], TIMED), "-o", str(run_file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     run = read_run(run_file)
     assert [trial.state for trial in run.trials] == ["ok"] * 4

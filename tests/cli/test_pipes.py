@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import COMMAND, Bakeoff, Serve
+from tests.control import PATIENCE_S
 from tests.unit.compare.synthetic import FULL_MIXES, run
 from tests.unit.store.builders import stored
 
@@ -18,7 +19,7 @@ def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path: Path, words: tuple[
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()  # before the first line is written
         said = process.stderr.read().decode()
-        process.wait(60)
+        process.wait(PATIENCE_S)
     assert (process.returncode, said) == (141, "")
 
 
@@ -30,5 +31,5 @@ def test_a_run_whose_progress_nobody_reads_goes_on_to_its_end(serve: Serve, tmp_
         process.stderr.readline()
         process.stderr.close()
         assert "Run file: r.bakeoff" in process.stdout.read()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE_S) == 0
     assert ", complete" in bakeoff("show", "r.bakeoff").stdout

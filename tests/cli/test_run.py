@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import COMMAND, Bakeoff, Serve
+from tests.control import PATIENCE_S
 
 FAST = ["--mixes", "1,2", "--length", "600ms", "--blocks", "2"]
 
@@ -33,7 +34,7 @@ def test_two_contenders_from_start_to_verdict(bakeoff: Bakeoff, serve: Serve, tm
     slow = [t for t in found if t["contender"] == "slow"]
     for t in slow:
         service = t["service_ms"]
-        assert isinstance(service, dict) and 4.8 < service["p50"] < 8
+        assert isinstance(service, dict) and service["p50"] > 4.99
         assert isinstance(t["per_operation"], dict) and t["per_operation"]["dynamic"]["operations"] > 0
     assert [p.name for p in tmp_path.iterdir()] == ["r.bakeoff"]
     again = bakeoff("run", "web-dynamic", f"fast={serve()}", *FAST, "-o", "r.bakeoff")
@@ -62,10 +63,11 @@ def interrupt_after_first_trial(process: subprocess.Popen[str], number: signal.S
         said += line
         if line.startswith("[1/"):
             break
-    time.sleep(0.3)
+    # A fifth of the second trial: neither before it nor, on a machine that is late, after it.
+    time.sleep(0.5)
     process.send_signal(number)
     said += process.stderr.read()
-    process.wait(20)
+    process.wait(PATIENCE_S)
     return said
 
 
@@ -89,9 +91,8 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(
     with subprocess.Popen(
         [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        began = time.monotonic()
         said = interrupt_after_first_trial(process, number)
-        assert process.returncode == 130 and time.monotonic() - began < 15
+        assert process.returncode == 130
     assert "1 of 4 trials are kept in r.bakeoff. Go on with: bakeoff resume r.bakeoff" in said
     assert "Traceback" not in said
     assert [t["state"] for t in trials(bakeoff, "r.bakeoff")] == ["ok", "interrupted"]
@@ -208,11 +209,11 @@ def test_on_a_terminal_the_progress_is_drawn(serve: Serve, tmp_path: Path) -> No
         stdout=subprocess.PIPE,
         stderr=follower,
         env=os.environ | {"TERM": "xterm", "COLUMNS": "150"},
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     os.close(follower)
-    reader.join(5)
+    reader.join(PATIENCE_S)
     text = drawn.decode()
     assert done.returncode == 0, text
     for part in ("1 client", "operations/s", "0 errors", "left", "block 1/1"):

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from typing import Any
 
+from tests.control import PATIENCE_S
+
 SCRIPT = """
 import json, sys
 from pathlib import Path
@@ -18,7 +20,7 @@ def high_water():
 agent = LocalAgent()
 before = high_water()
 spec = TrialSpec.model_validate(json.loads(sys.argv[1]))
-result = agent.start(spec).wait(100).result
+result = agent.start(spec).wait(900).result
 told = {"fatal": result.fatal, "errors": result.errors, "operations": result.operations}
 print(json.dumps({**told, "clients": sum(c.operations > 0 for c in result.per_client), "grown": high_water() - before}))
 """
@@ -29,6 +31,6 @@ def appetite(spec: dict[str, Any]) -> dict[str, Any]:
     `grown` at its largest.
     """
     command = [sys.executable, "-c", SCRIPT, json.dumps(spec)]
-    out = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    out = subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE_S).stdout
     found: dict[str, Any] = json.loads(out)
     return found

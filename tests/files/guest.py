@@ -14,6 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.control import PATIENCE_S
 from tests.files.mounts import need
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,7 +120,9 @@ def run_in_guest(base: Path, commands: list[list[str]], patience_s: float) -> Sa
     (base / "commands.json").write_text(json.dumps(commands))
     compileall.compile_dir(ROOT / "python", quiet=2)  # what is installed is compiled; the guest cannot write it
     words = ["smbpasswd", "-c", str(base / "smb.conf"), "-L", "-a", "-s", "root"]
-    subprocess.run(words, input=f"{PASSWORD}\n{PASSWORD}\n", check=True, capture_output=True, text=True, timeout=30)
+    subprocess.run(
+        words, input=f"{PASSWORD}\n{PASSWORD}\n", check=True, capture_output=True, text=True, timeout=PATIENCE_S
+    )
     own = ["unshare", "--net", "--pid", "--mount-proc", "--fork", "--kill-child"]
     with (base / "outside.log").open("wb") as log:
         outside = subprocess.Popen([*own, "bash", "-c", OUTSIDE.format(**names)], stdout=log, stderr=log)
@@ -128,7 +131,7 @@ def run_in_guest(base: Path, commands: list[list[str]], patience_s: float) -> Sa
                 outside.wait(patience_s)
         finally:
             outside.kill()
-            outside.wait(10)
+            outside.wait(PATIENCE_S)
     said = base / "said"
     text = said.read_text() if said.exists() else "the guest did not start"
     ended = (base / "ended").read_text().strip() if (base / "ended").exists() else f"after {patience_s:g} s"

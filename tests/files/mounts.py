@@ -13,13 +13,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.control import PATIENCE_S
+
 IMAGE_MIB = 400  # mkfs.xfs refuses less than 300 MiB
 SSHD = "/usr/sbin/sshd"
 
 
 def command(*words: str | Path, check: bool = True) -> str:
     """Standard output of a command that has to work; what it complained of when it did not."""
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [str(word) for word in words], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     assert done.returncode == 0 or not check, f"{words}: {done.stdout}{done.stderr}"
     return done.stdout
 
@@ -85,7 +89,7 @@ class LoopDisk:
 
     def close(self) -> None:
         """Unmount it: a ring that was closed keeps its files for a moment."""
-        until = time.monotonic() + 10
+        until = time.monotonic() + PATIENCE_S
         while subprocess.run(["umount", str(self.point)], capture_output=True, check=False).returncode:
             assert time.monotonic() < until, f"{self.point} stays busy"
             time.sleep(0.05)
@@ -171,7 +175,7 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_for(what: Callable[[], bool], name: str, patience_s: float = 10.0) -> None:
+def wait_for(what: Callable[[], bool], name: str, patience_s: float = PATIENCE_S) -> None:
     """Wait until something is so."""
     ends = time.monotonic() + patience_s
     while not what():
@@ -184,4 +188,4 @@ def end(process: subprocess.Popen[bytes]) -> None:
     for pid in [*descendants(process.pid), process.pid]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, 9)
-    process.wait(10)
+    process.wait(PATIENCE_S)

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.control import PATIENCE_S
+
 SFTP_SERVER = "/usr/lib/openssh/sftp-server"
 
 
@@ -37,7 +39,7 @@ class Share:
         self._client = subprocess.Popen(command, stdin=theirs, stdout=theirs)
         ours.close()
         theirs.close()
-        until = time.monotonic() + 10
+        until = time.monotonic() + PATIENCE_S
         while not os.path.ismount(point):
             assert self._client.poll() is None and time.monotonic() < until, "sshfs did not mount"
             time.sleep(0.02)

@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+from tests.control import PATIENCE_S
+
 LOADFILE = Path("/usr/share/dbench/client.txt")
 LINES = int(os.environ.get("BAKEOFF_DBENCH_LINES", "20000"))
 DBENCH_SECONDS = 5 if LINES else 30
@@ -110,7 +112,7 @@ def bakeoff_trial(folder: Path, loadfile: Path, run_file: Path) -> dict[str, Any
     command = [sys.executable, "-m", "bakeoff"]
     words = ["run", "file-mix", f"a={folder}", "--loadfile", str(loadfile), "--once", "--mixes", "1", "--blocks", "1"]
     times = ["--length", "90s", "--ramp-up", "0s", "--ramp-down", "0s", "--delay", "0s", "-o", str(run_file)]
-    done = subprocess.run([*command, *words, *times], capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run([*command, *words, *times], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     shown = subprocess.run([*command, "show", str(run_file), "--json"], capture_output=True, text=True, check=True)
     (trial,) = json.loads(shown.stdout)

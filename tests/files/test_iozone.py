@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.iozone.options import parse
+from tests.control import PATIENCE_S
 
 
 @pytest.mark.parametrize(("words", "rows"), [(["-a"], 126), (["-a", "-z"], 146)])
@@ -19,7 +20,7 @@ def test_automatic_mode_has_as_many_rows_as_iozone(words: list[str], rows: int) 
 def test_a_small_matrix_is_printed_as_iozone_prints_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bakeoff", "iozone", "-a", "-n", "64k", "-g", "128k", "-i", "0", "-i", "1", "-R"]
     done = subprocess.run(
-        [*command, "-f", str(tmp_path / "t.tmp")], capture_output=True, text=True, timeout=60, check=False
+        [*command, "-f", str(tmp_path / "t.tmp")], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

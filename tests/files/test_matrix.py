@@ -11,6 +11,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.plan.kinds.file_matrix import AUTOMATIC
+from tests.control import PATIENCE_S
 from tests.files.appetite import appetite
 from tests.files.mounts import LoopDisk
 
@@ -40,7 +41,7 @@ def matrix(folder: Path, **changes: Any) -> dict[str, Any]:
 def measure(folder: Path, clients: int = 1, **changes: Any) -> TrialResult:
     workload = matrix(folder, **changes)
     spec = TrialSpec.model_validate({"workload": workload, "clients": clients, "length_s": 100, "seed": 5})
-    outcome = LocalAgent().start(spec).wait(90)
+    outcome = LocalAgent().start(spec).wait(PATIENCE_S)
     assert outcome is not None
     return outcome.result
 
@@ -72,7 +73,7 @@ def test_a_processor_that_is_not_there_is_told(memory: Path) -> None:
     workload = matrix(memory, pairs=[[64 * KIB, 4 * KIB]], tests=["write"])
     spec = TrialSpec.model_validate({"workload": workload, "clients": 1, "length_s": 100, "seed": 5, "pin": [9_999]})
     session = LocalAgent().start(spec)
-    outcome = session.wait(90)
+    outcome = session.wait(PATIENCE_S)
     assert outcome is not None and outcome.result.fatal is None
     (warning,) = [event for event in session.drain_events() if event.level == "warning"]
     assert "could not be bound to processor 9999" in warning.text

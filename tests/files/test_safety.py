@@ -15,6 +15,7 @@ import pytest
 
 from bakeoff.store.read import read_run
 from bakeoff.store.records import RunRecord, TrialRecord
+from tests.control import PATIENCE_S
 from tests.files.shares import share, tmpfs
 from tests.files.test_matrix import KIB, MIB, cells, measure
 
@@ -67,7 +68,7 @@ def run(suite: str, tmp_path: Path, *words: str, **more: Any) -> tuple[int, str,
     """Exit code, standard error and the run file of `bakeoff run`."""
     output = tmp_path / "r.bakeoff"
     done = start("run", suite, *words, "-o", str(output), **more)
-    _, told = done.communicate(timeout=120)
+    _, told = done.communicate(timeout=PATIENCE_S)
     return done.returncode, told, read_run(output) if output.exists() else None
 
 
@@ -84,7 +85,7 @@ def trials(record: RunRecord | None, contender: str) -> list[TrialRecord]:
     return [trial for trial in record.trials if trial.contender == contender]
 
 
-def wait_for(what: Callable[[], bool], patience_s: float = 30.0) -> None:
+def wait_for(what: Callable[[], bool], patience_s: float = PATIENCE_S) -> None:
     until = time.monotonic() + patience_s
     while not what():
         assert time.monotonic() < until
@@ -200,7 +201,7 @@ def test_a_share_that_fills_up_fails_the_trial_and_the_run_goes_on(tmp_path: Pat
         # Somebody else takes what was free when it was checked.
         wait_for(lambda: any(tmp_path.glob("r.bakeoff*")))
         (small / "other").write_bytes(bytes(20 * MIB))
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=PATIENCE_S)
         record = read_run(tmp_path / "r.bakeoff")
         (trial,) = trials(record, "small")
         assert process.returncode == 0, told
@@ -248,7 +249,7 @@ def test_a_mount_that_goes_away_under_eight_clients_fails_them_and_the_run_goes_
         wait_for(lambda: any(gone.glob(".bakeoff-mix-*/*7*")))
         time.sleep(0.5)
         subprocess.run(["umount", "-l", str(gone)], check=True)
-        _, told = process.communicate(timeout=100)
+        _, told = process.communicate(timeout=PATIENCE_S)
         record = read_run(tmp_path / "r.bakeoff")
         assert process.returncode == 0, told
         states = {(trial.block, trial.mix_clients): trial for trial in trials(record, "gone")}
@@ -261,23 +262,21 @@ def test_a_mount_that_goes_away_under_eight_clients_fails_them_and_the_run_goes_
 
 def test_a_server_that_dies_fails_the_trial_at_once(tmp_path: Path, good: Path) -> None:
     with share(tmp_path) as mounted:
-        words = ("--mixes", "2", "--length", "20s", "--blocks", "1", "--workspace", "1MB")
+        words = ("--mixes", "2", "--length", "3600s", "--blocks", "1", "--workspace", "1MB")
         process = start("run", "file-mix", f"dead={mounted.point}", *words, "-o", f"{tmp_path}/r.bakeoff")
         wait_for(lambda: any((tmp_path / "behind").glob(".bakeoff-mix-*/*")))
-        began = time.monotonic()
         mounted.die()
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=PATIENCE_S)
         (trial,) = read_run(tmp_path / "r.bakeoff").trials
-        assert process.returncode == 0 and time.monotonic() - began < 10, told
+        assert process.returncode == 0, told
         assert trial.state == "failed" and ("vanished" in trial.reason or "input/output" in trial.reason), trial.reason
 
 
 def test_a_share_that_hangs_before_the_run_is_refused_in_time(tmp_path: Path, good: Path) -> None:
     with share(tmp_path) as mounted:
         mounted.stop()
-        began = time.monotonic()
         told = refused(tmp_path, f"hung={mounted.point}", f"good={good}", *MATRIX)
-        assert "does not answer" in told and time.monotonic() - began < 25
+        assert "does not answer" in told
 
 
 def read_until(process: subprocess.Popen[str], words: str) -> None:
@@ -299,14 +298,14 @@ def test_a_resumed_run_on_a_hung_share_says_why_it_does_not_end(tmp_path: Path) 
         process = start("run", "file-mix", f"hung={mounted.point}", *words, "-o", output)
         read_until(process, "[1/2]")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
         process = start("resume", output)
         wait_for(lambda: any((tmp_path / "behind").glob(".bakeoff-mix-*/*")))
         mounted.stop()
         read_until(process, "owes an answer")
         mounted.go_on()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0
         assert [trial.state for trial in read_run(Path(output)).trials if trial.state != "interrupted"] == [
             "ok",
@@ -323,7 +322,7 @@ def test_iozone_interrupted_on_a_hung_share_says_why_it_does_not_end(tmp_path: P
         process.send_signal(signal.SIGINT)
         read_until(process, "owes an answer")
         mounted.go_on()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
 
 
@@ -336,7 +335,7 @@ def test_a_share_that_hangs_in_a_trial_fails_it_and_the_run_goes_on(tmp_path: Pa
         mounted.stop()
         read_until(process, "owes an answer")
         mounted.go_on()
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE_S)
         record = read_run(tmp_path / "r.bakeoff")
         (trial,) = trials(record, "hung")
         assert process.returncode == 0 and record.finished_at is not None
@@ -371,11 +370,10 @@ def test_ctrl_c_removes_what_was_made_and_keeps_what_was_measured(suite: str, tm
         told += process.stderr.readline()
     wait_for(lambda: list(good.iterdir()) != [])
     process.send_signal(signal.SIGINT)
-    began = time.monotonic()
-    _, rest = process.communicate(timeout=30)
-    assert process.returncode == 130 and time.monotonic() - began < 5, rest
+    _, rest = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, rest
     kept = [trial for trial in read_run(output).trials if trial.state == "ok"]
-    assert len(kept) >= 2 and "trials are kept" in rest
+    assert 2 <= len(kept) < 50 and "trials are kept" in rest
 
 
 def test_keep_leaves_the_files_and_the_next_run_says_so(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.control import PATIENCE_S
+
 MODULES = Path("/usr/lib/apache2/modules")
 
 
@@ -45,7 +47,8 @@ def need(program: str) -> str:
 
 def wait_until_open(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
     """Returns when the port takes connections."""
-    for _ in range(200):
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         if process.poll() is not None:
@@ -92,7 +95,7 @@ def start_server(public_folder: Callable[[str], Path]) -> Iterator[Callable[...,
             os.killpg(process.pid, signal.SIGTERM)
     for process in started:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(5)
+            process.wait(20)
         if process.poll() is None:
             process.kill()
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.mail.accounts import Account, convert
+from tests.control import PATIENCE_S
 from tests.servers.conftest import free_port, need, wait_until_open
 
 SERVERS = Path(__file__).resolve().parents[2] / ".servers"
@@ -35,13 +36,13 @@ class Part:
     def stop(self) -> None:
         """End the program. Fails when a process of it stays behind."""
         if self.stop_command:
-            subprocess.run(self.stop_command, capture_output=True, timeout=20, check=False)
+            subprocess.run(self.stop_command, capture_output=True, timeout=PATIENCE_S, check=False)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(10)
+            self.process.wait(60)
         left = self._left()
-        for _ in range(50):
+        for _ in range(600):
             if not left:
                 return
             time.sleep(0.1)
@@ -49,7 +50,7 @@ class Part:
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self.process.wait(10)
+        self.process.wait(PATIENCE_S)
         pytest.fail(f"processes of {self.folder} did not end: {left}")
 
     def _left(self) -> dict[int, str]:
@@ -348,7 +349,8 @@ def start_greenmail(folder: Path, accounts: Sequence[Account]) -> MailServer:
 
 def _wait_until_let_in(port: int, account: Account) -> None:
     """GreenMail makes its users after it has opened its ports, the last one last."""
-    for _ in range(100):
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
         with (
             contextlib.suppress(OSError, poplib.error_proto),
             contextlib.closing(poplib.POP3("127.0.0.1", port)) as pop3,

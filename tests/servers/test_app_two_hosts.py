@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.control import PATIENCE_S
+
 ROOT = Path(__file__).parents[2]
 SERVER, CLIENT = "bakeoff-srv", "bakeoff-cli"
 SERVER_ADDRESS, CLIENT_ADDRESS = "10.213.7.1", "10.213.7.2"
@@ -61,14 +63,14 @@ def test_a_client_machine_measures_two_settings_of_a_server_machine(hosts: None,
         contenders = (f"bare={SERVER_ADDRESS}:9001", f"served={SERVER_ADDRESS}:9002")
         short = ("--mixes", "1,4", "--length", "600ms", "--blocks", "1", "-o", "r.bakeoff")
         run = on(CLIENT, sys.executable, "-m", "bakeoff", "run", "app", *contenders, *short)
-        done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         assert done.returncode == 0, done.stderr
         assert "service threads differ" in done.stderr
     finally:
         bare.terminate()
         served.terminate()
-        last = bare.communicate(timeout=20)[0].splitlines()[-1]
-        served.wait(20)
+        last = bare.communicate(timeout=PATIENCE_S)[0].splitlines()[-1]
+        served.wait(PATIENCE_S)
     counts = json.loads(last)
     assert counts["requests"] > 100 and counts["refused"] == {}
     from bakeoff.store.read import read_run

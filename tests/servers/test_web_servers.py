@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.control import PATIENCE_S
 from tests.servers.conftest import Server
 
 StartServer = Callable[..., Server]
@@ -18,7 +19,7 @@ FAST = ["--mixes", "1,4", "--length", "0.6s", "--ramp-up", "0.1s", "--ramp-down"
 def bakeoff(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     """Runs the command line and checks its exit code."""
     command = [sys.executable, "-m", "bakeoff", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done
 
@@ -171,7 +172,7 @@ def test_a_server_that_is_killed_in_the_middle_fails_its_trials_and_the_run_goes
         if line.startswith("[1/"):
             dying.process.terminate()
             break
-    process.communicate(timeout=110)
+    process.communicate(timeout=PATIENCE_S)
     states = {name: [t["state"] for t in trials_of(run_file) if t["contender"] == name] for name in ("dying", "alive")}
     assert "failed" in states["dying"]
     assert states["alive"] == ["ok"] * 4

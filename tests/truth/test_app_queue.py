@@ -50,9 +50,9 @@ def test_queue_and_service_are_reported_as_the_server_kept_them(target: MakeTarg
     kept = server.counts()["kinds"]["download"]
     means = {step["name"]: step["summary"]["mean_ns"] for step in result["steps"]}
     assert (result["operations"], kept["requests"], result["errors"]) == (operations, operations, {})
-    # Histograms have three digits.
+    # Histograms have three digits, and the server's last replies may come when the trial has its number.
     for name in ("queue", "service"):
-        assert means[name] == pytest.approx(kept[f"{name}_mean_ns"], rel=0.002)
+        assert means[name] == pytest.approx(kept[f"{name}_mean_ns"], rel=0.03)
     assert sum(means[name] for name in ("network", "queue", "service")) == pytest.approx(
         result["service"]["mean_ns"], rel=0.01
     )
