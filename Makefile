@@ -71,6 +71,7 @@ bench: build ## bakeoff beside other load generators, which it installs; rewrite
 	$(BIN)/python benchmarks/app.py --write
 	$(BIN)/python benchmarks/mail.py --write
 	$(BIN)/python benchmarks/files.py --write
+	$(BIN)/python benchmarks/absolute.py
 
 clean: ## remove what was built
 	rm -rf $(VENV) target
