@@ -8,7 +8,7 @@ init="$top/tests/files/guest-init"
 [ "$place/initrd" -nt "$init" ] && [ "$place/initrd" -nt "$0" ] && [ -e "$place/vmlinuz" ] && exit 0
 
 # What `modprobe` would ask for later, too: SMB signs and seals with these ciphers.
-modules="9pnet_virtio 9p virtio_pci virtio_net cmac hmac md5 sha512 ccm gcm ecb nls_utf8 cifs nfsv4 nfs"
+modules="9pnet_virtio 9p virtio_pci virtio_net cmac hmac md5 sha512 ccm gcm ctr ghash-generic ecb nls_utf8 cifs nfsv4 nfs"
 umask 022
 rm -rf "$place" "$place.part"
 mkdir -p "$place.part/root/bin" "$place.part/root/modules" "$place.part/tree"

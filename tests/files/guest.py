@@ -64,7 +64,7 @@ for port in 445 2049; do
   done
 done
 exec qemu-system-x86_64 -accel tcg -cpu max -smp 1 -m 1024 -display none -monitor none -serial stdio -no-reboot \\
-  -kernel {kernel}/vmlinuz -initrd {kernel}/initrd -append 'console=ttyS0 quiet panic=-1 work={base}' \\
+  -kernel {kernel}/vmlinuz -initrd {kernel}/initrd -append 'console=ttyS0 quiet panic=-1 no_timer_check work={base}' \\
   -netdev tap,id=net,ifname=tap0,script=no,downscript=no -device virtio-net-pci,netdev=net,romfile= \\
   -fsdev local,id=host,path=/,security_model=none,multidevs=remap,readonly=on \\
   -device virtio-9p-pci,fsdev=host,mount_tag=host \\
