@@ -29,15 +29,19 @@ def section(context: Context) -> Section:
                     f"equivalent within ±{delta}: two one-sided tests show that the true ratio lies inside "
                     f"{1 / (1 + context.comparison.run.delta):.3f} to "
                     f"{1 + context.comparison.run.delta:.3f}.",
-                    "inconclusive: neither could be shown. The number of further blocks is what "
+                    f"faster, size open: a difference is certain, but whether it is larger than {delta} is not.",
+                    "inconclusive: none of these could be shown. The number of further blocks is what "
                     "an 80 % chance of an answer "
                     "needs if the ratio seen is the true one.",
                     "withheld: the numbers would allow a verdict, but a validity check takes it "
                     "away: the leader failed trials "
                     "or too many operations, or the generator was the limit where it matters.",
+                    "disqualified: a contender lost, damaged, doubled or misplaced data, or gave wrong content. It "
+                    "can neither win nor be equivalent, whatever its speed.",
                     f"no verdict: fewer than {MINIMUM_BLOCKS} usable blocks; no sign-flip test can reach 0.05 then.",
-                    "A trial that failed, was voided or was interrupted leaves its pair out; all "
-                    "of them are listed above.",
+                    "A trial that a contender lost (it failed, served nothing, or starved clients) counts as ten times "
+                    "slower, or as the widest pair that both served. One that was voided or interrupted leaves its "
+                    "pair out. All of them are listed above.",
                 )
             ),
         ),
