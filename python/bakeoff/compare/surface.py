@@ -63,7 +63,8 @@ def key_of(cell: dict[str, Any]) -> CellKey:
 def is_empty(cell: dict[str, Any]) -> bool:
     """The contender was asked for this cell and moved nothing in its time: a result, unlike a cell that was skipped."""
     if cell.get("empty") is not None:
-        return bool(cell["empty"])
+        # Few long transfers are measured over the whole cell, with its ramp: those have a rate.
+        return bool(cell["empty"]) and not (cell.get("rate_kib_s") or 0.0) > 0.0
     if cell.get("skipped"):
         return str(cell["skipped"]).startswith("no transfer ended")
     return cell.get("operations") == 0 and not cell.get("damaged")
