@@ -1,6 +1,7 @@
 """Files that are there as a whole or not at all."""
 
 import contextlib
+import errno
 import os
 import secrets
 from pathlib import Path
@@ -17,7 +18,9 @@ def write_whole(target: Path, content: str | bytes, replace: bool = True, advice
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     try:
-        target = target.resolve() if target.is_symlink() else target
+        target = Path(os.path.realpath(target)) if target.is_symlink() else target
+        if target.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if target.exists() and not target.is_file():
             target.write_bytes(data)  # a device or a pipe: there is nothing to keep whole
             return

@@ -60,6 +60,6 @@ def run_shell(command: str, what: str, timeout_s: float) -> None:
                 f"background, or make it faster"
             ) from None
         if code != 0:
-            output.seek(0)
-            words = output.read()[-400:].decode("utf-8", "replace").strip()
+            output.seek(max(0, output.seek(0, os.SEEK_END) - 400))
+            words = output.read().decode("utf-8", "replace").strip()
             raise TargetError(f"{what} ended with exit code {code}" + (f": {words}" if words else ""))
