@@ -20,6 +20,7 @@ is_installed() {
 # Fetches apt's lists, once in a run of a script.
 update_lists() {
     [ -z "${lists_are_new:-}" ] || return 0
+    command -v "${as_root:-sh}" >/dev/null || return 0 # install_packages says that it needs root
     $as_root apt-get update -q -o DPkg::Lock::Timeout=300 </dev/null
     lists_are_new=yes
 }

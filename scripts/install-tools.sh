@@ -48,7 +48,6 @@ has_rust() {
 
 # Debian's and Ubuntu's names for a Python that is recent enough: its own, else one with a version in its name.
 install_python() {
-    command -v apt-get >/dev/null || give_up "the build" "Python $python_minimum or later with its venv module"
     update_lists
     version=$(candidate python3)
     if at_least "$version" $python_minimum; then
@@ -84,7 +83,6 @@ install_rust() {
         link_tools "$(dirname "$(rustup which --toolchain stable cargo)")" cargo rustc rustdoc
         return
     fi
-    command -v apt-get >/dev/null || give_up "the build" "Rust $rust_minimum or later (cargo, rustc)"
     update_lists
     found=$(recent_rust)
     [ -n "$found" ] || give_up "the build" \
@@ -121,6 +119,14 @@ install_linters() {
     link_tools "$sysroot/bin" $linters
 }
 
+# Where there is no apt all that is missing is named at once.
+if ! command -v apt-get >/dev/null; then
+    missing=""
+    has_python "$python" || missing="$missing, Python $python_minimum or later with its venv module (python3 python3-venv)"
+    has_compiler || missing="$missing, a C compiler (gcc libc6-dev)"
+    has_rust || command -v rustup >/dev/null || missing="$missing, Rust $rust_minimum or later (cargo rustc)"
+    [ -z "$missing" ] || give_up "the build" "${missing#, }"
+fi
 has_python "$python" || install_python
 has_compiler || install_packages "the build" gcc libc6-dev
 has_rust || install_rust
