@@ -69,6 +69,14 @@ def format_size(count: float) -> str:
     return f"{count / 1000:.4g} TB"
 
 
+def format_binary(count: float) -> str:
+    """Bytes for people, binary units: `32 KiB`, `2 MiB`, `512 B`."""
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= scale:
+            return f"{count / scale:.4g} {unit}"
+    return f"{count:.0f} B"
+
+
 def parse_share(text: str) -> float:
     """Fraction of `5%` (0.05); a plain fraction below 1, such as `0.05`, is taken as it is."""
     compact = text.strip().replace(" ", "")

@@ -13,6 +13,7 @@ from bakeoff.compare.metrics import P99_OPERATIONS, peak_operations, work_word
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
 from bakeoff.compare.spread import widest
 from bakeoff.compare.surface import has_cells
+from bakeoff.compare.working_set import fits_into_caches
 from bakeoff.stats import MINIMUM_BLOCKS
 from bakeoff.store.records import RunRecord
 
@@ -41,6 +42,8 @@ def advise(
     for contender in contenders:
         found += [*_hung(cube, contender), *_contender(contender), *_starved(contender)]
     found += _disturbed(cube)
+    if run.kind.startswith("file-"):
+        found += fits_into_caches(run, list(cube.usable.values()))
     found += [*_spread(cube, work_word(run.kind)), *_ceiling(run, contenders), *_short_trials(cube), *_audits(audits)]
     return tuple(found)
 

@@ -16,16 +16,32 @@ from bakeoff.compare.cube import Cube
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import PairLogs
 from bakeoff.compare.matrix_find import crossings, outliers, regimes
-from bakeoff.compare.matrix_model import Average, Axis, CellRatio, CellState, Matrix, SizeCurve, SizePoint, SurfacePair
+from bakeoff.compare.matrix_model import (
+    Average,
+    Axis,
+    CellRatio,
+    CellState,
+    Matrix,
+    RegionAverage,
+    SizeCurve,
+    SizePoint,
+    SurfacePair,
+)
+from bakeoff.compare.regions import SMALL_OFFICE, Region
 from bakeoff.compare.surface import Surface, build_surface, whole
 from bakeoff.stats import MINIMUM_BLOCKS, RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
 
 Floats = NDArray[np.float64]
 Q = 0.05
-SMALL_FILE_KIB, SMALL_RECORD_KIB = 2048.0, 32.0
 
 
-def compare_matrix(cube: Cube, level: float, kind: str, in_memory: frozenset[str] = frozenset()) -> Matrix | None:
+def compare_matrix(
+    cube: Cube,
+    level: float,
+    kind: str,
+    in_memory: frozenset[str] = frozenset(),
+    regions: tuple[Region, ...] = (SMALL_OFFICE,),
+) -> Matrix | None:
     """The comparison cell by cell; None when no two contenders have a cell in common.
 
     Contenders ``in_memory`` have no cache in front of something slower.
@@ -33,7 +49,7 @@ def compare_matrix(cube: Cube, level: float, kind: str, in_memory: frozenset[str
     surfaces = [surface for mix in cube.mixes if (surface := build_surface(cube, mix)).keys]
     found = []
     for pair in combinations(range(len(cube.contenders)), 2):
-        works = [_Work(surface, *pair, level, in_memory) for surface in surfaces]
+        works = [_Work(surface, *pair, level, in_memory, regions) for surface in surfaces]
         works = [work for work in works if np.isfinite(work.served()).any()]
         if not works:
             continue
@@ -55,6 +71,7 @@ class _Work:
     contender: int
     level: float
     in_memory: frozenset[str]
+    regions: tuple[Region, ...]
 
     @cached_property
     def pair(self) -> PairLogs:
@@ -103,7 +120,11 @@ class _Work:
             cached_cells=average.count(lambda cell: bool(cell.cached)),
             uncached=average.without("without cached cells", lambda cell: bool(cell.cached)),
             without_outliers=average.without("without outliers", lambda cell: bool(cell.outlier)),
-            small_office=average.over("small office", _small_office),
+            regions=tuple(
+                RegionAverage(region.words, found)
+                for region in self.regions
+                if (found := average.over(region.name, region.holds)) is not None
+            ),
             tests=tuple(found for test in tests if (found := average.over(test, _of(test))) is not None),
             curves=tuple(curve for curve in curves if curve is not None),
             regimes=tuple(
@@ -182,11 +203,6 @@ def _means(logs: Floats) -> Floats:
 
 def _of(test: str) -> Callable[[CellRatio], bool]:
     return lambda cell: cell.test == test
-
-
-def _small_office(cell: CellRatio) -> bool:
-    small_file = cell.file_kib is not None and cell.file_kib <= SMALL_FILE_KIB
-    return small_file and cell.record_kib is not None and cell.record_kib <= SMALL_RECORD_KIB
 
 
 @dataclass(frozen=True)

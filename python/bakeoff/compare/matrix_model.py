@@ -69,6 +69,14 @@ class Average:
 
 
 @dataclass(frozen=True)
+class RegionAverage:
+    """A region in words, and the average of its cells."""
+
+    words: str
+    average: Average
+
+
+@dataclass(frozen=True)
 class SizePoint:
     """The geometric mean of the ratios of all cells of one size."""
 
@@ -118,8 +126,8 @@ class SurfacePair:
     """Two contenders over all cells at one number of clients.
 
     ``overall`` counts every cell that has a ratio. ``uncached`` and ``without_outliers`` are the same without the
-    cells so marked, None when there are none; ``cached_cells`` counts those of ``overall``;
-    ``small_office`` has files to 2 MiB and records to 32 KiB.
+    cells so marked, None when there are none; ``cached_cells`` counts those of ``overall``; ``regions`` are those of
+    the plan that hold any cell.
     """
 
     baseline: str
@@ -130,7 +138,7 @@ class SurfacePair:
     cached_cells: int
     uncached: Average | None
     without_outliers: Average | None
-    small_office: Average | None
+    regions: tuple[RegionAverage, ...]
     tests: tuple[Average, ...]
     curves: tuple[SizeCurve, ...]
     regimes: tuple[Regime, ...]

@@ -27,7 +27,6 @@ TITLES = {
 BLOCKS = "file-blocks"
 # Curves within 1 % of level are not worth their ends.
 FLAT = 0.01
-REGION = "small-office region (files to 2 MiB, records to 32 KiB)"
 
 
 def title(test: str) -> str:
@@ -64,8 +63,7 @@ def _percent(share: float) -> str:
 def summary(pair: SurfacePair, kind: str) -> tuple[str, ...]:
     """The surface as a whole: cells won, the region of small files, crossings, cached cells and outliers."""
     found = [f"{pair.contender} against {pair.baseline}, {won(pair.overall, pair)}."]
-    if pair.small_office:
-        found.append(f"In the {REGION} {pair.contender} is {_overall(pair.small_office)}.")
+    found += [f"In the {region.words} {pair.contender} is {_overall(region.average)}." for region in pair.regions]
     axes: tuple[tuple[Axis, str], ...] = (("record", "record size"), ("file", "file size"))
     if kind == BLOCKS:
         if pair.overall.cells > 1:

@@ -16,6 +16,7 @@ from bakeoff.compare.matrix import compare_matrix
 from bakeoff.compare.metrics import metrics_of, work_word
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
+from bakeoff.compare.regions import regions_of
 from bakeoff.compare.starved import starved
 from bakeoff.compare.surface import has_cells, lost_cells
 from bakeoff.errors import PlanError
@@ -49,7 +50,9 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
     info = _info(run, cube, first, smallest, measured[0].unit)
-    matrix = compare_matrix(cube, LEVEL, run.kind, _in_memory(run)) if has_cells(run.trials) else None
+    matrix = None
+    if has_cells(run.trials):
+        matrix = compare_matrix(cube, LEVEL, run.kind, _in_memory(run), regions_of(run.plan))
     sentences = headline(info, pairs, contenders, measured, matrix, starved(run), disqualified(wrong))
     return Comparison(
         schema=SCHEMA,

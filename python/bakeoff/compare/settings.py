@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 
+def flag(plan: dict[str, Any], name: str) -> bool:
+    """Whether the yes/no setting ``name`` is on."""
+    settings = plan.get("settings")
+    return isinstance(settings, dict) and settings.get(name) is True
+
+
 def number(plan: dict[str, Any], name: str, default: float) -> float:
     """The setting ``name`` as a number: from the table ``settings`` of a resolved plan, or from its top."""
     settings = plan.get("settings")

@@ -41,7 +41,7 @@ def _table(pair: SurfacePair, kind: str) -> Sheet:
     for name in ("won", "lost", "tied"):
         sheet.column(name)
     rows = [(title(average.name), average) for average in (*pair.tests, pair.overall)]
-    extra = (pair.small_office, pair.uncached, pair.without_outliers)
+    extra = (*(region.average for region in pair.regions), pair.uncached, pair.without_outliers)
     for name, average in rows + [(found.name, found) for found in extra if found]:
         sheet.row(
             name, Text(wording.ratio(average.ratio, average.low, average.high), style=_style(average)), *_rest(average)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -164,8 +165,9 @@ def test_small_office_is_apart() -> None:
         return 1.4 if file <= 2 * MIB and record <= 32 * KIB else 1.0
 
     _, pair = compared(ratio, tests=("read",), sizes=SMALL)
-    assert pair.small_office is not None and pair.small_office.cells == 6
-    assert pair.small_office.ratio == pytest.approx(1.4, rel=0.01)
+    (region,) = pair.regions
+    assert (region.words, region.average.cells) == ("small office region (files to 2 MiB, records to 32 KiB)", 6)
+    assert region.average.ratio == pytest.approx(1.4, rel=0.01)
 
 
 def test_the_end_of_a_cache_is_read_from_the_jump_of_rates() -> None:
@@ -190,7 +192,7 @@ def test_blocks_are_percentages() -> None:
     comparison = compare_run(blocks_run(lambda test, file, record: 1.3 if "read" in test else 0.9))
     assert comparison.matrix is not None
     pair = comparison.matrix.pairs[0]
-    assert len(pair.cells) == 18 * 5 and pair.small_office is None
+    assert len(pair.cells) == 18 * 5 and pair.regions == ()
     assert pair.sentences[0].startswith("Sequential read: cifs reaches 130.")
     assert pair.tests[1].lowest < 0.9 < pair.tests[1].highest
 
@@ -228,3 +230,18 @@ def test_words() -> None:
         "mixed",
     ]
     assert size(274.3, 2) == "270 KiB"
+
+
+def test_regions_are_those_of_the_plan() -> None:
+    record = matrix_run(lambda test, file, record: 1.5 if file >= MIB else 1.0, tests=("read",), sizes=SMALL)
+    stored = [
+        {"name": "large", "file_least": MIB, "file_most": None, "record_least": None, "record_most": None},
+        {"name": "none", "file_least": 1 << 40, "file_most": None, "record_least": None, "record_most": None},
+    ]
+    settings = {**record.plan.get("settings", {}), "regions": stored}
+    found = compare_run(replace(record, plan={**record.plan, "settings": settings})).matrix
+    assert found is not None
+    (region,) = found.pairs[0].regions
+    assert (region.words, region.average.name) == ("large region (files from 1 MiB)", "large")
+    assert region.average.ratio == pytest.approx(1.5, rel=0.01)
+    assert any("In the large region (files from 1 MiB)" in line for line in found.pairs[0].summary)

@@ -78,11 +78,14 @@ OTHER: dict[str, list[Any]] = {
     "block_sizes": ["8KiB"], "patterns": ["mixed"], "mixed_read": [33], "mixed_random": [33],
     "access": ["File server"], "icf": ["ICF"], "region": ["300MiB"], "outstanding": [7], "cell_time": ["77ms"],
     "turn_bytes": ["3MB"], "turn_pause": ["77ms"], "min_transfers": [77], "cell_limit": ["77s"],
-    "workspace": ["30MB"], "loadfile": ["OTHER_LOADFILE"],
+    "regions": [["all=files>=1"]], "server_memory": ["3GiB"], "workspace": ["30MB"], "loadfile": ["OTHER_LOADFILE"],
 }  # fmt: skip
 
 # Settings of a kind that are used after the trials; what uses each is shown by the test that is named.
-JUDGED: dict[tuple[str, str], str] = {}
+JUDGED: dict[tuple[str, str], str] = {
+    ("file-matrix", "regions"): "test_matrix.test_regions_are_those_of_the_plan",
+    **{(f"file-{kind}", "server_memory"): "test_working_set" for kind in ("matrix", "blocks", "mix")},
+}
 
 
 @pytest.fixture

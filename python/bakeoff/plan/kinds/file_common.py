@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from bakeoff.errors import PlanError
 from bakeoff.mounts import link_bytes_per_s, mount_of
 from bakeoff.patience import answers
-from bakeoff.plan.fields import Duration, Strict, is_resolved
+from bakeoff.plan.fields import Duration, OptionalSize, Strict, is_resolved
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite, SuiteClass
@@ -56,6 +56,9 @@ class FileSettings(CommonSettings):
         json_schema_extra={"flag": "verify-data", "off": "no-verify"},
     )
     keep: bool = Field(False, description="Leave the folder of each trial (.bakeoff-…) behind.")
+    server_memory: OptionalSize = Field(
+        None, ge=1, description="Memory of the server: 8GiB. The report says which working sets fit into it."
+    )
     link_bytes_per_s: OptionalLink = Field(
         None,
         alias="link_speed",

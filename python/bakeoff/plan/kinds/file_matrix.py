@@ -10,6 +10,7 @@ from bakeoff.plan.fields import OptionalSize, OptionalWhole, Size, Whole, Words,
 from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, OptionalSizes, file_facts
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.regions import SMALL_OFFICE, Regions
 from bakeoff.plan.settings import CommonSettings
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -72,6 +73,11 @@ class FileMatrixSettings(FileSettings):
         ge=0,
         le=100,
         description="Percent of clients that read in mixed; auto: every second one.",
+    )
+    regions: Regions = Field(
+        (SMALL_OFFICE,),
+        description="Region reported apart: small-office=files<=2MiB,records<=32KiB; may be given more than once.",
+        json_schema_extra={"repeat": True},
     )
     stride: Whole = Field(17, ge=1, description="Records from one read of the stride test to the next.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bakeoff.compare import wording
 from bakeoff.compare.matrix_model import Average, SurfacePair
+from bakeoff.compare.matrix_words import title
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.report.blocks import Card
 from bakeoff.report.context import Context
@@ -48,8 +49,8 @@ def _against(pair: SurfacePair, name: str) -> list[tuple[str, str]]:
         won = pair.overall.behind if name == pair.baseline else pair.overall.ahead
         share = wording.percent(won / pair.overall.cells)
         found.append(("Cells won", f"{won:,} of {pair.overall.cells:,} ({share}) against {other}"))
-    if pair.small_office and pair.small_office.cells < pair.overall.cells:
-        found.append(("Small office", f"{_ratio(pair.small_office, name == pair.baseline)}"))
+    apart = [region.average for region in pair.regions if region.average.cells < pair.overall.cells]
+    found += [(title(average.name), f"{_ratio(average, name == pair.baseline)}") for average in apart]
     return found
 
 

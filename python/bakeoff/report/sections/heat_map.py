@@ -56,8 +56,9 @@ def _legend(pair: SurfacePair, blocks: int, kind: str) -> str:
 def _averages(pair: SurfacePair, kind: str) -> Table:
     named = [(title(average.name), average) for average in pair.tests]
     named.append(("All cells", pair.overall))
-    extra = (("Small office", pair.small_office), ("Without cached cells", pair.uncached))
-    named += [(name, average) for name, average in extra if average]
+    named += [(title(region.average.name), region.average) for region in pair.regions]
+    if pair.uncached:
+        named.append(("Without cached cells", pair.uncached))
     if pair.without_outliers:
         named.append(("Without outliers", pair.without_outliers))
     columns = (

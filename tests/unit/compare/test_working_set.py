@@ -1,0 +1,52 @@
+"""A warning where all that was worked on fits into a memory, and none where it does not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.compare.working_set import working_set_bytes
+from bakeoff.store.records import RunRecord
+from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run
+
+GIB = 1 << 30
+
+
+def with_memory(record: RunRecord, own: int, server: int | None = None, **given: object) -> RunRecord:
+    """The same on a machine with so much memory, and a server with so much."""
+    stored = {**record.plan.get("settings", {}), "server_memory": server, **given}
+    plan = {**record.plan, "settings": stored}
+    return replace(record, environment={**record.environment, "memory_bytes": own}, plan=plan)
+
+
+def matrix() -> RunRecord:
+    return matrix_run(lambda *_: 1.2, tests=("read",), sizes=[(64 * KIB, 4 * KIB), (512 * MIB, 64 * KIB)])
+
+
+@pytest.mark.parametrize(
+    ("own", "server", "given", "named"),
+    [
+        (8 * GIB, None, {}, "of this machine (8.59 GB)"),
+        (GIB >> 4, 4 * GIB, {}, "of the server (4.29 GB)"),
+        (8 * GIB, 4 * GIB, {}, "of this machine (8.59 GB) and of the server (4.29 GB)"),
+        (GIB >> 4, GIB >> 4, {}, ""),
+        (8 * GIB, None, {"direct": True}, ""),
+    ],
+)
+def test_what_fits_into_a_memory_is_said_with_its_name(
+    own: int, server: int | None, given: dict[str, object], named: str
+) -> None:
+    comparison = compare_run(with_memory(matrix(), own, server, **given))
+    texts = [warning.text for warning in comparison.warnings if "fit into the memory" in warning.text]
+    assert [named in text for text in texts] == ([True] if named else [])
+
+
+def test_clients_of_a_matrix_have_files_of_their_own_and_those_of_blocks_share_one() -> None:
+    trial = matrix().trials[0]
+    assert working_set_bytes(replace(trial, mix_clients=3)) == 3 * 512 * MIB
+    shared = blocks_run(lambda *_: 1.0).trials[0]
+    size = max(cell["file_bytes"] for cell in shared.workload["cells"])
+    of_region = replace(shared, mix_clients=3, workload={**shared.workload, "region_bytes": size})
+    assert working_set_bytes(of_region) == size
