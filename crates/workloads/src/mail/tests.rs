@@ -373,6 +373,31 @@ fn the_way_to_log_in_is_the_servers() {
     }
 }
 
+/// Each step takes a millisecond: the shares of time are those of the plan, within a session.
+#[test]
+fn a_thread_divides_its_time_as_planned() {
+    for planned in [0.1, 0.3, 0.8] {
+        let mut drive = Drive::new(&workload(|spec| spec["sending_share"] = json!(planned)), Stage::Measure);
+        for _ in 0..5_000 {
+            let actions = drive.begin();
+            if actions.connect.is_some() {
+                drive.event(Event::Connected);
+            }
+            let reply: &[u8] = match drive.session.work {
+                Work::Send(super::send::Step::Connect) => b"220 mx\r\n",
+                Work::Send(super::send::Step::Data) => b"354 go\r\n",
+                Work::Send(_) => b"250 ok\r\n",
+                Work::Read(super::read::Step::Stat) => b"+OK 0 0\r\n",
+                Work::Read(super::read::Step::Capabilities) => b"-ERR what\r\n",
+                _ => b"+OK\r\n",
+            };
+            assert!(drive.event(Event::Received(reply)).0.is_some());
+        }
+        let (send, read) = (drive.session.send_ns as f64, drive.session.read_ns as f64);
+        assert!((send / (send + read) - planned).abs() < 0.01, "{send} {read}");
+    }
+}
+
 /// Whatever a server says, a session neither panics nor loses a copy from its books.
 #[test]
 fn random_bytes_do_no_harm() {
