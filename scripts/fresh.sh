@@ -36,6 +36,7 @@ rm "$root.log"
 git clone -q --bare . "$root/source.git"
 
 # Registries, as this machine has them.
+rm -f "$root/etc/apt/sources.list"
 cp -a /etc/apt/. "$root/etc/apt"
 find "$root/etc/apt" '(' -name '*.list' -o -name '*.sources' ')' -exec sed -i "s/\b$codename\b/$suite/g" {} +
 for path in /etc/resolv.conf /etc/hosts /etc/pip.conf /usr/share/keyrings /usr/local/share/ca-certificates; do
