@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
+from bakeoff.compare.content import Differences
 from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
 from bakeoff.compare.faults import Fault, told
 from bakeoff.compare.hung import hung
@@ -45,6 +46,7 @@ class Judge:
     faults: dict[str, tuple[Fault, ...]] = field(default_factory=dict)
     # Contenders whose pages differ from the baseline's.
     different: frozenset[str] = frozenset()
+    differences: Differences = field(default_factory=dict)
 
     def verdict(
         self,
@@ -73,6 +75,10 @@ class Judge:
         if wrong and (decision.outcome not in AHEAD or leader in self.faults):
             # No number of further blocks mends it, so that none is named.
             return Verdict("disqualified", None, None, "disqualified: " + "; ".join(wrong), reasons)
+        different = [gate.text for gate in gates if gate.name == "different pages"]
+        if different:
+            # However many blocks, and whoever is ahead: they did not do the same.
+            return Verdict("withheld", None, None, "withheld: " + "; ".join(different), reasons)
         if decision.outcome == "too_few":
             text = f"no verdict: {wording.plural(blocks, 'usable block')}, at least {MINIMUM_BLOCKS} are needed"
             return Verdict("too_few", None, decision.more_blocks, text, reasons)
@@ -100,6 +106,9 @@ class Judge:
         if (leader in self.different) != (follower in self.different):
             text = f"{leader} and {follower} sent different content, which is not the same work"
             found.append(Gate("different content", "red", text, leader if leader in self.different else follower))
+        other = self.differences.get(frozenset((leader, follower)))
+        if other is not None:
+            found.append(Gate("different pages", "red", other, leader))
         for name in (leader, follower):
             trials = self.cube.of(name, mixes)
             ahead = alike or name == leader

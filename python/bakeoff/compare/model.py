@@ -32,6 +32,7 @@ GateName = Literal[
     "generator starved",
     "Little's law",
     "blocks",
+    "different pages",
 ]
 AuditName = Literal["Little's law", "Ledger", "Counts", "Bytes", "Rates", "Same content"]
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 from bakeoff.compare.advice import advise
 from bakeoff.compare.audits import audit_all, different_content, littles_law
+from bakeoff.compare.content import differences
 from bakeoff.compare.cube import Cube, build_cube, lost_trials
 from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.faults import disqualified, faults_of
@@ -45,7 +46,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     work = work_word(run.kind)
     wrong = faults_of(run)
     audits = audit_all(cube, little)
-    judge = Judge(cube, little, smallest, work, run.kind, wrong, different_content(cube, audits))
+    judge = Judge(cube, little, smallest, work, run.kind, wrong, different_content(cube, audits), differences(run))
     pairs = compare_pairs(cube, measured, judge, LEVEL)
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)

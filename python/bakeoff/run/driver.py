@@ -18,6 +18,7 @@ from bakeoff.run.environment import environment, tool
 from bakeoff.run.judge import to_record, without_result
 from bakeoff.run.observer import Observer, trial_line
 from bakeoff.run.preflight import check_disk, estimate_bytes, preflight
+from bakeoff.run.rehearsal import rehearse
 from bakeoff.run.reset import reset
 from bakeoff.run.specs import trial_spec
 from bakeoff.run.started_here import mark
@@ -59,6 +60,7 @@ def start_run(plan: Plan, path: Path, agent: Agent, observer: Observer) -> None:
             check, notes = _examine(plan)
             specs = _specs(plan, check)
             _check_specs(plan, specs, agent)
+            rehearse(plan, specs, agent)
             order = order_trials(plan)
             with RunWriter.create(path, _header(plan, agent, check), order) as writer:
                 created = True
@@ -96,6 +98,7 @@ def resume_run(path: Path, agent: Agent, observer: Observer, given: Plan | None 
             _refuse_other_content(path, run.environment, check)
             specs = _specs(plan, check)
             _check_specs(plan, specs, agent)
+            rehearse(plan, specs, agent)
             loop = _Loop(plan, check, specs, agent, writer, observer, stop, run.null_operations_per_s)
             resumed = Note("info", f"resumed with {len(todo)} of {run.trials_planned} trials to do")
             loop.tell([resumed, *warnings, *notes])

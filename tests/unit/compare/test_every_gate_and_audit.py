@@ -83,9 +83,16 @@ def ledger(accounted: int) -> Trip:
     return on(one, lambda trial: replace(trial, workload=workload))
 
 
+def answering_differently(record: RunRecord) -> RunRecord:
+    """A run whose checks found that the contenders answer the same path with different pages."""
+    found = {"between": [FOLLOWER, LEADER], "text": "they differ", "withhold": True}
+    return replace(record, environment={**record.environment, "content": {"differences": [found]}})
+
+
 GATES: dict[GateName, tuple[Trip, GateLevel]] = {
     "wrong content": (on(one, lambda trial: replace(trial, errors={"wrong_content": 1})), "red"),
     "different content": (on(of(FOLLOWER), fatter), "red"),
+    "different pages": (answering_differently, "red"),
     "failed trials": (on(one, lambda trial: replace(trial, state="failed", reason="crashed")), "red"),
     "starved clients": (on(one, starve), "red"),
     "unfinished": (on(one, lambda trial: replace(trial, errors={"unfinished": 1})), "red"),
@@ -160,3 +167,14 @@ def test_exactly_this_audit(name: AuditName) -> None:
     gates, audits = tripped(AUDITS[name](run(blocks=BLOCKS)))
     assert audits == {name}
     assert gates == {}
+
+
+@pytest.mark.parametrize("blocks", [1, 2, BLOCKS])
+def test_contenders_that_answer_differently_get_no_verdict_and_the_first_line_says_so(blocks: int) -> None:
+    found = compare_run(answering_differently(run(blocks=blocks)))
+    assert found.headline_kinds[0] == "withheld"
+    assert found.headline[0].startswith("Verdict withheld, they differ:")
+    harmless = {"between": [FOLLOWER, LEADER], "text": "they differ", "withhold": False}
+    record = run(blocks=blocks)
+    record = replace(record, environment={**record.environment, "content": {"differences": [harmless]}})
+    assert compare_run(record).headline[0] == compare_run(run(blocks=blocks)).headline[0]

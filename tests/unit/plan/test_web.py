@@ -76,9 +76,18 @@ def test_a_computed_page_of_ones_own_is_not_checked() -> None:
     assert [(r.path, r.length, r.sha256) for r in dynamic.requests] == [("/www/app.php?id=3", None, None)]
 
 
-def test_web_url_takes_any_status_of_the_address_as_it_is() -> None:
+def test_web_url_takes_the_address_as_it_is_and_success_only() -> None:
     (only,) = workload("web-url", "http://h/x/y?z=1").classes
-    assert (only.name, only.expect, [r.path for r in only.requests]) == ("url", (), ["/x/y?z=1"])
+    assert (only.name, only.expect, [r.path for r in only.requests]) == (
+        "url",
+        tuple(range(200, 300)),
+        ["/x/y?z=1"],
+    )
+    wanted = [workload("web-url", "http://h/x", expect=text).classes[0].expect for text in ("200,304", "any", "404")]
+    assert wanted == [(200, 304), (), (404,)]
+    for wrong in ("ok", "", "20", "2xx;3xx", "any,200", "700", True):
+        with pytest.raises(PlanError, match="does not name statuses"):
+            workload("web-url", "http://h/x", expect=wrong)
     assert [r.path for r in workload("web-url", "http://h").classes[0].requests] == ["/"]
 
 

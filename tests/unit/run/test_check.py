@@ -119,10 +119,30 @@ def test_web_url_warns_of_differences_only() -> None:
         two.headers = {"X-Powered-By": "a lot"}
         notes = examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url")).compare()
         texts = [n.text for n in notes if n.level == "warning"]
-        assert texts == ["a and b answer 'url' differently: a status 200, 3 bytes; b status 200, 5 bytes"]
+        difference = "a and b answer 'url' differently: a status 200, 3 bytes; b status 200, 5 bytes"
+        assert texts == [f"{difference}: there will be no verdict between them"]
         assert any("bytes of reply headers differ" in n.text for n in notes if n.level == "info")
-        notes = examined(plan_for(one.address + "/gone", suite="web-url")).compare()
-        assert [n.text for n in notes] == ["a answers with status 404: is this what is to be measured?"]
+        check = examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url"))
+        assert check.facts()["differences"] == [{"between": ["a", "b"], "text": difference, "withhold": True}]
+        check = examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url", expect="2xx,different"))
+        assert [found["withhold"] for found in check.facts()["differences"]] == [False]
+
+
+def test_an_error_page_is_measured_only_when_it_is_asked_for() -> None:
+    with serving({}) as one, serving({"x": b"y"}) as two:
+        with pytest.raises(TargetError, match=r"/x: status 404: correct the address, or give `--expect 404`"):
+            examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url"))
+        for expect in ("404", "any", "2xx,404"):
+            examined(plan_for(one.address + "/gone", suite="web-url", expect=expect))
+        check = examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url", expect="200,404"))
+        assert check.facts()["differences"][0]["withhold"]
+
+
+def test_a_page_that_changes_from_request_to_request_is_not_compared() -> None:
+    with serving({"x": b"one"}) as one, serving({"x": b"two"}) as two:
+        one.fault = lambda path, count: (200, b"%d" % count)
+        check = examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url"))
+        assert [found["withhold"] for found in check.facts()["differences"]] == [False]
 
 
 def test_nobody_there() -> None:

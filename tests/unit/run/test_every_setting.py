@@ -77,6 +77,7 @@ OTHER: dict[str, list[Any]] = {
     "cut_off": ["1MiB"], "cold_command": ["true"], "mixed_read_percent": [33], "stride": [7],
     "block_sizes": ["8KiB"], "patterns": ["mixed"], "mixed_read": [33], "mixed_random": [33],
     "access": ["File server"], "icf": ["ICF"], "region": ["300MiB"], "outstanding": [7], "cell_time": ["77ms"],
+    "expect": ["404"],
     "turn_bytes": ["3MB"], "turn_pause": ["77ms"], "min_transfers": [77], "cell_limit": ["77s"],
     "regions": [["all=files>=1"]], "server_memory": ["3GiB"], "workspace": ["30MB"], "loadfile": ["OTHER_LOADFILE"],
 }  # fmt: skip

@@ -25,6 +25,7 @@ from bakeoff.plan.fields import (
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings, NetworkSettings
+from bakeoff.plan.statuses import SUCCESS, parse_expect, statuses_of
 from bakeoff.plan.suites import Suite, SuiteClass
 
 MISSING_PATHS = 100
@@ -119,6 +120,11 @@ class WebSettings(NetworkSettings):
     dynamic_url: str | None = Field(
         None, description="web-dynamic: path of your own computed page; its bytes are then not checked."
     )
+    expect: Annotated[str, BeforeValidator(parse_expect)] = Field(
+        SUCCESS,
+        description="web-url: statuses that count as success: 200,304 or 2xx; any takes every one. Add `different` "
+        "where contenders may answer one path with different bytes; else there is no verdict on them.",
+    )
     urls: Urls = Field(
         None,
         description="web-url: file with lines of weight and path, added to each contender's address.",
@@ -177,6 +183,9 @@ class WebKind:
         classes = list(suite.classes)
         if web.urls is not None:
             classes = _url_classes(web.urls)
+        if any(c.source == "url" for c in classes):
+            statuses = statuses_of(web.expect)
+            classes = [c.model_copy(update={"expect": statuses}) for c in classes]
         weights = {c.name: c.weight for c in classes}
         if web.weights and len(weights) == 1:
             raise PlanError("weights: there is one class of requests only: leave it out")
@@ -255,6 +264,7 @@ def _refuse_foreign(suite: Suite, web: WebSettings) -> None:
         ("dynamic_share", "dynamic", "web-dynamic"),
         ("dynamic_url", "dynamic", "web-dynamic"),
         ("urls", "url", "web-url"),
+        ("expect", "url", "web-url"),
     ):
         if name in web.model_fields_set and source not in sources:
             raise PlanError(f"{name} belongs to {owner}, not to {suite.suite.name}: leave it out")

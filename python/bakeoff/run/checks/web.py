@@ -1,5 +1,6 @@
 """Do all contenders serve the same bytes? A faster server of other content proves nothing."""
 
+import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from bakeoff.errors import PlanError, TargetError
 from bakeoff.plan.address import parse_web_address
 from bakeoff.plan.kinds.web import WebSettings, requests_of
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.statuses import may_differ
 from bakeoff.plan.suites import SuiteClass
 from bakeoff.run.checks.base import Note
 from bakeoff.run.probe import Prober, Reply
@@ -41,6 +43,7 @@ class WebCheck:
         self._settings = plan.settings
         self._probers: dict[str, Prober] = {}
         self._replies: dict[str, dict[tuple[str, int], Reply]] = {}
+        self._changing: set[tuple[str, tuple[str, int]]] = set()
         self.manifest: Manifest | None = None
         self._origin = ""
         self._missing = {c.name for c in plan.classes if c.source == "missing"}  # error pages are each server's own
@@ -61,9 +64,15 @@ class WebCheck:
         if self._plan.corpus_suite != "none" and self._plan.corpus is None:
             self._accept(self._fetch_manifest(prober), contender.name)
         replies = {}
+        self._changing = {(name, key) for name, key in self._changing if name != contender.name}
         for sample in self._samples(prober):
             reply = self._right_reply(prober, sample)
-            replies[(sample.cls.name, sample.key)] = replace(reply, body=b"")  # its length and hash are kept
+            key = (sample.cls.name, sample.key)
+            replies[key] = replace(reply, body=b"")  # its length and hash are kept
+            if sample.sha256 is None and sample.cls.source != "missing" and len(self._plan.contenders) > 1:
+                again = prober.fetch(sample.path)
+                if (again.status, again.digest) != (reply.status, reply.digest):
+                    self._changing.add((contender.name, key))
         self._replies[contender.name] = replies
 
     def addresses(self, contender: Contender) -> Sequence[str]:
@@ -140,29 +149,40 @@ class WebCheck:
             if prober.repeated
         ]
         names = list(self._replies)
-        if self._plan.corpus_suite == "none":
-            notes += [note for name in names for note in self._bad_statuses(name)]
+        differences = self._differences()
+        notes += [Note("warning", found["text"]) for found in differences if not found["withhold"]]
+        held = [found["text"] for found in differences if found["withhold"]]
+        notes += [Note("warning", f"{text}: there will be no verdict between them") for text in held]
         for other in names[1:]:
-            notes += self._content_differences(names[0], other) + self._trait_differences(names[0], other)
+            notes += self._trait_differences(names[0], other)
         return notes
 
-    def _bad_statuses(self, name: str) -> list[Note]:
-        bad = sorted({reply.status for reply in self._replies[name].values() if reply.status >= 400})
-        listed = ", ".join(map(str, bad))
-        return [Note("warning", f"{name} answers with status {listed}: is this what is to be measured?")] if bad else []
+    def _differences(self) -> list[dict[str, Any]]:
+        """The first thing that each pair answers differently, as JSON values: `between`, `text`, and whether to
+        `withhold` the verdict for it.
 
-    def _content_differences(self, one: str, other: str) -> list[Note]:
-        """Only contents that no manifest vouches for can differ: the others were refused by `examine`."""
-        notes = []
-        for sample, left in self._replies[one].items():
-            right = self._replies[other].get(sample)
-            same = right is None or (left.status, left.digest) == (right.status, right.digest)
-            if right is not None and not same and sample[0] not in self._missing:
-                notes.append(
+        Only contents that no manifest vouches for can differ: the others were refused by `examine`. A page that
+        changes from request to request cannot be compared.
+        """
+        found = []
+        for one, other in itertools.combinations(self._replies, 2):
+            for sample, left in self._replies[one].items():
+                right = self._replies[other].get(sample)
+                if right is None or sample[0] in self._missing:
+                    continue
+                if (left.status, left.digest) == (right.status, right.digest):
+                    continue
+                changes = {(one, sample), (other, sample)} & self._changing and left.status == right.status
+                text = (
                     f"{one} and {other} answer {sample[0]!r} differently: {one} status {left.status}, "
-                    f"{left.length} bytes; {other} status {right.status}, {right.length} bytes"
+                    f"{left.length:,} bytes; {other} status {right.status}, {right.length:,} bytes"
                 )
-        return [Note("warning", text) for text in notes]
+                if changes:
+                    text += ", but the page changes from request to request"
+                withhold = not changes and not may_differ(self._settings.expect)
+                found.append({"between": [one, other], "text": text, "withhold": withhold})
+                break
+        return found
 
     def _trait_differences(self, one: str, other: str) -> list[Note]:
         notes = []
@@ -184,7 +204,11 @@ class WebCheck:
                 "bytes": m.bytes_total,
                 "sha256": m.sha256,
             }
-        return {"corpus": corpus, "contenders": {name: self._contender_facts(name) for name in self._replies}}
+        return {
+            "corpus": corpus,
+            "contenders": {name: self._contender_facts(name) for name in self._replies},
+            "differences": self._differences(),
+        }
 
     def unchanged(self, contender: Contender) -> None:
         """See Check: what answers is always the server."""
@@ -217,6 +241,11 @@ _TRAITS: dict[str, Callable[[Reply], Any]] = {
 def _fault(sample: _Sample, reply: Reply) -> str | None:
     """What is wrong with a reply, or None."""
     if sample.cls.expect and reply.status not in sample.cls.expect:
+        if sample.cls.source == "url":
+            return (
+                f"status {reply.status}: correct the address, or give `--expect {reply.status}` if that is what is "
+                "to be measured"
+            )
         wanted = " or ".join(map(str, sample.cls.expect))
         return f"status {reply.status} instead of {wanted}: does it serve the folder made by `bakeoff corpus`?"
     if sample.length is not None and reply.length != sample.length:

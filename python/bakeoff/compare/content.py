@@ -1,0 +1,18 @@
+"""Whether two contenders answered the same before timing, as the checks of the run found it."""
+
+from __future__ import annotations
+
+from bakeoff.store.records import RunRecord
+
+Differences = dict[frozenset[str], str]
+
+
+def differences(run: RunRecord) -> Differences:
+    """Pairs that did different work, so that neither is faster at the same; each with what differs."""
+    content = run.environment.get("content")
+    listed = content.get("differences") if isinstance(content, dict) else None
+    found: Differences = {}
+    for entry in listed if isinstance(listed, list) else []:
+        if isinstance(entry, dict) and entry.get("withhold") and isinstance(entry.get("between"), list):
+            found[frozenset(map(str, entry["between"]))] = str(entry.get("text", "they answer differently"))
+    return found

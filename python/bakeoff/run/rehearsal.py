@@ -1,0 +1,41 @@
+"""One request to each contender by the engine itself: what its client would refuse in every trial is refused before.
+
+The checks before timing have a client of their own, in Python. Where TLS is concerned the two can disagree about
+names, certificates and ciphers.
+"""
+
+from collections.abc import Mapping
+
+from bakeoff.agents.base import Agent
+from bakeoff.agents.spec import TrialSpec, WebWorkload
+from bakeoff.errors import TargetError
+from bakeoff.plan.model import Plan
+
+PATIENCE_S = 5.0
+
+
+def rehearse(plan: Plan, specs: Mapping[str, TrialSpec], agent: Agent) -> None:
+    """Raises TargetError for a contender with whom the engine cannot speak TLS."""
+    for contender in plan.contenders:
+        spec = specs[contender.name]
+        if isinstance(spec.workload, WebWorkload) and spec.workload.scheme == "https":
+            reason = _why_not(spec, agent)
+            if reason is not None:
+                raise TargetError(
+                    f"{contender.name} ({contender.address}): the load generator cannot speak TLS with it ({reason}): "
+                    "name its authority with --ca-file, give it a certificate for this name, or use --insecure"
+                )
+
+
+def _why_not(spec: TrialSpec, agent: Agent) -> str | None:
+    limit_s = spec.connect_timeout_s + spec.reply_timeout_s
+    quiet = {"clients": 1, "threads": 1, "cores": 1, "max_operations": 1, "length_s": limit_s, "delay_s": 0.0}
+    session = agent.start(spec.model_copy(update=quiet | {"ramp_up_s": 0.0, "ramp_down_s": 0.0}))
+    outcome = session.wait(limit_s + PATIENCE_S)
+    if outcome is None:
+        session.cancel()
+        return None  # slow, which is for the trials to show
+    if not outcome.result.errors.get("tls"):
+        return None
+    told = [event.text.removeprefix("TLS: ") for event in session.drain_events() if event.text.startswith("TLS: ")]
+    return told[0] if told else "the handshake fails"
