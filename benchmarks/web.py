@@ -93,7 +93,7 @@ def number(pattern: str, text: str) -> float:
     return float(found[1])
 
 
-def bakeoff(case: Case, seconds: float) -> Figures:
+def bakeoff(case: Case, seconds: float, poll: bool = False) -> Figures:
     """One trial with full recording. CPU is that of the load thread in the window, system time included."""
     spec = {
         "workload": {
@@ -118,6 +118,7 @@ def bakeoff(case: Case, seconds: float) -> Figures:
         "length_s": seconds,
         "ramp_up_s": 0.2,
         "pin": [int(CLIENT_CORE)],
+        "poll": poll,
         "seed": 1,
     }
     outcome = _engine.start(json.dumps(spec)).wait(120)
@@ -125,6 +126,11 @@ def bakeoff(case: Case, seconds: float) -> Figures:
     result = json.loads(outcome.json())
     assert not result["errors"], result["errors"]
     return result["operations"] / result["window_s"], result["generator"]["cpu_us_per_operation"]
+
+
+def polling(case: Case, seconds: float) -> Figures:
+    """The same with `--poll on`: the generator has its core to itself here."""
+    return bakeoff(case, seconds, poll=True)
 
 
 def floor(case: Case, seconds: float) -> Figures | None:
@@ -266,6 +272,7 @@ def vegeta(case: Case, seconds: float) -> Figures | None:
 TOOLS: dict[str, Callable[[Case, float], Figures | None]] = {
     "floor": floor,
     "bakeoff": bakeoff,
+    "bakeoff --poll on": polling,
     "wrk": wrk,
     "ab": ab,
     "h2load": h2load,
@@ -277,9 +284,12 @@ TOOLS: dict[str, Callable[[Case, float], Figures | None]] = {
 }
 
 
+OWN = ("floor", "bakeoff", "bakeoff --poll on")
+
+
 def is_installed(tool: str) -> bool:
     """Whether a tool of TOOLS can be run here."""
-    return tool in ("floor", "bakeoff") or shutil.which(tool) is not None
+    return tool in OWN or shutil.which(tool) is not None
 
 
 @contextlib.contextmanager
@@ -331,16 +341,17 @@ def paired(own: list[Figures], other: list[Figures], which: int) -> float:
 
 def ratios(seen: dict[str, list[Figures]]) -> tuple[str, str]:
     """Bakeoff beside the floor, and beside the peer that is best in each respect."""
-    own = seen["bakeoff"]
-    peers = [runs for name, runs in seen.items() if name not in ("floor", "bakeoff")]
+    own, polled = seen["bakeoff"], seen["bakeoff --poll on"]
+    peers = [runs for name, runs in seen.items() if name not in OWN]
     cpu = max(paired(own, runs, 1) for runs in peers)
     rate = min(paired(own, runs, 0) for runs in peers)
+    polled_rate = min(paired(polled, runs, 0) for runs in peers)
     bare = (
         f"CPU {paired(own, seen['floor'], 1):.2f}×<br>rate {paired(own, seen['floor'], 0):.2f}×"
         if "floor" in seen
         else "–"
     )
-    return bare, f"CPU {cpu:.2f}×<br>rate {rate:.2f}×"
+    return bare, f"CPU {cpu:.2f}×<br>rate {rate:.2f}×<br>polling: rate {polled_rate:.2f}×"
 
 
 def table(results: dict[str, dict[str, list[Figures]]]) -> str:

@@ -14,6 +14,8 @@ pub struct ThreadFigures {
     pub run_delay_ns: u64,
     /// Length of the window as this thread lived it, ns.
     pub window_ns: u64,
+    /// Of the CPU time, what went into looking for replies in vain, ns.
+    pub polled_ns: u64,
     /// Operations still running when the trial ended.
     pub unfinished: u64,
     /// Age of the oldest of them, ns.
@@ -207,6 +209,8 @@ fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &Generato
     json!({
         "cpu_s": cpu_ns as f64 / 1e9,
         "cpu_share": share(|thread| thread.cpu_ns),
+        "busy_share": share(|thread| thread.cpu_ns.saturating_sub(thread.polled_ns)),
+        "polled_s": threads.iter().map(|thread| thread.polled_ns).sum::<u64>() as f64 / 1e9,
         "run_delay_share": share(|thread| thread.run_delay_ns),
         "cpu_us_per_operation": if operations == 0 { 0.0 } else { cpu_ns as f64 / 1e3 / operations as f64 },
         "threads": threads.len(),

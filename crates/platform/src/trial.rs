@@ -223,7 +223,8 @@ impl<W: Workload> Shared<W> {
         let starts = driver.first_starts(spec);
         let event_loop = EventLoop::new(driver, &self.live, remotes.to_vec(), timeline)?
             .lingering(nanos(stages.linger_s))
-            .listening(nanos(stages.listen_s));
+            .listening(nanos(stages.listen_s))
+            .polling(spec.poll);
         let (recorder, mut sessions, figures) = event_loop.run(starts, spec.max_operations.is_some());
         sessions.iter_mut().for_each(|(_, session)| session.leave(Stage::Measure));
         Ok((recorder, sessions, figures))

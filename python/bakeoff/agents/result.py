@@ -105,6 +105,8 @@ class GeneratorResult(_Result):
     cpu_share: float
     cpu_us_per_operation: float | None = None
     run_delay_share: float = 0.0
+    busy_share: float | None = None
+    polled_s: float = 0.0
     threads: int
     late_start: SummaryResult
     lag: SummaryResult

@@ -256,6 +256,7 @@ class TrialSpec(_Spec):
     reply_timeout_s: float = Field(default=10.0, gt=0)
     cores: int = Field(default=1, ge=1)
     pin: tuple[int, ...] | None = None
+    poll: bool = False
     seed: int = Field(default=1, ge=0)
 
     def for_trial(self, clients: int, seed: int) -> "TrialSpec":

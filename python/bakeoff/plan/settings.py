@@ -184,6 +184,11 @@ class NetworkSettings(RampSettings):
         le=LENGTH_MAX_S,
         description="Give up a connection that is not made in this time.",
     )
+    poll: Literal["auto", "on", "off"] = Field(
+        "auto",
+        description="Look for replies instead of sleeping until they come. auto: with servers on other machines, while "
+        "each load thread has a core to itself.",
+    )
 
     @property
     def clock(self) -> Clock:

@@ -17,6 +17,7 @@ from bakeoff.run.checks.base import Check, Note
 from bakeoff.run.environment import environment, tool
 from bakeoff.run.judge import to_record, without_result
 from bakeoff.run.observer import Observer, trial_line
+from bakeoff.run.polling import alike
 from bakeoff.run.preflight import check_disk, estimate_bytes, preflight
 from bakeoff.run.rehearsal import rehearse
 from bakeoff.run.reset import reset
@@ -134,7 +135,7 @@ def _refuse_other_content(path: Path, stored: dict[str, object], check: Check) -
 
 def _specs(plan: Plan, check: Check) -> dict[str, TrialSpec]:
     """The trial spec of each contender but for clients and seed: built once, a corpus has many requests."""
-    return {c.name: trial_spec(plan, c, check.addresses(c), check.manifest) for c in plan.contenders}
+    return alike({c.name: trial_spec(plan, c, check.addresses(c), check.manifest) for c in plan.contenders})
 
 
 def _check_specs(plan: Plan, specs: dict[str, TrialSpec], agent: Agent) -> None:

@@ -6,7 +6,7 @@ says nothing about the contender), failed (the contender failed), ok. Nothing is
 """
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from bakeoff.agents.result import SummaryResult, TrialResult
 from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
@@ -124,7 +124,10 @@ def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[Mar
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
     # File calls spend their CPU in the system under test: there a busy thread limits nothing.
     cpu_is_work = bool((result.workload or {}).get("cpu_is_work"))
-    if result.generator.cpu_share > GENERATOR_BUSY_SHARE and not cpu_is_work:
+    generator = result.generator
+    # Looking for replies in vain is no work: a thread that does it has room for more.
+    busy_share = generator.cpu_share if generator.busy_share is None else generator.busy_share
+    if busy_share > GENERATOR_BUSY_SHARE and not cpu_is_work:
         found.append("generator-limited")
     if result.generator.run_delay_share > GENERATOR_WAIT_SHARE:
         found.append("generator-starved")
@@ -145,6 +148,12 @@ def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[Mar
         found.append("late-start")
     found += disturbance_marks(result.generator.disturbances)
     return tuple(found)
+
+
+def _polled(result: TrialResult) -> dict[str, Any]:
+    """The share of the window that a load thread spent on looking for replies in vain; empty when none did."""
+    polled_s, lived_s = result.generator.polled_s, result.window_s * result.generator.threads
+    return {"polled_share": polled_s / lived_s} if polled_s > 0.0 and lived_s > 0.0 else {}
 
 
 def jain(counts: Sequence[int]) -> float:
@@ -207,6 +216,7 @@ def to_record(
         workload={
             **(result.workload or {}),
             **disturbance_facts(generator.disturbances),
+            **_polled(result),
             "outside": {"operations": result.outside.operations, "errors": result.outside.errors_total},
         },
         generator_run_delay_share=generator.run_delay_share,

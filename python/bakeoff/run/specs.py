@@ -6,6 +6,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.plan.kinds import KINDS
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.polling import polls
 
 
 def trial_spec(plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None) -> TrialSpec:
@@ -30,5 +31,6 @@ def trial_spec(plan: Plan, contender: Contender, addresses: Sequence[str], manif
             "reply_timeout_s": s.reply_timeout_s,
             "cores": s.clock.cores,
             "pin": s.pin,
+            "poll": polls(s, addresses),
         }
     )

@@ -73,6 +73,12 @@ impl Epoll {
         usize::try_from(count).unwrap_or(0)
     }
 
+    /// The events that are there now; as [`Epoll::wait`] without waiting.
+    #[inline]
+    pub fn look(&mut self) -> usize {
+        usize::try_from(self.wait_coarse(0)).unwrap_or(0)
+    }
+
     fn wait_fine(&mut self, timeout_ns: Nanos) -> i64 {
         let timeout = timespec(timeout_ns);
         // SAFETY: the events buffer has EVENTS_MAX entries, no signal mask is given.

@@ -7,6 +7,7 @@ mod receive_tls;
 
 use super::cpu_meter::CpuMeter;
 use super::epoll::{Epoll, TICK};
+use super::poller::{Poller, SHARED_NS};
 use super::remote::Remote;
 use super::timers::{Due, Timers};
 use crate::clock::MonotonicClock;
@@ -51,6 +52,8 @@ pub(crate) struct EventLoop<'a, S: Session> {
     epoll: Epoll,
     timers: Timers,
     leaving: Leaving,
+    /// There when this thread looks for replies instead of sleeping.
+    poller: Option<Poller>,
     ready: Vec<(usize, u32)>,
     buffer: Vec<u8>,
     timeline: Timeline,
@@ -73,6 +76,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             connections: (0..driver.len()).map(|_| Connection::new()).collect(),
             timers: Timers::new(driver.len()),
             leaving: Leaving::new(driver.len()),
+            poller: None,
             driver,
             live,
             remotes,
@@ -90,6 +94,12 @@ impl<'a, S: Session> EventLoop<'a, S> {
     /// Lets operations that run at the end go on for so long.
     pub fn lingering(mut self, linger_ns: Nanos) -> Self {
         self.over_ns = self.timeline.end_ns.saturating_add(linger_ns);
+        self
+    }
+
+    /// Looks for replies instead of sleeping until they come, if asked to.
+    pub fn polling(mut self, poll: bool) -> Self {
+        self.poller = poll.then(Poller::default);
         self
     }
 
@@ -127,6 +137,8 @@ impl<'a, S: Session> EventLoop<'a, S> {
         };
         self.figures.ended_ns = now_ns;
         self.figures.thread = meter.finish(now_ns, bounded);
+        self.figures.thread.polled_ns = self.poller.as_ref().map_or(0, |poller| poller.polled_ns);
+        self.poller = None;
         self.figures.thread.unfinished = self.driver.unfinished(now_ns).0;
         self.driver.publish(now_ns);
         self.listen(now_ns, stopped);
@@ -179,7 +191,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         } else {
             Some(0)
         };
-        let count = self.epoll.wait(timeout_ns);
+        let count = self.wait(now_ns, timeout_ns);
         let batch_ns = self.driver.now_ns();
         self.driver.batch(batch_ns);
         for index in 0..count {
@@ -208,6 +220,44 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 self.ready = round;
             }
         }
+    }
+
+    /// Waits for events, at most `timeout_ns`: looking for them first, where that is wanted.
+    #[inline]
+    fn wait(&mut self, now_ns: Nanos, timeout_ns: Option<Nanos>) -> usize {
+        let Some(poller) = self.poller.as_mut().filter(|_| timeout_ns != Some(0)) else {
+            return self.epoll.wait(timeout_ns);
+        };
+        let Some(look_ns) = poller.look_ns() else { return self.epoll.wait(timeout_ns) };
+        let until_ns = now_ns + look_ns.min(timeout_ns.unwrap_or(look_ns));
+        let (mut last_ns, mut polled_ns) = (now_ns, 0);
+        let count = loop {
+            let count = self.epoll.look();
+            if count > 0 {
+                poller.found();
+                break count;
+            }
+            let look_ns = self.driver.now_ns() - last_ns;
+            last_ns += look_ns;
+            polled_ns += look_ns.min(SHARED_NS);
+            if look_ns > SHARED_NS {
+                // Another thread had this processor meanwhile: who shares one does not burn it.
+                poller.give_way();
+                break 0;
+            }
+            if last_ns >= until_ns {
+                poller.missed();
+                break 0;
+            }
+        };
+        if self.timeline.in_window(last_ns) {
+            poller.polled_ns += polled_ns;
+        }
+        if count > 0 {
+            return count;
+        }
+        let left_ns = timeout_ns.map(|timeout_ns| timeout_ns.saturating_sub(last_ns - now_ns));
+        self.epoll.wait(left_ns)
     }
 
     fn fire(&mut self, at_ns: Nanos, lane: usize, due: Due) {

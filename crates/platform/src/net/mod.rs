@@ -3,6 +3,7 @@
 mod cpu_meter;
 mod epoll;
 mod event_loop;
+mod poller;
 mod remote;
 mod socket;
 mod timers;

@@ -84,8 +84,24 @@ def section(context: Context) -> Section:
     description = "Processor use of the load generator in percent at each number of simulated clients."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
     return Section(
-        "generator", "The load generator", (text, *_starved(context), *_late(context), *_checked(context), chart)
+        "generator",
+        "The load generator",
+        (text, *_polled(context), *_starved(context), *_late(context), *_checked(context), chart),
     )
+
+
+def _polled(context: Context) -> list[Text]:
+    """That load threads looked for replies instead of sleeping, where they did."""
+    shares = [float(trial.workload.get("polled_share") or 0.0) for trial in context.usable]
+    if not any(shares):
+        return []
+    share = wording.percent(max(shares))
+    return [
+        Text(
+            "The load threads looked for replies instead of sleeping until they came, so that no server paid for "
+            f"waking them: up to {share} of their time. It is in the processor use below; by itself it limits nothing."
+        )
+    ]
 
 
 def _starved(context: Context) -> list[Text]:

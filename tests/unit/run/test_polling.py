@@ -1,0 +1,55 @@
+"""When load threads may look for replies instead of sleeping."""
+
+import os
+from typing import Any
+
+import pytest
+
+from bakeoff.plan.kinds.web import WebSettings
+from bakeoff.run.judge import to_record
+from bakeoff.run.polling import alike, polls
+from bakeoff.run.specs import trial_spec
+from bakeoff.store.records import PlannedTrial
+from tests.unit.run.fake import plan_for, result
+
+FAR = "198.51.100.7:80"  # kept free for documentation
+
+
+@pytest.mark.parametrize(
+    ("cores", "settings", "addresses", "expected"),
+    [
+        (4, {}, [FAR], True),
+        (4, {"cores": 3}, [FAR], True),
+        (4, {"cores": 4}, [FAR], False),
+        (1, {}, [FAR], False),
+        (1, {"pin": "0"}, [FAR], True),
+        (4, {"pin": "0,1", "cores": 3}, [FAR], False),
+        (4, {}, ["127.0.0.1:80"], False),
+        (4, {}, ["[::1]:80"], False),
+        (4, {}, [FAR, "127.0.0.1:80"], False),
+        (4, {}, [], False),
+        (4, {"pin": "0"}, ["127.0.0.1:80"], False),
+        (1, {"poll": "on"}, ["127.0.0.1:80"], True),
+        (4, {"poll": "off"}, [FAR], False),
+    ],
+)
+def test_only_a_generator_with_cores_of_its_own_polls(
+    monkeypatch: pytest.MonkeyPatch, cores: int, settings: dict[str, Any], addresses: list[str], expected: bool
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))
+    assert polls(WebSettings.model_validate(settings), addresses) is expected
+
+
+def test_contenders_are_measured_in_one_way() -> None:
+    plan = plan_for("http://127.0.0.1:1", suite="web-url", poll="on")
+    spec = trial_spec(plan, plan.contenders[0], ["127.0.0.1:1"], None)
+    found = alike({"a": spec, "b": spec.model_copy(update={"poll": False})})
+    assert [spec.poll for spec in found.values()] == [False, False]
+    assert all(spec.poll for spec in alike({"a": spec, "b": spec}).values())
+
+
+def test_what_polling_took_is_stored() -> None:
+    planned = PlannedTrial(3, "a", 2, 1, 99)
+    record = to_record(planned, "now", result(generator={"polled_s": 0.5, "busy_share": 0.2}), 0.05, 1e6)
+    assert record.workload["polled_share"] == pytest.approx(0.25)
+    assert "polled_share" not in to_record(planned, "now", result(), 0.05, 1e6).workload
