@@ -29,7 +29,11 @@ def test_a_file_that_was_passed_on_runs_by_its_plan_or_by_trust(bakeoff: Bakeoff
 
     (tmp_path / "other.toml").write_text(plan_file.read_text().replace("300ms", "301ms"))
     done = bakeoff("resume", "r.bakeoff", "--plan", "other.toml")
-    assert done.returncode == 2 and "they differ in settings.length_s" in done.stderr and not log.exists()
+    assert (
+        done.returncode == 2
+        and "they differ in settings.length_s, settings.ramp_down_s" in done.stderr
+        and not log.exists()
+    )
 
     done = bakeoff("resume", "r.bakeoff", "--plan", "p.toml")
     assert "another corpus" in done.stderr, "it got as far as asking the contender"

@@ -18,6 +18,8 @@ from bakeoff.run.started_here import is_marked
 from bakeoff.store.records import RunRecord
 
 MOST_DIFFERENCES = 6
+# Texts that follow from what else a plan says.
+DERIVED = ("assumed", "changed", "classes", "differences")
 
 
 def trusted_plan(run: RunRecord, given: Plan | None = None, trust: bool = False) -> Plan:
@@ -89,6 +91,7 @@ def _differences(one: Plan, other: Plan) -> str:
     """Names of what differs, as `settings.length_s`."""
     names = sorted(set(_leaves(one.to_dict()).items()) ^ set(_leaves(other.to_dict()).items()))
     found = list(dict.fromkeys(name for name, _ in names))
+    found = [name for name in found if name.partition(".")[0] not in DERIVED] or found
     if not found:
         return "the order of their contenders"
     return ", ".join(found[:MOST_DIFFERENCES]) + (" …" if len(found) > MOST_DIFFERENCES else "")
