@@ -114,7 +114,7 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         saturation_clients=cube.mixes[found.knee] if found and _flattens(curve, found.knee) else None,
         mixes_measured=sum(math.isfinite(point.centre) for point in curve.points),
         peak_is_last_mix=bool(peak and collapse is None),
-        last_share_of_peak=collapse.ratio.ratio if collapse else math.nan if peak is None else 1.0,
+        last_share_of_peak=_last_share(curve, found.peak, collapse) if found else math.nan,
         collapsed=bool(collapse and collapse.shown),
         shape=_shape(cube, curve, found, collapse, broken),
         trials_ok=len(usable),
@@ -133,6 +133,14 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
     )
 
 
+def _last_share(curve: Curve, peak: int, collapse: Collapse | None) -> float:
+    """The last mix with a number, as a share of the peak. What was lost there counts in it."""
+    last = [point for point in curve.points if math.isfinite(point.centre)][-1]
+    if last.lost and last is not curve.points[peak]:
+        return last.centre / curve.points[peak].centre
+    return collapse.ratio.ratio if collapse else 1.0
+
+
 def _flattens(curve: Curve, knee: int) -> bool:
     """A curve whose first mix near the peak is the last one with a number has not been seen to flatten."""
     return any(math.isfinite(point.centre) for point in curve.points[knee + 1 :])
@@ -143,13 +151,16 @@ def _shape(cube: Cube, curve: Curve, found: Saturation | None, collapse: Collaps
     if found is None:
         return "no usable trial"
     clients, peak = (wording.plural(cube.mixes[index], "client") for index in (found.knee, found.peak))
-    last = collapse.ratio.ratio if collapse else 1.0
+    last, final = _last_share(curve, found.peak, collapse), curve.points[-1]
     if sum(math.isfinite(point.centre) for point in curve.points) == 1:
         text = "one mix only: no curve"
     elif collapse is None and not _flattens(curve, found.knee):
         text = f"still rising at {peak}: its limit was not reached"
     elif collapse and collapse.shown:
         text = f"flat from {clients}, falls to {wording.percent(last)} of the peak at the last mix"
+    elif final.lost and last < 1.0 - SATURATION_SHARE:
+        lost = f"{final.lost} of {wording.plural(max(final.lost, final.blocks), 'trial')}"
+        text = f"highest at {peak}, {wording.percent(last)} of that at the end: {lost} of the last mix were lost"
     elif last < 1.0 - SATURATION_SHARE:
         text = f"highest at {peak}, {wording.percent(last)} of that at the last mix, which may be chance"
     else:

@@ -93,10 +93,11 @@ def _basis(end: Endpoint, low: float, high: float) -> list[str]:
     """What the ratio rests on: its interval from six blocks on, the blocks and mixes, and what was lost outright."""
     found = [] if math.isnan(low) else [f"95 % interval {wording.interval(low, high)}"]
     found += [wording.plural(end.blocks, "block"), _over(end)]
-    losers = [f"{n:,} that {name} lost" for name, n in end.lost.items() if n]
+    pairs = wording.plural(end.pairs_counted, "pair")
+    what = "with empty cells of" if end.title.startswith(CELLS) else "lost by"
+    losers = [f"{n:,} of {pairs} {what} {name}" for name, n in end.lost.items() if n]
     if losers:
-        which = wording.plural(end.pairs_counted, "pair")
-        found.append(f"{wording.names(losers)} of {which} {counted_as(end.lost_as)}")
+        found.append(f"{wording.names(losers)} counted {counted_as(end.lost_as)}")
     return found
 
 
@@ -105,7 +106,8 @@ def _all_lost(pair: PairComparison) -> str:
     end = pair.primary
     sides = ((pair.baseline, pair.contender), (pair.contender, pair.baseline))
     for name, other in sides:
-        if not 0 < end.lost[name] == end.pairs_counted or end.verdict.kind == "disqualified":
+        nothing_else = math.isclose(abs(math.log(end.ratio)), math.log(end.lost_as))
+        if not 0 < end.lost[name] == end.pairs_counted or not nothing_else or end.verdict.kind == "disqualified":
             continue
         result = f"{other} is better" if end.verdict.winner == other else end.verdict.text
         number = wording.plural(end.lost[name], "trial")

@@ -106,7 +106,8 @@ class _Work:
     def result(self, q_values: Floats, kind: str) -> SurfacePair:
         logs = self.logs
         cells = self._cells(self.rows, q_values, outliers(self.surface.keys, self.served()))
-        average = _Averages(cells, whole(logs), self.level)
+        lost = frozenset(np.flatnonzero((self.pair.lost[0] | self.pair.lost[1]).any(axis=1)).tolist())
+        average = _Averages(cells, whole(logs), self.level, lost)
         tests = tuple(dict.fromkeys(cell.test for cell in cells))
         curves = [average.curve(test, axis) for test in ("", *tests) for axis in ("record", "file")]
         overall = average.over("all cells", lambda cell: True)
@@ -212,6 +213,8 @@ class _Averages:
     cells: tuple[CellRatio, ...]
     logs: Floats
     level: float
+    # Cells that one of the two lost in some block.
+    lost: frozenset[int]
 
     def _pick(self, wanted: Callable[[CellRatio], bool]) -> list[int]:
         usable = set(np.flatnonzero(np.isfinite(self.logs).any(axis=1)).tolist())
@@ -222,7 +225,12 @@ class _Averages:
         picked = self._pick(wanted)
         if not picked and name != "all cells":
             return None
-        rows = ratios_by_row(self.logs[picked].mean(axis=0), self.level)
+        means = self.logs[picked].mean(axis=0)
+        rows = ratios_by_row(means, self.level)
+        low, high = float(rows.low[0]), float(rows.high[0])
+        if self.lost.intersection(picked):
+            by_signs = ratio_by_signs(means, self.level)
+            low, high = by_signs.low, by_signs.high
         ratios = np.exp(self.logs[picked].mean(axis=1))
         states = [self.cells[at].state for at in picked]
         return Average(
@@ -230,8 +238,8 @@ class _Averages:
             cells=len(picked),
             blocks=int(rows.blocks[0]),
             ratio=float(rows.ratio[0]),
-            low=shown(float(rows.low[0]), int(rows.blocks[0])),
-            high=shown(float(rows.high[0]), int(rows.blocks[0])),
+            low=shown(low, int(rows.blocks[0])),
+            high=shown(high, int(rows.blocks[0])),
             arithmetic=float(ratios.mean()) if picked else math.nan,
             lowest=float(ratios.min(initial=math.inf)),
             highest=float(ratios.max(initial=-math.inf)),

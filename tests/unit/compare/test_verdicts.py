@@ -91,7 +91,7 @@ def test_failed_trials_of_the_leader_withhold_the_verdict() -> None:
     assert (end.blocks, end.lost, end.pairs_counted) == (8, {"nginx": 1, "apache": 0}, 24)
     assert end.verdict.kind in ("withheld", "inconclusive")
     assert "nginx failed 1 of 24 trials" in end.verdict.reasons
-    assert "1 that nginx lost of 24 pairs as 10 times slower" in found.headline[0]
+    assert "1 of 24 pairs lost by nginx counted as 10 times slower" in found.headline[0]
     assert [(t.contender, t.clients, t.block, t.reason) for t in found.left_out] == [("nginx", 8, 2, "crashed")]
 
 
@@ -121,7 +121,7 @@ def test_a_mix_at_which_one_breaks_is_lost() -> None:
     point = found.pairs[0].curves[0].points[3]
     assert (point.verdict.winner, point.blocks, point.lost["nginx"]) == ("apache", 8, 8)
     assert found.contenders[0].shape.endswith("8 trials failed")
-    assert "8 that nginx lost of 32 pairs as 10 times slower" in found.headline[0]
+    assert "8 of 32 pairs lost by nginx counted as 10 times slower" in found.headline[0]
     assert [(t.contender, t.clients, t.block) for t in found.lost] == [("nginx", 16, block) for block in range(1, 9)]
 
 

@@ -66,7 +66,7 @@ def test_the_one_of_two_equals_that_breaks_at_a_mix_loses(name: str, mix: int) -
     assert found.pairs[0].primary.verdict.winner == other
     text = printed(found)
     assert f"Lost: block 8, {name}, {mix} client" in text and "it died" in text
-    assert f"8 that {name} lost of 24 pairs as 10 times slower" in found.headline[0]
+    assert f"8 of 24 pairs lost by {name} counted as 10 times slower" in found.headline[0]
 
 
 def test_a_loss_makes_the_winner_no_less_certain() -> None:
@@ -76,6 +76,13 @@ def test_a_loss_makes_the_winner_no_less_certain() -> None:
     for mix in record.mixes:
         lost = change(record, "other", mix, (4,), state="failed", reason="it died")
         assert compare_run(lost).pairs[0].primary.verdict.winner == "nginx"
+
+
+def test_the_shape_tells_the_fall_that_the_losses_make() -> None:
+    record = change(run(blocks=6), "nginx", 8, (1, 2, 3), state="failed", reason="it died")
+    (nginx, _) = compare_run(record).contenders
+    assert "flat" not in nginx.shape and "3 of 6 trials of the last mix were lost" in nginx.shape
+    assert nginx.last_share_of_peak < 0.8
 
 
 def test_a_rate_of_nothing_is_lost() -> None:
@@ -118,7 +125,9 @@ def test_empty_cells_decide_and_are_named_by_cell_block_and_contender() -> None:
     (surface,) = found.matrix.pairs
     assert pair.primary.blocks == 6 and pair.primary.blocks_left_out == ()
     assert surface.overall.ratio == pytest.approx(pair.primary.ratio), "table and card"
+    assert (surface.overall.low, surface.overall.high) == pytest.approx((pair.primary.low, pair.primary.high))
     assert surface.overall.blocks == 6
+    assert "3 of 6 pairs with empty cells of cifs counted as 10 times slower" in found.headline[0]
     assert {(t.contender, t.clients, t.block) for t in found.lost} == {("cifs", 1, block) for block in (1, 3, 5)}
     assert all(t.cell.endswith("4 KiB") for t in found.lost)
     page = repr(compose(empty_cells((1, 3, 5)), found))
