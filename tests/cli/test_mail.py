@@ -152,7 +152,7 @@ def test_mail_of_others_stops_the_run_and_goes_only_when_that_was_said(
 def test_a_pop3_server_that_dies_fails_the_trial_and_loses_nothing(
     bakeoff: Bakeoff, mail: MailServe, users: Path, tmp_path: Path
 ) -> None:
-    dying, good = mail("--users", str(users), "--pop3-ends-after", "150"), mail("--users", str(users))
+    dying, good = mail("--users", str(users), "--pop3-ends-after", "20"), mail("--users", str(users))
     words = ["--users", users, *SHORT, "--blocks", "1", "--drain-limit", "1s", "--error-limit", "100%"]
     done = bakeoff("run", "mail-pop", f"dying={dying}", f"good={good}", *words, "-o", "r.bakeoff")
     assert done.returncode == 0, done.stderr

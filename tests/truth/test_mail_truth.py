@@ -143,10 +143,10 @@ def test_a_look_counts_and_touches_nothing() -> None:
 
 def test_a_drain_that_cannot_look_finds_nothing_lost() -> None:
     """POP3 dies in mid-trial; every message is still in the server."""
-    place = places((server := serve(pop3_ends_after=200, delay_s=0.001)).address())
+    place = places((server := serve(pop3_ends_after=20)).address())
     result = run(spec(place["smtp"], place["pop3"], drain_limit_s=1.0, trial={"length_s": 2.0}))
     counts, ledger = classes(result), result["workload"]["ledger"]
-    assert counts["lost"] == 0 < counts["unchecked"] < counts["accepted"] == json.loads(server.counts())["accepted"]
+    assert counts["lost"] == 0 < counts["unchecked"] <= counts["accepted"] == json.loads(server.counts())["accepted"]
     assert counts["unchecked"] + counts["delivered"] == counts["accepted"]
     assert sum(ledger["unchecked_mailboxes"].values()) > 0 and ledger["ids"]["unchecked"]
 
