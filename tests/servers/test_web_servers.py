@@ -159,6 +159,22 @@ def test_web_url_takes_any_status_and_any_page(servers: dict[str, Server], tmp_p
     assert trial["statuses"] == {"4xx": 50}
 
 
+@pytest.mark.parametrize("connections", ["--keep-alive", "--close"])
+def test_heads_of_a_large_file_are_headers_only(
+    servers: dict[str, Server], dynamic_root: Path, connections: str, tmp_path: Path
+) -> None:
+    """nginx states the length of the file and sends none of it: a client that waited for it would wait for ever."""
+    largest = max((path for path in dynamic_root.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+    assert largest.stat().st_size > 20_000
+    run_file = tmp_path / "run.bakeoff"
+    page = f"{servers['nginx'].url}/{largest.relative_to(dynamic_root)}"
+    bounded = ["--mixes", "2", "--operations", "60", "--blocks", "1", "--method", "HEAD", connections]
+    bakeoff("run", "web-url", f"one={page}", *bounded, "-o", str(run_file))
+    (trial,) = trials_of(run_file)
+    assert (trial["operations"], trial["errors"], trial["statuses"]) == (60, {}, {"2xx": 60})
+    assert trial["bytes_in"] < 60 * 1_000
+
+
 def test_a_server_that_is_killed_in_the_middle_fails_its_trials_and_the_run_goes_on(
     start_server: StartServer, servers: dict[str, Server], dynamic_root: Path, tmp_path: Path
 ) -> None:

@@ -78,11 +78,12 @@ def _outside(trial: TrialRecord) -> float:
     return outside_s / trial.window_s if isinstance(outside_s, (int, float)) and trial.window_s > 0.0 else 0.0
 
 
-def audit_all(cube: Cube, little: LittlesLaw) -> tuple[Audit, ...]:
-    """Every audit over the usable trials of ``cube``."""
+def audit_all(cube: Cube, little: LittlesLaw, bodies: bool = True) -> tuple[Audit, ...]:
+    """Every audit over the usable trials of ``cube``; replies without ``bodies`` have no content to compare."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     law = (_little(trials, little),) if little.applies else ()
-    return (*law, _counts(trials), _bytes(trials), _rates(trials), _same_work(cube, trials))
+    same = (_same_work(cube, trials),) if bodies else ()
+    return (*law, _counts(trials), _bytes(trials), _rates(trials), *same)
 
 
 def _same_work(cube: Cube, trials: list[TrialRecord]) -> Audit:

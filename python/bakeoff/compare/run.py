@@ -18,6 +18,7 @@ from bakeoff.compare.metrics import metrics_of, work_word
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.compare.regions import regions_of
+from bakeoff.compare.settings import only_heads
 from bakeoff.compare.starved import starved
 from bakeoff.compare.surface import has_cells, lost_cells
 from bakeoff.errors import PlanError
@@ -45,7 +46,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     little = littles_law(run)
     work = work_word(run.kind)
     wrong = faults_of(run)
-    audits = audit_all(cube, little)
+    audits = audit_all(cube, little, bodies=not only_heads(run.plan))
     judge = Judge(cube, little, smallest, work, run.kind, wrong, different_content(cube, audits), differences(run))
     pairs = compare_pairs(cube, measured, judge, LEVEL)
     curves = contender_curves(cube, measured, LEVEL)

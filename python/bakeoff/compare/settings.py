@@ -11,6 +11,12 @@ def flag(plan: dict[str, Any], name: str) -> bool:
     return isinstance(settings, dict) and settings.get(name) is True
 
 
+def only_heads(plan: dict[str, Any]) -> bool:
+    """Whether the requests of a web plan are HEAD, whose replies have no body."""
+    settings = plan.get("settings")
+    return isinstance(settings, dict) and settings.get("method") == "HEAD"
+
+
 def number(plan: dict[str, Any], name: str, default: float) -> float:
     """The setting ``name`` as a number: from the table ``settings`` of a resolved plan, or from its top."""
     settings = plan.get("settings")

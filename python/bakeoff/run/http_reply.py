@@ -26,8 +26,9 @@ class Head:
     size: int
 
 
-def read_reply(wire: Wire, largest: int) -> tuple[Head, bytes, bool]:
-    """The next reply to a GET: head, body (`largest` bytes of it at most), and whether the connection is kept.
+def read_reply(wire: Wire, largest: int, head_only: bool = False) -> tuple[Head, bytes, bool]:
+    """The next reply to a GET: head, body (`largest` bytes of it at most), and whether the connection is kept. With
+    `head_only` that to a HEAD, which has no body, whatever it states.
 
     Raises WireError for what is not HTTP/1 or contradicts itself.
     """
@@ -37,7 +38,7 @@ def read_reply(wire: Wire, largest: int) -> tuple[Head, bytes, bool]:
             break
     else:
         raise WireError(f"more than {INTERIM_REPLIES} interim replies (status {head.status}) and no real one")
-    body, framed = _body(wire, head, largest)
+    body, framed = (b"", True) if head_only else _body(wire, head, largest)
     return head, body, framed and _keeps(head)
 
 

@@ -21,7 +21,7 @@ CHECK_REPLIES = 12  # so many times the longest wait for a reply, all of a check
 class Reply:
     """A whole reply. `head_bytes` counts status line and headers as sent, `tls` is version and cipher.
 
-    `length` and `digest` (SHA-256 in hex) are those of the body.
+    `length` and `digest` (SHA-256 in hex) are those of the body; after a HEAD `length` is the stated one, or 0.
     """
 
     status: int
@@ -57,14 +57,14 @@ class Prober:
         """Make one connection and drop it. Raises TargetError that says why it cannot be made."""
         self._open().close()
 
-    def fetch(self, path: str, tries: int = 3) -> Reply:
-        """The reply to one GET on a connection of its own; `repeated` counts what had to be tried again.
+    def fetch(self, path: str, tries: int = 3, method: str = "GET") -> Reply:
+        """The reply to one request on a connection of its own; `repeated` counts what had to be tried again.
 
         Raises TargetError when it fails `tries` times.
         """
         for left in range(tries - 1, -1, -1):
             try:
-                return self._exchange(path)
+                return self._exchange(path, method)
             except WireError as error:
                 if not left:
                     raise self._failed(path, error) from None
@@ -81,25 +81,27 @@ class Prober:
         s = self._settings
         return Bounds(CHECK_REPLIES * (s.connect_timeout_s + s.reply_timeout_s), CHECK_BYTES)
 
-    def _exchange(self, path: str) -> Reply:
+    def _exchange(self, path: str, method: str) -> Reply:
         with self._open() as wire:
-            wire.send(self._request(path))
-            head, body, kept = read_reply(wire, LARGEST_BODY)
+            wire.send(self._request(path, method))
+            head_only = method == "HEAD"
+            head, body, kept = read_reply(wire, LARGEST_BODY, head_only)
+            stated = int(head.headers.get("content-length", "0"))
             return Reply(
                 status=head.status,
                 version=head.version,
                 headers=head.headers,
                 head_bytes=head.size,
                 body=body,
-                length=len(body),
+                length=stated if head_only else len(body),
                 digest=sha256(body).hexdigest(),
                 kept_alive=kept,
                 tls=wire.tls(),
             )
 
-    def _request(self, path: str) -> bytes:
+    def _request(self, path: str, method: str) -> bytes:
         keep = self._settings.keep_alive
-        lines = [f"GET {path} HTTP/{self._settings.http}", f"Host: {self.address.host_header}"]
+        lines = [f"{method} {path} HTTP/{self._settings.http}", f"Host: {self.address.host_header}"]
         if self._settings.http == "1.1" and not keep:
             lines.append("Connection: close")
         if self._settings.http == "1.0" and keep:

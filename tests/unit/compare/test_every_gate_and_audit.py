@@ -135,6 +135,13 @@ def test_a_sound_run_trips_none() -> None:
     assert tripped(ledger(accounted=100)(run(blocks=BLOCKS))) == ({}, set())
 
 
+def test_replies_to_head_have_no_content_that_could_differ() -> None:
+    record = on(of(FOLLOWER), fatter)(run(blocks=BLOCKS))
+    assert tripped(record) == ({"different content": "red"}, {"Same content"})
+    heads = {**record.plan, "settings": {**record.plan["settings"], "method": "HEAD"}}
+    assert tripped(replace(record, plan=heads)) == ({}, set())
+
+
 @pytest.mark.parametrize("name", GATES)
 def test_exactly_this_gate(name: GateName) -> None:
     trip, level = GATES[name]

@@ -53,6 +53,16 @@ def test_the_published_classes_of_web_static() -> None:
     assert [(r.path, r.length, r.sha256) for r in classes["735"].requests] == [("/www/d/1.gif", 224, SHA)]
 
 
+def test_the_method_of_web_url() -> None:
+    (asked,) = workload("web-url", method="head").classes[0].requests
+    assert (asked.method, asked.length) == ("HEAD", None)
+    assert workload("web-url").classes[0].requests[0].method == "GET"
+    with pytest.raises(PlanError, match=r"method belongs to web-url, not to web-static"):
+        workload("web-static", method="HEAD")
+    with pytest.raises(PlanError, match="GET"):
+        workload("web-url", method="POST")
+
+
 def test_the_connection_of_web_static() -> None:
     w = workload("web-static")
     assert (w.http, w.keep_alive, w.receive_buffer_bytes, w.tls, w.unix) == ("1.0", False, 4096, None, None)

@@ -230,7 +230,10 @@ def serving(pages: dict[str, bytes]) -> Iterator[WebServer]:
             for name, value in site.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(body)
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_HEAD = do_GET
 
         def log_message(self, *_: object) -> None:
             pass

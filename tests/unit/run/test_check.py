@@ -138,6 +138,20 @@ def test_an_error_page_is_measured_only_when_it_is_asked_for() -> None:
         assert check.facts()["differences"][0]["withhold"]
 
 
+def test_heads_are_asked_and_what_they_state_is_compared() -> None:
+    with serving({"x": b"one"}) as one, serving({"x": b"other"}) as two:
+        notes = examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url", method="head")).compare()
+        texts = [n.text for n in notes if n.level == "warning"]
+        assert texts == [
+            "a and b answer 'url' differently: a status 200, 3 bytes; b status 200, 5 bytes: there will be no verdict "
+            "between them"
+        ]
+        check = examined(plan_for(one.address + "/x", one.address + "/x", suite="web-url", method="HEAD"))
+        assert check.facts()["differences"] == []
+        with pytest.raises(TargetError, match=r"/gone: status 404"):
+            examined(plan_for(one.address + "/gone", suite="web-url", method="HEAD"))
+
+
 def test_a_page_that_changes_from_request_to_request_is_not_compared() -> None:
     with serving({"x": b"one"}) as one, serving({"x": b"two"}) as two:
         one.fault = lambda path, count: (200, b"%d" % count)

@@ -112,6 +112,20 @@ fn a_client_that_ends_by_reset_waits_for_no_close() {
 }
 
 #[test]
+fn a_reply_to_head_ends_with_its_head_whatever_length_it_states() {
+    for stated in ["Content-Length: 5", "Transfer-Encoding: chunked", "X-Length: none"] {
+        let mut session = session(|spec| spec.classes[0].requests[0].method = "HEAD".into());
+        let head = format!("HTTP/1.1 200 OK\r\n{stated}\r\n\r\n");
+        let (outcome, actions) = exchange(&mut session, &[head.as_bytes()], false);
+        let outcome = outcome.expect("no body follows");
+        assert_eq!((outcome.error, outcome.bytes_in, actions.close), (None, head.len() as u64, false));
+        let with_body = format!("{head}hello");
+        let (outcome, actions) = exchange(&mut session, &[with_body.as_bytes()], false);
+        assert_eq!((outcome.unwrap().error, actions.close), (Some(ErrorClass::Protocol), true));
+    }
+}
+
+#[test]
 fn a_reply_whose_end_is_the_close_ends_with_it() {
     let mut session = session(|spec| spec.keep_alive = false);
     let reply = b"HTTP/1.0 200 OK\r\n\r\nhello";

@@ -37,6 +37,10 @@ def _version(value: Any) -> Any:
     return str(value) if isinstance(value, float) else value
 
 
+def _method(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
+
+
 def _read_urls(value: Any, info: ValidationInfo) -> Any:
     """Lines `weight path`; a lone path has weight 1; `#` begins a comment."""
     if value is None or is_resolved(info):
@@ -124,6 +128,10 @@ class WebSettings(NetworkSettings):
         SUCCESS,
         description="web-url: statuses that count as success: 200,304 or 2xx; any takes every one. Add `different` "
         "where contenders may answer one path with different bytes; else there is no verdict on them.",
+    )
+    method: Annotated[Literal["GET", "HEAD"], BeforeValidator(_method)] = Field(
+        "GET",
+        description="web-url: GET, or HEAD, whose replies have no body, whatever length they state.",
     )
     urls: Urls = Field(
         None,
@@ -265,6 +273,7 @@ def _refuse_foreign(suite: Suite, web: WebSettings) -> None:
         ("dynamic_url", "dynamic", "web-dynamic"),
         ("urls", "url", "web-url"),
         ("expect", "url", "web-url"),
+        ("method", "url", "web-url"),
     ):
         if name in web.model_fields_set and source not in sources:
             raise PlanError(f"{name} belongs to {owner}, not to {suite.suite.name}: leave it out")
@@ -296,7 +305,7 @@ def requests_of(
 ) -> list[dict[str, Any]]:
     """The requests of one class; a member of a class is picked at random, all alike."""
     if c.source == "url":
-        return [_request(path) for path in _url_paths(c, web, address)]
+        return [_request(path, method=web.method) for path in _url_paths(c, web, address)]
     if c.source == "missing":
         return [_request(f"{address.prefix}/bakeoff-missing/{i:03d}.html") for i in range(MISSING_PATHS)]
     if c.source == "dynamic" and web.dynamic_url is not None:
@@ -315,8 +324,8 @@ def _url_paths(c: SuiteClass, web: WebSettings, address: WebAddress) -> list[str
     return [address.prefix + path for path in dict.fromkeys(single)]
 
 
-def _request(path: str, length: int | None = None, sha256: str | None = None) -> dict[str, Any]:
-    return {"method": "GET", "path": path, "length": length, "sha256": sha256}
+def _request(path: str, length: int | None = None, sha256: str | None = None, method: str = "GET") -> dict[str, Any]:
+    return {"method": method, "path": path, "length": length, "sha256": sha256}
 
 
 WEB = WebKind()

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from bakeoff.compare import wording
+from bakeoff.compare.settings import only_heads
 from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.redact import hidden
@@ -41,6 +42,8 @@ def section(context: Context) -> Section:
         ),
         tuple((c.name, c.address, c.reset or "none") for c in run.contenders),
     )
+    if only_heads(plan):
+        intro += " Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
     blocks: list[Block] = [Text(intro), contenders, *_file_systems(run.environment), _settings(plan)]
     if plan.get("assumed"):
         blocks.append(Text("Assumed values: no public source fixes these settings of the suite.", "warning"))

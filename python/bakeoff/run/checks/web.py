@@ -27,6 +27,8 @@ TRIES = 3
 class _Sample:
     """One request of the sample; `key` names it alike for all contenders, whose paths may have prefixes."""
 
+    method: str
+
     cls: SuiteClass
     key: int
     path: str
@@ -70,8 +72,8 @@ class WebCheck:
             key = (sample.cls.name, sample.key)
             replies[key] = replace(reply, body=b"")  # its length and hash are kept
             if sample.sha256 is None and sample.cls.source != "missing" and len(self._plan.contenders) > 1:
-                again = prober.fetch(sample.path)
-                if (again.status, again.digest) != (reply.status, reply.digest):
+                again = prober.fetch(sample.path, method=sample.method)
+                if not _alike(again, reply):
                     self._changing.add((contender.name, key))
         self._replies[contender.name] = replies
 
@@ -122,7 +124,8 @@ class WebCheck:
             more = min(len(rest), max(0, wanted - len(chosen)))
             chosen |= dict.fromkeys(random.Random(f"{self._plan.seed} {cls.name}").sample(rest, more))
             samples += [
-                _Sample(cls, i, requests[i]["path"], requests[i]["length"], requests[i]["sha256"]) for i in chosen
+                _Sample(r["method"], cls, i, r["path"], r["length"], r["sha256"])
+                for i, r in ((i, requests[i]) for i in chosen)
             ]
         return samples
 
@@ -131,11 +134,11 @@ class WebCheck:
         set-up.
         """
         for _ in range(TRIES - 1):
-            reply = prober.fetch(sample.path)
+            reply = prober.fetch(sample.path, method=sample.method)
             if _fault(sample, reply) is None:
                 return reply
             prober.repeated += 1
-        reply = prober.fetch(sample.path)
+        reply = prober.fetch(sample.path, method=sample.method)
         fault = _fault(sample, reply)
         if fault is None:
             return reply
@@ -170,7 +173,7 @@ class WebCheck:
                 right = self._replies[other].get(sample)
                 if right is None or sample[0] in self._missing:
                     continue
-                if (left.status, left.digest) == (right.status, right.digest):
+                if _alike(left, right):
                     continue
                 changes = {(one, sample), (other, sample)} & self._changing and left.status == right.status
                 text = (
@@ -236,6 +239,14 @@ _TRAITS: dict[str, Callable[[Reply], Any]] = {
     "content encodings": lambda reply: reply.headers.get("content-encoding"),
     "TLS": lambda reply: reply.tls,
 }
+
+
+def _alike(left: Reply, right: Reply) -> bool:
+    """Whether both say the same. Replies to HEAD have no bytes to compare, but most state how many there are."""
+    if (left.status, left.digest) != (right.status, right.digest):
+        return False
+    stated = all("content-length" in reply.headers for reply in (left, right))
+    return not stated or left.length == right.length
 
 
 def _fault(sample: _Sample, reply: Reply) -> str | None:
