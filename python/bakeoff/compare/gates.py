@@ -15,6 +15,7 @@ from bakeoff.compare.faults import Fault, told
 from bakeoff.compare.hung import hung
 from bakeoff.compare.lost import broke, starved_clients
 from bakeoff.compare.model import Gate, GateLevel, Verdict
+from bakeoff.compare.smaller_mail import SMALLER, shortfall
 from bakeoff.compare.spread import widest
 from bakeoff.stats import MINIMUM_BLOCKS, Decision
 from bakeoff.store.records import TrialRecord
@@ -119,6 +120,7 @@ class Judge:
             usable = [trial for trial in trials if why_unusable(trial) is None]
             # Honest refusals do not save an opponent whose content or books are wrong.
             found += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
+            found += self._smaller_mail(name, usable, ahead)
             found += self._generator(name, usable, alike or name == follower)
             found += self._starved(name, usable)
             found += self._little(name, usable)
@@ -161,6 +163,14 @@ class Judge:
             share = wording.percent(sum(errors.values()) / tried)
             return [Gate("errors", level, f"{name} failed {share} of the {self.work}", name)]
         return []
+
+    def _smaller_mail(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
+        """A server that takes only what is small has more messages per second for less mail."""
+        smaller = shortfall(usable)
+        if smaller <= SMALLER:
+            return []
+        text = f"{name} put off the large messages: those it took are {wording.percent(smaller)} smaller on average"
+        return [Gate("smaller mail", "red" if ahead else "amber", text, name)]
 
     def _generator(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         limited = sum(GENERATOR_LIMITED in trial.marks for trial in usable)

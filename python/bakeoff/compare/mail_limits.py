@@ -116,7 +116,7 @@ def _rates(run: RunRecord) -> Iterator[str]:
         rates: dict[int, list[float]] = {}
         for trial in run.trials:
             if trial.contender == contender.name and "flow" in trial.workload:
-                rates.setdefault(trial.mix_clients, []).append(trial.workload["flow"]["accepted_per_s"])
+                rates.setdefault(trial.mix_clients, []).append(of(trial, "flow", "accepted_per_s"))
         for limit, known in KNOWN_RATES.items():
             equal = [mix for mix, values in rates.items() if all(_equals(value, limit) for value in values)]
             if len(equal) > 1:

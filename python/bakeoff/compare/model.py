@@ -33,6 +33,7 @@ GateName = Literal[
     "Little's law",
     "blocks",
     "different pages",
+    "smaller mail",
 ]
 AuditName = Literal["Little's law", "Ledger", "Counts", "Bytes", "Rates", "Same content"]
 

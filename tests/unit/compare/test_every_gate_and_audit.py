@@ -89,6 +89,15 @@ def answering_differently(record: RunRecord) -> RunRecord:
     return replace(record, environment={**record.environment, "content": {"differences": [found]}})
 
 
+def mail_of_which(put_off: int, put_off_bytes: int) -> Callable[[TrialRecord], TrialRecord]:
+    """A trial in which 1,000 messages of 10 MB in all were offered, and these put off."""
+    flow = {
+        "offered": {"messages": 1_000, "bytes": 10_000_000},
+        "put_off": {"messages": put_off, "bytes": put_off_bytes},
+    }
+    return lambda trial: replace(trial, workload={"flow": flow})
+
+
 GATES: dict[GateName, tuple[Trip, GateLevel]] = {
     "wrong content": (on(one, lambda trial: replace(trial, errors={"wrong_content": 1})), "red"),
     "different content": (on(of(FOLLOWER), fatter), "red"),
@@ -104,6 +113,7 @@ GATES: dict[GateName, tuple[Trip, GateLevel]] = {
         "amber",
     ),
     "Little's law": (on(of(LEADER), lambda trial: slower(trial, 1.2)), "red"),
+    "smaller mail": (on(of(LEADER), mail_of_which(10, 1_000_000)), "red"),
     "blocks": (on(one, at_half_speed), "amber"),
 }
 
@@ -153,7 +163,16 @@ def test_exactly_this_gate(name: GateName) -> None:
     assert (verdict.kind == taken) == (level == "red"), "red takes the verdict away, amber leaves it"
 
 
-@pytest.mark.parametrize("name", ["wrong content", "failed trials", "unfinished", "wrong answers", "errors"])
+@pytest.mark.parametrize(("put_off", "put_off_bytes"), [(0, 0), (100, 1_000_000), (10, 500_000), (500, 1_000_000)])
+def test_mail_put_off_of_any_size_or_of_small_mail_is_no_smaller_mail(put_off: int, put_off_bytes: int) -> None:
+    """Just under the margin of 5 % with 10 messages of half a megabyte in all."""
+    record = on(of(LEADER), mail_of_which(put_off, put_off_bytes))(run(blocks=BLOCKS))
+    assert tripped(record) == ({}, set())
+
+
+@pytest.mark.parametrize(
+    "name", ["wrong content", "failed trials", "unfinished", "wrong answers", "errors", "smaller mail"]
+)
 def test_what_the_follower_did_wrong_leaves_the_leader_its_lead(name: GateName) -> None:
     record = run(blocks=BLOCKS)
     fields: dict[str, object] = {
@@ -162,6 +181,7 @@ def test_what_the_follower_did_wrong_leaves_the_leader_its_lead(name: GateName) 
         "wrong content": {"errors": {"wrong_content": 1}},
         "wrong answers": {"errors": {"protocol": 2_000}},
         "errors": {"errors": {"refused": 10_000}},
+        "smaller mail": {"workload": mail_of_which(10, 1_000_000)(record.trials[0]).workload},
     }[name]  # type: ignore[assignment]
     blocks = (2,) if name == "failed trials" else None
     record = change(record, FOLLOWER, 8 if blocks else None, blocks, **fields)

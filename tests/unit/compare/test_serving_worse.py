@@ -84,6 +84,10 @@ TRICKS: dict[str, tuple[Trick, str]] = {
     "keeps no records": (errors(wrong_content=1e-9), "app"),
     "loses mail": (ledger(lost=1), "mail"),
     "doubles mail": (ledger(duplicate=1), "mail"),
+    "puts large mail off": (
+        workload(flow={"offered": {"messages": 500, "bytes": 4e6}, "put_off": {"messages": 4, "bytes": 1e6}}),
+        "mail",
+    ),
     "gives back changed files": (errors(wrong_content=1e-9), "file-mix"),
     "fails file calls quickly": (errors(not_found=0.02), "file-mix"),
     "dies at the load at which it is slow": (dies_at(8), "web"),
