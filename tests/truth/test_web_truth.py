@@ -1,6 +1,7 @@
 """Known answers: a target with a programmed behaviour must be reported as it behaves."""
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -82,6 +83,18 @@ def test_every_way_to_connect_and_to_frame_counts_alike(target: MakeTarget, tmp_
     # The threads of one core begin together; on two cores one may have done all the work before the other begins.
     opened = result["connections"]["opened"]
     assert opened <= 10 if where == "two cores" else opened == 10
+
+
+@pytest.mark.parametrize("asked", [4096, 65536, 16 << 20])
+def test_the_receive_buffer_is_set_and_read_back(target: MakeTarget, asked: int) -> None:
+    """A bare socket is asked for the same: what the kernel makes of it (twice as much, less at its limit) is alike."""
+    server = target()
+    result = run_trial(web_workload(server.address, receive_buffer_bytes=asked), clients=2, max_operations=20)
+    with socket.socket() as bare:
+        bare.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, asked)
+        assert result["connections"]["receive_buffer_bytes"] == bare.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF)
+    untold = run_trial(web_workload(server.address), clients=2, max_operations=20)
+    assert "receive_buffer_bytes" not in untold["connections"]
 
 
 def test_a_limit_of_1000_requests_a_second_is_never_passed_and_each_is_counted(target: MakeTarget) -> None:

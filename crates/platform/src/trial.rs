@@ -152,6 +152,10 @@ fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[R
     if unsolicited > 0 {
         transport.insert("unsolicited".to_owned(), json!(unsolicited));
     }
+    let buffer_bytes = figures.iter().map(|part| part.receive_buffer_bytes).max().unwrap_or(0);
+    if buffer_bytes > 0 {
+        transport.insert("receive_buffer_bytes".to_owned(), json!(buffer_bytes));
+    }
     let generator = GeneratorFigures {
         elapsed_ns: shared.gate.end_ns().saturating_sub(shared.gate.start_ns()),
         cancelled: live.is_cancelled(),

@@ -66,7 +66,7 @@ class ClientResult(_Result):
 
 
 class ConnectionsResult(_Result):
-    """Connections of the trial."""
+    """Connections of the trial; `receive_buffer_bytes` is what the kernel made of the one asked for, 0 if none was."""
 
     opened: int
     failed: int
@@ -74,6 +74,7 @@ class ConnectionsResult(_Result):
     tls_resumed: int = 0
     late_closes: int = 0
     unsolicited: int = 0
+    receive_buffer_bytes: int = 0
 
 
 class StopResult(_Result):

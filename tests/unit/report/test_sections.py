@@ -43,6 +43,20 @@ def test_only_seconds_wholly_inside_the_window_are_compared_and_a_dead_one_is_ze
     assert {row[2:4] for row in seconds_table(record).rows} == {("0", "700")}
 
 
+def buffered(made: int) -> str:
+    record = run(blocks=2)
+    plan = {**record.plan, "settings": {**record.plan["settings"], "receive_buffer_bytes": 4096}}
+    trials = tuple(replace(t, connections={**t.connections, "receive_buffer_bytes": made}) for t in record.trials)
+    return section(replace(record, plan=plan, trials=trials), "method")
+
+
+def test_the_receive_buffer_is_told_as_the_kernel_made_it() -> None:
+    told = "Receive buffer of the sockets: 4,096 bytes asked for, "
+    assert f"{told}8,192 bytes made of it by the kernel, which doubles it" in buffered(8192)
+    assert f"{told}4,608 bytes made of it by the kernel, which is less than twice" in buffered(4608)
+    assert told not in buffered(0) and told not in section(run(blocks=2), "method")
+
+
 def test_rates_of_wide_rows_are_per_second() -> None:
     record = timed(run(blocks=2), rows(1, 1_000, 3_000, 1, width_s=2.0), ramp_up_s=2.0, ramp_down_s=2.0, length_s=8.0)
     assert {row[2:4] for row in seconds_table(record).rows} == {("500", "1,500")}

@@ -39,6 +39,8 @@ pub(crate) struct LoopFigures {
     pub tls_resumed: u64,
     /// What came on connections after their last reply.
     pub unsolicited: u64,
+    /// The receive buffer of the first connection as the kernel tells it; 0 when none was asked for.
+    pub receive_buffer_bytes: u64,
     /// The end of the measured part.
     pub ended_ns: Nanos,
 }

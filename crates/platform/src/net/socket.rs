@@ -41,6 +41,10 @@ pub(crate) fn connect(remote: &Remote) -> Result<RawFd, ErrorClass> {
     if fd < 0 {
         return Err(class_of(last_errno()));
     }
+    if let Some(bytes) = remote.receive_buffer_bytes {
+        // Before the connect, which tells the server how much it may send.
+        set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX));
+    }
     if let Some(source) = remote.next_source() {
         set_option(fd, libc::SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1);
         // SAFETY: `fd` is open, the address and its length belong together.
@@ -93,14 +97,22 @@ pub(crate) fn set_low_water(fd: RawFd, bytes: usize) {
     set_option(fd, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes as libc::c_int);
 }
 
-/// The pending error of a socket, 0 when there is none.
-pub(crate) fn pending_error(fd: RawFd) -> i32 {
+fn option_of(fd: RawFd, name: libc::c_int) -> Result<libc::c_int, i32> {
     let mut value: libc::c_int = 0;
     let mut length = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: `value` has the length given.
-    let result =
-        unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, (&raw mut value).cast(), &raw mut length) };
-    if result == 0 { value } else { last_errno() }
+    let result = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, name, (&raw mut value).cast(), &raw mut length) };
+    if result == 0 { Ok(value) } else { Err(last_errno()) }
+}
+
+/// The pending error of a socket, 0 when there is none.
+pub(crate) fn pending_error(fd: RawFd) -> i32 {
+    option_of(fd, libc::SO_ERROR).unwrap_or_else(|errno| errno)
+}
+
+/// What the kernel made of the receive buffer that was asked for: it doubles, and cuts at `net.core.rmem_max`.
+pub(crate) fn receive_buffer_bytes(fd: RawFd) -> u64 {
+    option_of(fd, libc::SO_RCVBUF).ok().and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
 }
 
 /// Whether the other side has not received all that was sent.

@@ -61,7 +61,7 @@ pub struct WebSpec {
     /// Keep the connection for the next request.
     #[serde(default)]
     pub keep_alive: bool,
-    /// Largest single read, bytes.
+    /// Receive buffer of the sockets, and largest single read, bytes.
     #[serde(default)]
     pub receive_buffer_bytes: Option<usize>,
     /// Close with RST.

@@ -92,7 +92,8 @@ class WebSettings(NetworkSettings):
         None,
         alias="receive_buffer",
         ge=256,
-        description="Largest single read of a reply: 4KiB; auto takes large ones, which cost less.",
+        description="Receive buffer of the sockets (SO_RCVBUF) and largest single read: 4KiB; auto leaves the buffer "
+        "to the kernel and reads in large pieces, which costs less.",
     )
     close_with_reset: bool = Field(
         False, description="End connections by a TCP reset, which leaves no TIME_WAIT behind (reported)."

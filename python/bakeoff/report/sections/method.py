@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from bakeoff.compare import wording
-from bakeoff.compare.settings import only_heads
+from bakeoff.compare.settings import number, only_heads
 from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.redact import hidden
@@ -45,6 +45,8 @@ def section(context: Context) -> Section:
     if only_heads(plan):
         intro += " Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
     blocks: list[Block] = [Text(intro), contenders, *_file_systems(run.environment), _settings(plan)]
+    if buffers := _receive_buffer(context):
+        blocks.append(Text(buffers))
     if plan.get("assumed"):
         blocks.append(Text("Assumed values: no public source fixes these settings of the suite.", "warning"))
         blocks.append(Bullets(tuple(str(item) for item in plan["assumed"])))
@@ -97,6 +99,20 @@ def _settings(plan: dict[str, Any]) -> Table:
         Column("Against the suite", numeric=False),
     )
     return Table("Settings", columns, rows, folded=True)
+
+
+def _receive_buffer(context: Context) -> str:
+    """What the kernel made of the receive buffer that the plan asks for; empty when it asks for none."""
+    asked = number(context.run.plan, "receive_buffer_bytes", 0.0)
+    found = sorted({size for t in context.run.trials if (size := t.connections.get("receive_buffer_bytes", 0))})
+    if not asked or not found:
+        return ""
+    # The kernel doubles what it is asked for, as its own bookkeeping is in the buffer, too.
+    made = " or ".join(f"{size:,}" for size in found)
+    text = f"Receive buffer of the sockets: {asked:,.0f} bytes asked for, {made} bytes made of it by the kernel"
+    if found[0] < 2 * asked:
+        return f"{text}, which is less than twice as many: `sysctl -w net.core.rmem_max={asked:.0f}` allows it."
+    return f"{text}, which doubles it for its own use. A server cannot send further ahead than that."
 
 
 def _bare(name: str) -> str:

@@ -96,6 +96,9 @@ impl<S: Session> EventLoop<'_, S> {
         self.close(lane);
         let target = &self.remotes[usize::from(remote)];
         let fd = socket::connect(target)?;
+        if target.receive_buffer_bytes.is_some() && self.figures.receive_buffer_bytes == 0 {
+            self.figures.receive_buffer_bytes = socket::receive_buffer_bytes(fd);
+        }
         let begins_with_tls = target.tls_on_connect;
         let connection = &mut self.connections[lane];
         connection.fd = fd;

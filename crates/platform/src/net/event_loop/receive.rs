@@ -41,7 +41,7 @@ impl<S: Session> EventLoop<'_, S> {
             let connection = &mut self.connections[lane];
             connection.discard_bytes = actions.discard_bytes;
             connection.answered = true;
-            if drops {
+            if drops && self.remotes[usize::from(self.connections[lane].remote)].receive_buffer_bytes.is_none() {
                 self.set_low_water(lane);
             }
             self.act(lane, next, actions);
