@@ -27,12 +27,14 @@ PRINTING = [
     ("access",),
     ("access", "Database"),
     ("users", "convert", "u.csv", "--to", "ldif"),
+    ("inventory", "."),
     ("iozone", "-h"),
 ]
 WRITING = {
     "report.html": ("report", "r.bakeoff", "-o"),
     "a.icf": ("access", "--write"),
     "new.csv": ("users", "new", "--count", "3", "--domain", "b.test", "-o"),
+    "weights.toml": ("inventory", ".", "-o"),
     "map": ("users", "convert", "u.csv", "--to", "dovecot", "-o"),
 }
 REFUSED = [
@@ -46,6 +48,8 @@ REFUSED = [
     ("--nope",),
     ("run", "web-url"),
     ("corpus", "x", "y"),
+    ("inventory", "no"),
+    ("inventory", "r.bakeoff"),
     ("iozone", "-l", "²"),
     ("iozone", "-n", "9" * 5000),
     ("iozone", "-J", "9" * 5000),

@@ -125,7 +125,7 @@ def metavar(name: str, field: FieldInfo) -> str:
         "delta": "PERCENT",
         "error_limit": "PERCENT",
         "dynamic_share": "PERCENT",
-        "weights": "CLASS=SHARE,...",
+        "weights": "CLASS=SHARE,...|FILE",
         "working_set": "PERCENT",
         "receive_buffer": "SIZE",
         "upload": "SIZE",

@@ -36,7 +36,8 @@ def headline(
             text for surface in matrix.pairs if surface.baseline == info.baseline for text in _cells(surface, info)
         ]
     one_surface = matrix is not None and len(info.mixes) == 1
-    found += [_means(contenders, info) if one_surface else _peaks(contenders, info), _errors(contenders, info)]
+    best = _means(contenders, info, metrics[0]) if one_surface else _peaks(contenders, info)
+    found += [best, _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in found if text))
 
 
@@ -167,10 +168,11 @@ def _peaks(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
     return f"Peak: {'; '.join(parts)}." if parts else "No trial can be used."
 
 
-def _means(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
+def _means(contenders: tuple[ContenderSummary, ...], info: RunInfo, metric: Metric) -> str:
     """Of cells at one number of clients there is no peak."""
     parts = [f"{c.name} {wording.rate(c.peak)} {info.rate_unit}" for c in contenders if c.peak_clients is not None]
-    return f"Geometric mean of the cells: {'; '.join(parts)}." if parts else "No trial can be used."
+    weighted = f", {metric.weights.words}" if metric.weights else ""
+    return f"Geometric mean of the cells{weighted}: {'; '.join(parts)}." if parts else "No trial can be used."
 
 
 def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:

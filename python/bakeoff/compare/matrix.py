@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from bakeoff.compare import matrix_words, wording
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import PairLogs
 from bakeoff.compare.matrix_find import crossings, outliers, regimes
@@ -28,7 +29,7 @@ from bakeoff.compare.matrix_model import (
     SurfacePair,
 )
 from bakeoff.compare.regions import SMALL_OFFICE, Region
-from bakeoff.compare.surface import Surface, build_surface, whole
+from bakeoff.compare.surface import CellKey, Surface, build_surface, weights_over, whole
 from bakeoff.stats import MINIMUM_BLOCKS, RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
 
 Floats = NDArray[np.float64]
@@ -41,6 +42,7 @@ def compare_matrix(
     kind: str,
     in_memory: frozenset[str] = frozenset(),
     regions: tuple[Region, ...] = (SMALL_OFFICE,),
+    weights: FileWeights | None = None,
 ) -> Matrix | None:
     """The comparison cell by cell; None when no two contenders have a cell in common.
 
@@ -49,7 +51,7 @@ def compare_matrix(
     surfaces = [surface for mix in cube.mixes if (surface := build_surface(cube, mix)).keys]
     found = []
     for pair in combinations(range(len(cube.contenders)), 2):
-        works = [_Work(surface, *pair, level, in_memory, regions) for surface in surfaces]
+        works = [_Work(surface, *pair, level, in_memory, regions, weights) for surface in surfaces]
         works = [work for work in works if np.isfinite(work.served()).any()]
         if not works:
             continue
@@ -59,7 +61,7 @@ def compare_matrix(
         for work in works:
             found.append(work.result(q_values[start : start + len(work.surface.keys)], kind))
             start += len(work.surface.keys)
-    return Matrix(kind, len(cube.blocks), tuple(found)) if found else None
+    return Matrix(kind, len(cube.blocks), tuple(found), weights) if found else None
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class _Work:
     level: float
     in_memory: frozenset[str]
     regions: tuple[Region, ...]
+    weights: FileWeights | None
 
     @cached_property
     def pair(self) -> PairLogs:
@@ -107,7 +110,7 @@ class _Work:
         logs = self.logs
         cells = self._cells(self.rows, q_values, outliers(self.surface.keys, self.served()))
         lost = frozenset(np.flatnonzero((self.pair.lost[0] | self.pair.lost[1]).any(axis=1)).tolist())
-        average = _Averages(cells, whole(logs), self.level, lost)
+        average = _Averages(cells, whole(logs), self.level, lost, self.surface.keys, self.weights)
         tests = tuple(dict.fromkeys(cell.test for cell in cells))
         curves = [average.curve(test, axis) for test in ("", *tests) for axis in ("record", "file")]
         overall = average.over("all cells", lambda cell: True)
@@ -138,7 +141,11 @@ class _Work:
             sentences=(),
         )
         pair = replace(pair, sentences=matrix_words.tests(pair, kind))
-        return replace(pair, summary=matrix_words.summary(pair, kind))
+        told = matrix_words.summary(pair, kind)
+        if self.weights is not None:
+            measured = [self.surface.keys[at][1] for at in average._usable(lambda cell: True)]
+            told = (self.weights.sentence(measured), *told)
+        return replace(pair, summary=told)
 
     def _cells(self, rows: RowRatios, q_values: Floats, odd: dict[int, str]) -> tuple[CellRatio, ...]:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -215,8 +222,15 @@ class _Averages:
     level: float
     # Cells that one of the two lost in some block.
     lost: frozenset[int]
+    keys: tuple[CellKey, ...]
+    weights: FileWeights | None
 
     def _pick(self, wanted: Callable[[CellRatio], bool]) -> list[int]:
+        """Those that count: not the sizes that a share has no files of."""
+        weights = self.weights
+        return [at for at in self._usable(wanted) if weights is None or weights.has(self.keys[at][1])]
+
+    def _usable(self, wanted: Callable[[CellRatio], bool]) -> list[int]:
         usable = set(np.flatnonzero(np.isfinite(self.logs).any(axis=1)).tolist())
         return [at for at, cell in enumerate(self.cells) if at in usable and cell.state != "void" and wanted(cell)]
 
@@ -225,7 +239,8 @@ class _Averages:
         picked = self._pick(wanted)
         if not picked and name != "all cells":
             return None
-        means = self.logs[picked].mean(axis=0)
+        weight = weights_over([self.keys[at] for at in picked], self.weights)
+        means = weight @ self.logs[picked] if picked else np.full(self.logs.shape[1], np.nan)
         rows = ratios_by_row(means, self.level)
         low, high = float(rows.low[0]), float(rows.high[0])
         if self.lost.intersection(picked):
@@ -240,7 +255,7 @@ class _Averages:
             ratio=float(rows.ratio[0]),
             low=shown(low, int(rows.blocks[0])),
             high=shown(high, int(rows.blocks[0])),
-            arithmetic=float(ratios.mean()) if picked else math.nan,
+            arithmetic=float(weight @ ratios) if picked else math.nan,
             lowest=float(ratios.min(initial=math.inf)),
             highest=float(ratios.max(initial=-math.inf)),
             above=int((ratios > 1.0).sum()),
@@ -248,6 +263,7 @@ class _Averages:
             behind=states.count("behind"),
             tied=states.count("tied"),
             open=states.count("open"),
+            weighted=self.weights is not None,
         )
 
     def without(self, name: str, left_out: Callable[[CellRatio], bool]) -> Average | None:
@@ -257,9 +273,9 @@ class _Averages:
         return self.over(name, lambda cell: not left_out(cell))
 
     def curve(self, test: str, axis: Axis) -> SizeCurve | None:
-        """Averages by size; None with fewer than two sizes."""
+        """Averages by size, in which all cells of a size count alike; None with fewer than two sizes."""
         groups: dict[float, list[int]] = {}
-        for at in self._pick(lambda cell: test in ("", cell.test)):
+        for at in self._usable(lambda cell: test in ("", cell.test)):
             size = self.cells[at].record_kib if axis == "record" else self.cells[at].file_kib
             if size is not None:
                 groups.setdefault(size, []).append(at)

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bakeoff.compare.file_weights import FileWeights
+
 CellState = Literal["ahead", "behind", "tied", "open", "void", "skipped"]
 Axis = Literal["record", "file"]
 
@@ -49,7 +51,8 @@ class CellRatio:
 class Average:
     """The geometric mean of the ratios of ``cells`` cells with its interval over blocks, and how they ended.
 
-    ``arithmetic`` is their arithmetic mean; ``above`` counts the cells with a ratio over 1, shown or not.
+    ``arithmetic`` is their arithmetic mean; ``above`` counts the cells with a ratio over 1, shown or not. Of a
+    ``weighted`` one both means are weighed by the files of a share, and cells without weight are left out.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Average:
     behind: int
     tied: int
     open: int
+    weighted: bool = False
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,7 @@ class Matrix:
     kind: str
     blocks: int
     pairs: tuple[SurfacePair, ...]
+    weights: FileWeights | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values. Cells are rows under ``columns``: a page holds thousands of them."""
@@ -166,7 +171,8 @@ class Matrix:
             plain = _all_short(dataclasses.asdict(dataclasses.replace(pair, cells=())))
             rows = [[_short(getattr(cell, name)) for name in columns] for cell in pair.cells]
             found.append({**plain, "cells": {"columns": columns, "rows": rows}})
-        return {"kind": self.kind, "blocks": self.blocks, "pairs": found}
+        weights = None if self.weights is None else _all_short(self.weights.to_dict())
+        return {"kind": self.kind, "blocks": self.blocks, "weights": weights, "pairs": found}
 
 
 def _short(value: Any) -> Any:

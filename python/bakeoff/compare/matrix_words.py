@@ -27,6 +27,7 @@ TITLES = {
 BLOCKS = "file-blocks"
 # Curves within 1 % of level are not worth their ends.
 FLAT = 0.01
+WEIGHTED = ", weighted by file sizes"
 
 
 def title(test: str) -> str:
@@ -122,7 +123,7 @@ def tests(pair: SurfacePair, kind: str) -> tuple[str, ...]:
 
 
 def _overall(average: Average) -> str:
-    text = f"{faster(average.ratio)} overall"
+    text = f"{faster(average.ratio)} overall{WEIGHTED if average.weighted else ''}"
     if math.isnan(average.low):
         return text
     unsure = ", which includes 1" if average.low <= 1.0 <= average.high else ""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.surface import CellKey
 from bakeoff.store.records import TrialRecord
 
@@ -17,7 +18,8 @@ class Metric:
     """``extract`` gives a number or NaN.
 
     ``scale`` says how blocks are averaged: what is positive on logarithms. With ``cells`` the value is the geometric
-    mean over these. A trial with fewer operations than ``least`` says too little about this figure for a verdict.
+    mean over these, by ``weights`` when there are any. A trial with fewer operations than ``least`` says too little
+    about this figure for a verdict.
     """
 
     key: str
@@ -29,3 +31,4 @@ class Metric:
     short: str
     cells: frozenset[CellKey] = frozenset()
     least: int = 1
+    weights: FileWeights | None = None

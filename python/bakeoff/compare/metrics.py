@@ -9,11 +9,12 @@ from dataclasses import replace
 
 from bakeoff.compare import settings
 from bakeoff.compare.cube import Cube, why_unusable
+from bakeoff.compare.file_weights import weights_of
 from bakeoff.compare.mail_metrics import counts_messages, mail_metrics
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.compare.scores import scores
-from bakeoff.compare.surface import common_cells, mean_rate
+from bakeoff.compare.surface import common_cells, file_sizes_of, mean_rate
 from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, Summary, TrialRecord
 
 # A distribution-free upper 95 % bound of a percentile needs this many independent operations.
@@ -117,19 +118,32 @@ def moved_mb_s(trial: TrialRecord) -> float:
 
 def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     """The metrics of ``run``. Where trials are made of cells, the primary one is the geometric mean of the rates of
-    the cells that all contenders have: every cell then weighs the same.
+    the cells that all contenders have: every cell then weighs the same, or by the files of a share.
     """
     found = metrics(run.kind, settings.number(run.plan, "think_s", 0.0))
     if counts_messages(run):
         return mail_metrics(run, found)
     if any(has_turns(trial) for trial in cube.usable.values()):
         found = tuple(_of_turns(metric) for metric in found)
+    weights = weights_of(run.plan, file_sizes_of(run))
     keys = common_cells(run, cube.usable.values())
+    if weights is not None:
+        keys = frozenset(key for key in keys if weights.has(key[1]))
     if not keys:
         return found
-    title = f"{CELLS} {len(keys):,} cell{'s' * (len(keys) > 1)}"
+    title = f"{CELLS} {len(keys):,} cell{'s' * (len(keys) > 1)}" + (f", {weights.words}" if weights else "")
     unit, scale = ("MB/s", 1024 / 1e6) if run.kind == BLOCKS else ("KiB/s", 1.0)
-    rate = Metric("rate", title, unit, True, "log", lambda trial: scale * mean_rate(trial, keys), unit, keys)
+    rate = Metric(
+        "rate",
+        title,
+        unit,
+        True,
+        "log",
+        lambda trial: scale * mean_rate(trial, keys, weights),
+        unit,
+        keys,
+        weights=weights,
+    )
     return (rate, *found[1:])
 
 

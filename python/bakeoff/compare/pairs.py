@@ -88,7 +88,7 @@ def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: 
 def pair_logs(cube: Cube, metric: Metric, baseline: str, contender: str) -> PairLogs:
     """ln(contender / baseline), shape (mixes, blocks); NaN unless both have a number or one of them lost."""
     if metric.cells:
-        return mean_logs(cube, metric.cells, baseline, contender)
+        return mean_logs(cube, metric.cells, metric.weights, baseline, contender)
     values = cube.values(lambda t: metric.extract(t) if t.service.count >= metric.least else math.nan)
     below, above = values[cube.index(baseline)], values[cube.index(contender)]
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -54,7 +54,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     info = _info(run, cube, first, smallest, measured[0].unit)
     matrix = None
     if has_cells(run.trials):
-        matrix = compare_matrix(cube, LEVEL, run.kind, _in_memory(run), regions_of(run.plan))
+        matrix = compare_matrix(cube, LEVEL, run.kind, _in_memory(run), regions_of(run.plan), measured[0].weights)
     sentences = headline(info, pairs, contenders, measured, matrix, starved(run), disqualified(wrong))
     return Comparison(
         schema=SCHEMA,

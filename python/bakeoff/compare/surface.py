@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.lost import PairLogs, bounded
 from bakeoff.compare.model import Lost
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -48,6 +49,11 @@ def cells_of(trial: TrialRecord) -> list[dict[str, Any]]:
     """The cells of a trial; an empty list for suites without."""
     cells = trial.workload.get("cells")
     return [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []
+
+
+def file_sizes_of(run: RunRecord) -> frozenset[int]:
+    """The file sizes in bytes of all cells that any trial was asked for."""
+    return frozenset(int(cell["file_bytes"]) for t in run.trials for cell in cells_of(t) if cell.get("file_bytes"))
 
 
 def has_cells(trials: Iterable[TrialRecord]) -> bool:
@@ -133,10 +139,18 @@ def common_cells(run: RunRecord, usable: Iterable[TrialRecord]) -> frozenset[Cel
     return frozenset(key for key in keys if all(2 * seen[name, key] >= number[name] for name in names))
 
 
-def mean_rate(trial: TrialRecord, keys: frozenset[CellKey]) -> float:
+def mean_rate(trial: TrialRecord, keys: frozenset[CellKey], weights: FileWeights | None = None) -> float:
     """The geometric mean of KiB/s over ``keys``; NaN when one of them has no rate, or there are none."""
-    logs = [math.log(rate_of(cell)) for cell in cells_of(trial) if key_of(cell) in keys]
-    return math.exp(math.fsum(logs) / len(logs)) if logs and len(logs) == len(keys) else math.nan
+    cells = [cell for cell in cells_of(trial) if key_of(cell) in keys]
+    if not cells or len(cells) != len(keys):
+        return math.nan
+    logs = np.array([math.log(rate_of(cell)) for cell in cells])
+    return math.exp(float(weights_over(list(map(key_of, cells)), weights) @ logs))
+
+
+def weights_over(keys: list[CellKey], weights: FileWeights | None) -> NDArray[np.float64]:
+    """What each cell counts in a mean over ``keys``, together 1: all alike without ``weights``."""
+    return np.full(len(keys), 1.0 / max(1, len(keys))) if weights is None else weights.of([file for _, file, _ in keys])
 
 
 def whole(logs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -157,7 +171,9 @@ def kept_blocks(logs: NDArray[np.float64]) -> NDArray[np.bool_]:
     return found
 
 
-def mean_logs(cube: Cube, keys: frozenset[CellKey], baseline: str, contender: str) -> PairLogs:
+def mean_logs(
+    cube: Cube, keys: frozenset[CellKey], weights: FileWeights | None, baseline: str, contender: str
+) -> PairLogs:
     """The mean over ``keys`` of ln(contender / baseline), shape (mixes, blocks), as the table of cells averages it."""
     shape = (len(cube.mixes), len(cube.blocks))
     logs = np.full(shape, np.nan)
@@ -174,7 +190,8 @@ def mean_logs(cube: Cube, keys: frozenset[CellKey], baseline: str, contender: st
         averaged = whole(settled)
         present = np.isfinite(averaged).all(axis=1)
         if present.any():
-            logs[m, kept_blocks(settled)] = averaged[present].mean(axis=0)
+            there = [surface.keys[rows[at]] for at in np.flatnonzero(present)]
+            logs[m, kept_blocks(settled)] = weights_over(there, weights) @ averaged[present]
         for side in (0, 1):
             lost[side][m] = pair.lost[side][rows][present].any(axis=0) & np.isfinite(logs[m])
         factors.append(pair.factor)

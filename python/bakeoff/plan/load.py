@@ -16,7 +16,7 @@ from bakeoff.plan.kinds import KINDS, setting_owners
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.suites import BLOCKS, SizeName, Suite, load_suite
+from bakeoff.plan.suites import BLOCKS, SizeName, Suite, load_suite, suite_names
 from bakeoff.units import LARGEST, format_duration, parse_duration
 
 MAX_SEED = 2**53 - 1
@@ -94,16 +94,20 @@ def read_plan_file(path: Path) -> PlanInput:
         raise PlanError(f"{path}: write each contender as its own [[contender]] table with name and address")
     base = path.parent
     _place(plan, ["corpus"], base)
-    _place(settings, [key for key, is_path in _setting_paths().items() if is_path], base)
+    _place(settings, _setting_paths(plan.get("suite")), base)
     return PlanInput(str(path), plan, settings, contenders)
 
 
-def _setting_paths() -> dict[str, bool]:
-    return {
-        info.alias or name: isinstance(info.json_schema_extra, dict) and bool(info.json_schema_extra.get("path"))
-        for kind in KINDS.values()
-        for name, info in kind.settings.model_fields.items()
-    }
+def _setting_paths(suite: object) -> list[str]:
+    """The settings of a suite that are paths: one name can be a path for one kind and something else for another."""
+    if suite not in suite_names():
+        return []  # it will be refused
+    fields = KINDS[load_suite(str(suite)).suite.kind].settings.model_fields
+    return [
+        info.alias or name
+        for name, info in fields.items()
+        if isinstance(info.json_schema_extra, dict) and info.json_schema_extra.get("path")
+    ]
 
 
 def _place(table: dict[str, Any], keys: Sequence[str], base: Path) -> None:
@@ -216,7 +220,7 @@ def _resolve(given: PlanInput) -> Plan:
         error_limit=head.error_limit,
         corpus=head.corpus,
         corpus_suite=suite.suite.corpus,
-        primary=PRIMARY.format(ENDPOINTS.get(kind.name, "operations per second")),
+        primary=PRIMARY.format(ENDPOINTS.get(kind.name, "operations per second") + settings.weighted),
         settings=settings,
         changed=tuple(sorted(key for key in given.settings)),
         classes=tuple(kind.classes(suite, settings)),

@@ -110,6 +110,11 @@ class CommonSettings(Strict):
         """Longest time of a trial outside its length: what must be done before and after, in seconds."""
         return 0.0
 
+    @property
+    def weighted(self) -> str:
+        """What follows the words of the primary endpoint when the plan weighs it: `, weighted by …`."""
+        return ""
+
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """Settings (as in a plan file) that would do nothing beside the others and these `addresses` of contenders,
         and why. Whoever gives one is told so.

@@ -2,21 +2,23 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bakeoff.plan.load import PlanInput
+if TYPE_CHECKING:
+    from bakeoff.plan.load import PlanInput
 
 
-def plan_to_toml(given: PlanInput) -> str:
+def plan_to_toml(given: "PlanInput") -> str:
     """The text of a plan file. Only what was given is written: defaults stay those of the suite."""
-    parts = [_table("[plan]", given.plan)]
+    parts = [table_to_toml("[plan]", given.plan)]
     if given.settings:
-        parts.append(_table("[settings]", given.settings))
-    parts += [_table("[[contender]]", contender) for contender in given.contenders]
+        parts.append(table_to_toml("[settings]", given.settings))
+    parts += [table_to_toml("[[contender]]", contender) for contender in given.contenders]
     return "\n".join(parts)
 
 
-def _table(head: str, table: Mapping[str, Any]) -> str:
+def table_to_toml(head: str, table: Mapping[str, Any]) -> str:
+    """One table, its inner ones on a line each."""
     plain = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
     inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
     lines = [head, *(f"{_key(key)} = {_value(value)}" for key, value in plain.items())]

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from bakeoff.compare import wording
 from bakeoff.compare.matrix_model import Average, Matrix, SurfacePair
-from bakeoff.compare.matrix_words import BLOCKS, title
+from bakeoff.compare.matrix_words import BLOCKS, WEIGHTED, title
 from bakeoff.report.fit import Sheet, fitted
 
 STYLES = {1: "green", -1: "red", 0: ""}
@@ -34,7 +34,8 @@ def _sizes(file_kib: float | None, record_kib: float | None) -> str:
 
 def _table(pair: SurfacePair, kind: str) -> Sheet:
     clients = f" at {wording.plural(pair.clients, 'client')}" if pair.clients > 1 else ""
-    sheet = Sheet(f"{pair.contender} ÷ {pair.baseline}{clients}: geometric means of cells")
+    weighted = WEIGHTED if pair.overall.weighted else ""
+    sheet = Sheet(f"{pair.contender} ÷ {pair.baseline}{clients}: geometric means of cells{weighted}")
     sheet.column("pattern" if kind == BLOCKS else "test", numeric=False)
     for name, spare in (("ratio", 0), ("95 % interval", 0), ("min", 2), ("max", 2), ("cells", 1)):
         sheet.column(name, spare=spare)

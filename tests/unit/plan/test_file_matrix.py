@@ -9,7 +9,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.plan.kinds import KINDS
 from bakeoff.plan.kinds.file_matrix import AUTOMATIC, TESTS, FileMatrixSettings, pairs
-from bakeoff.plan.load import PlanInput, resolve_plan
+from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -106,3 +106,39 @@ def test_a_link_to_the_root_is_the_root(tmp_path: Path) -> None:
     link.symlink_to("/")
     with pytest.raises(PlanError, match="root of this machine"):
         resolve(link)
+
+
+INVENTORY = "[inventory]\nfolder = '/srv/share'\ncomplete = true\nerrors = 0\n"
+SIZE = "[[size]]\nup_to_bytes = 65536\nfiles = {files}\nbytes = 99999\n"
+
+
+def test_the_weights_of_a_share_are_part_of_the_plan_and_its_hash(tmp_path: Path) -> None:
+    file = tmp_path / "share.toml"
+    file.write_text(INVENTORY + SIZE.format(files=3))
+    three = resolve(tmp_path, weights=str(file))
+    assert "weighted by the file sizes of /srv/share" in three.primary
+    assert str(file) not in str(three.to_dict()) and Plan.from_dict(three.to_dict()) == three
+    file.write_text(INVENTORY + SIZE.format(files=4))
+    assert len({three.hash, resolve(tmp_path, weights=str(file)).hash, resolve(tmp_path).hash}) == 3
+
+
+def test_weights_stand_beside_the_plan_file_and_those_of_other_suites_are_no_path(tmp_path: Path) -> None:
+    (tmp_path / "share.toml").write_text(INVENTORY + SIZE.format(files=3))
+    plan = tmp_path / "plan.toml"
+    text = '[plan]\nsuite = "{}"\n[settings]\nweights = "{}"\n'
+    plan.write_text(text.format("file-matrix", "share.toml"))
+    assert read_plan_file(plan).settings["weights"] == str(tmp_path / "share.toml")
+    plan.write_text(text.format("web-static", "735=1"))
+    assert read_plan_file(plan).settings["weights"] == "735=1"
+
+
+def test_weights_over_one_file_size_or_of_a_wrong_file_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "share.toml"
+    file.write_text(INVENTORY + SIZE.format(files=3))
+    with pytest.raises(PlanError, match="one file size only"):
+        resolve(tmp_path, weights=str(file), file_sizes="1MiB")
+    for text in ("", "[inventory", INVENTORY, INVENTORY.replace("true", "false"), SIZE.format(files=-1)):
+        file.write_text(text)
+        with pytest.raises(PlanError) as caught:
+            resolve(tmp_path, weights=str(file))
+        assert str(file) in str(caught.value) and "Traceback" not in str(caught.value)

@@ -67,7 +67,8 @@ OTHER: dict[str, list[Any]] = {
     "delay": ["123ms"], "think": ["7ms"], "operations": [77], "cores": [3], "pin": ["0"],
     "connect_timeout": ["3s"], "reply_timeout": ["3s"], "requests_per_connection": [7], "receive_buffer": ["64KiB"],
     "source_addresses": ["127.0.0.9"], "ca_file": ["AUTHORITY"], "check_every": [7], "headers": ["X-A: b"],
-    "weights": ["735=1,404=9", "static/256=77", "upload=3"], "dynamic_share": ["33%"], "dynamic_url": ["/own"],
+    "weights": ["735=1,404=9", "static/256=77", "upload=3", "INVENTORY"], "dynamic_share": ["33%"],
+    "dynamic_url": ["/own"],
     "urls": ["OTHER_URLS"], "upload": ["1KiB"], "download": ["1KiB"], "rounds": [7], "record": ["512"],
     "read_records": [7], "write_records": [7], "working_set": ["50%"], "users": ["OTHER_USERS"], "mailboxes": [3],
     "sending_share": ["44%"], "sizes": ["4KiB"], "recipients": ["2"], "sender": ["me@example.test"],
@@ -85,6 +86,7 @@ OTHER: dict[str, list[Any]] = {
 # Settings of a kind that are used after the trials; what uses each is shown by the test that is named.
 JUDGED: dict[tuple[str, str], str] = {
     ("file-matrix", "regions"): "test_matrix.test_regions_are_those_of_the_plan",
+    ("file-matrix", "weights"): "test_file_weights.test_the_verdict_is_another_with_other_weights",
     **{(f"file-{kind}", "server_memory"): "test_working_set" for kind in ("matrix", "blocks", "mix")},
     # Off by itself on loopback, which is all that the situations here have.
     **{(kind, "poll"): "test_polling" for kind in ("web", "mail", "app")},
@@ -107,6 +109,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         "URLS": "/a\n3 /b\n", "OTHER_URLS": "/c\n", "AUTHORITY": "x", "USERS": users,
         "OTHER_USERS": users.replace("u", "v").replace("vser", "user"), "LOADFILE": "Mkdir a SUCCESS\n",
         "OTHER_LOADFILE": "Mkdir b SUCCESS\n", "ICF": icf,
+        "INVENTORY": "[inventory]\nfolder = '/srv'\ncomplete = true\nerrors = 0\n"
+        "[[size]]\nup_to_bytes = 65536\nfiles = 3\nbytes = 99999\n",
     }  # fmt: skip
     for name, text in texts.items():
         (tmp_path / name).write_text(text)

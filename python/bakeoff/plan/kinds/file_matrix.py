@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.plan.fields import OptionalSize, OptionalWhole, Size, Whole, Words, is_resolved
+from bakeoff.plan.file_weights import OptionalFileWeights
 from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, OptionalSizes, file_facts
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
@@ -79,6 +80,12 @@ class FileMatrixSettings(FileSettings):
         description="Region reported apart: small-office=files<=2MiB,records<=32KiB; may be given more than once.",
         json_schema_extra={"repeat": True},
     )
+    weights: OptionalFileWeights = Field(
+        None,
+        description="File of `bakeoff inventory DIR -o FILE`: means over cells weigh each file size by the number of "
+        "files that the share has of it, the nearest size for others.",
+        json_schema_extra={"path": True},
+    )
     stride: Whole = Field(17, ge=1, description="Records from one read of the stride test to the next.")
 
     DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {
@@ -102,12 +109,19 @@ class FileMatrixSettings(FileSettings):
             found["stride"] = "belongs to the test stride_read, which is not among the tests: leave it out"
         if "mixed" not in self.tests:
             found["mixed_read_percent"] = "belongs to the test mixed, which is not among the tests: add it"
+        if len({file for file, _ in pairs(self)}) == 1:
+            found["weights"] = "there is one file size only, which has all the weight: leave it out"
         if max(self.mixes) * self.threads == 1:
             found["stonewall"] = "one client has no others to stop: give mixes, such as 2,4"
         if all(test.endswith("read") for test in self.tests):
             why = "none of the tests writes: leave it out"
             found |= {"fsync": why, "dsync": why, "sync": why}
         return found
+
+    @property
+    def weighted(self) -> str:
+        """See CommonSettings."""
+        return f", weighted by the file sizes of {self.weights.folder}" if self.weights else ""
 
     @property
     def ends_with_its_work(self) -> bool:

@@ -120,7 +120,11 @@ class WebSettings(NetworkSettings):
         description="Extra request header, such as 'Accept: text/html'; may be given more than once.",
         json_schema_extra={"repeat": True},
     )
-    weights: Weights = Field({}, description="Shares of request classes that replace those of the suite: 223=20,404=0.")
+    weights: Weights = Field(
+        {},
+        description="Shares of request classes that replace those of the suite: 223=20,404=0. "
+        "In file-matrix a file of `bakeoff inventory`: the mean over cells weighs file sizes as that share has them.",
+    )
     dynamic_share: Share = Field(0.2, lt=1, description="web-dynamic: share of requests for computed pages.")
     dynamic_url: str | None = Field(
         None, description="web-dynamic: path of your own computed page; its bytes are then not checked."

@@ -18,7 +18,9 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     assert comparison.matrix is not None
     measured = c.peak_clients is not None
     interval = f" (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
-    caption = f"geometric mean of the cells{interval if c.peak_low == c.peak_low else ''}"
+    weights = comparison.matrix.weights
+    weighted = f", {weights.words}" if weights else ""
+    caption = f"geometric mean of the cells{weighted}{interval if c.peak_low == c.peak_low else ''}"
     lines: list[tuple[str, str]] = []
     for pair in comparison.matrix.pairs:
         if c.name in (pair.baseline, pair.contender) and comparison.run.baseline in (pair.baseline, pair.contender):

@@ -74,6 +74,8 @@ def _averages(pair: SurfacePair, kind: str) -> Table:
         Column("tied"),
     )
     note = "Average: geometric mean of the cells, with its interval over blocks. Tied: no difference shown."
+    if pair.overall.weighted:
+        note = f"{note} Means are weighted by file sizes; sizes that the share has no files of are left out."
     if kind == BLOCKS:
         note = f"{pair.contender} as a percentage of {pair.baseline}. {note}"
     rows = tuple((name, *_average(average, kind)) for name, average in named)

@@ -12,6 +12,7 @@ from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Tabl
 from bakeoff.report.context import Context
 from bakeoff.report.redact import hidden
 from bakeoff.store.records import TrialRecord
+from bakeoff.units import format_binary
 
 COUNTED = {
     "disk": "the counters of the disk, whoever used it",
@@ -44,7 +45,8 @@ def section(context: Context) -> Section:
     )
     if only_heads(plan):
         intro += " Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
-    blocks: list[Block] = [Text(intro), contenders, *_file_systems(run.environment), _settings(plan)]
+    blocks: list[Block] = [Text(intro), contenders, *_file_systems(run.environment)]
+    blocks += [*_weights(context), _settings(plan)]
     if buffers := _receive_buffer(context):
         blocks.append(Text(buffers))
     if plan.get("assumed"):
@@ -83,6 +85,19 @@ def _file_systems(environment: dict[str, Any]) -> list[Table]:
         )
     titles = ("Name", "File system", "Source", "Mounted at", "Options", "Transfers counted by", "Free at the start")
     return [Table("File systems", tuple(Column(title, numeric=False) for title in titles), tuple(rows))] if rows else []
+
+
+def _weights(context: Context) -> list[Block]:
+    """What the means over cells are weighed by, where the plan says so."""
+    matrix = context.comparison.matrix
+    if matrix is None or matrix.weights is None:
+        return []
+    weights = matrix.weights
+    measured = {None if c.file_kib is None else round(c.file_kib * 1024) for p in matrix.pairs for c in p.cells}
+    rows = tuple((format_binary(size), wording.percent(share)) for size, share in weights.shares)
+    note = "The weight of a file size is shared evenly by its cells. Curves and single cells are not weighted."
+    table = Table("Weights of the file sizes", (Column("File size"), Column("Share of the files")), rows, note)
+    return [Text(weights.sentence(measured)), table]
 
 
 def _settings(plan: dict[str, Any]) -> Table:
@@ -156,6 +171,8 @@ def _value(value: Any) -> str:
         return "not set"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_value(inner)}" for name, inner in value.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(_value(item) for item in value) or "none"
     return f"{value:g}" if isinstance(value, float) else f"{value}"

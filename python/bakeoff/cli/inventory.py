@@ -1,0 +1,99 @@
+"""`bakeoff inventory`: the files of a share by size."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress, TextColumn
+from rich.table import Table
+
+from bakeoff.cli.console import make_console
+from bakeoff.errors import PlanError
+from bakeoff.inventory import Inventory, take_inventory
+from bakeoff.patience import answers
+from bakeoff.plan.file_weights import inventory_to_toml
+from bakeoff.units import format_binary, format_size
+from bakeoff.whole_file import write_whole
+
+PATIENCE_S = 10.0
+LIMIT = 10_000_000
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("inventory")(inventory)
+
+
+def inventory(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The share, or a folder of it.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it for file-matrix --weights FILE.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10**9, help="Stop after so many names.")] = LIMIT,
+) -> None:
+    """Count the files of a share by size, so that file-matrix can weigh its cells by them.
+
+    Only looks: writes nothing there, follows no link, enters no other file system.
+    """
+    if not answers(str(folder), PATIENCE_S):
+        raise PlanError(f"{folder} does not answer for {PATIENCE_S:g} s: is the share's server up?")
+    try:
+        found = _walk(folder, limit)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise PlanError(f"{folder} cannot be read ({why}): name a folder, not a link to one") from None
+    if output is not None:
+        write_whole(output, inventory_to_toml(found))
+    _show(found)
+    if output is not None:
+        typer.echo(f"wrote {output}")
+
+
+def _walk(folder: Path, limit: int) -> Inventory:
+    console = make_console(stderr=True)
+    with Progress(
+        TextColumn("{task.description}"), console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("inventory", total=None)
+        return take_inventory(folder, limit, lambda names: bar.update(task, description=f"inventory: {names:,} names"))
+
+
+def _show(found: Inventory) -> None:
+    console = make_console()
+    table = Table(box=None, pad_edge=False)
+    for column in ("files up to", "files", "of files", "bytes", "of bytes"):
+        table.add_column(column, justify="right")
+    for up_to, (files, total) in sorted(found.sizes.items()):
+        table.add_row(
+            format_binary(up_to),
+            f"{files:,}",
+            f"{files / found.files:.1%}",
+            format_size(total),
+            f"{total / found.bytes:.1%}",
+        )
+    console.print(table)
+    for line in summary(found):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def summary(found: Inventory) -> list[str]:
+    """What was counted and what was not, in sentences."""
+    lines = [f"{found.folder}: {found.files:,} files with {format_size(found.bytes)} in {found.folders:,} folders."]
+    apart = [
+        (found.empty, "empty files"),
+        (found.links, "symbolic links"),
+        (found.special, "sockets, pipes and devices"),
+        (found.again, "further names of files counted already"),
+        (found.elsewhere, "folders of other file systems"),
+    ]
+    if any(number for number, _ in apart):
+        lines.append("Not counted: " + ", ".join(f"{number:,} {what}" for number, what in apart if number) + ".")
+    if found.errors:
+        more = f" and {found.errors - len(found.named_errors):,} more" if found.errors > len(found.named_errors) else ""
+        lines.append(f"{found.errors:,} could not be read, and are missing: {'; '.join(found.named_errors)}{more}.")
+    if not found.complete:
+        lines.append(
+            f"Stopped at the limit of {found.names:,} names: this is a part of the share, and no weights can be "
+            "taken from it. Give a larger --limit."
+        )
+    return lines

@@ -1,0 +1,95 @@
+"""Cells weighed as the files of a share are: a file size counts by the number of files that the share has of it.
+
+The weight of a file size is shared evenly by its cells, so that many record sizes give it no more of a say. Classes of
+files that the matrix has no size for count at the nearest one, by ratio; how many these are is told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.compare import wording
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FileWeights:
+    """``shares`` of the ``files`` of ``folder`` by file size of the matrix in bytes, together 1; ``folded`` of them are
+    of other sizes and count at the nearest. ``errors`` names of the folder could not be looked at.
+    """
+
+    folder: str
+    files: int
+    errors: int
+    shares: tuple[tuple[int, float], ...]
+    folded: float
+
+    def of(self, sizes: Sequence[int | None]) -> Floats:
+        """The weights of cells of these file sizes, together 1; all 0 when the share has no file of any of them."""
+        shares = dict(self.shares)
+        found = np.array([shares.get(size or 0, 0.0) / sizes.count(size) for size in sizes], dtype=np.float64)
+        total = float(found.sum())
+        return found / total if total > 0.0 else found
+
+    def has(self, size: int | None) -> bool:
+        """Whether the share has files that count at this size."""
+        return dict(self.shares).get(size or 0, 0.0) > 0.0
+
+    def share_of(self, sizes: Iterable[int | None]) -> float:
+        """How much of the weight lies on these file sizes."""
+        known = set(sizes)
+        return math.fsum(share for size, share in self.shares if size in known)
+
+    @property
+    def words(self) -> str:
+        """ "weighted by the file sizes of /srv/share"."""
+        return f"weighted by the file sizes of {self.folder}"
+
+    def sentence(self, measured: Iterable[int | None]) -> str:
+        """What the weights are, and how well the matrix fits them; ``measured`` are the file sizes with a ratio."""
+        parts = [f"Averages over cells are {self.words} ({wording.plural(self.files, 'file')}, by number)"]
+        if self.folded:
+            outside = wording.percent(self.folded)
+            parts.append(f"{outside} of them are of sizes outside the matrix and count at the nearest")
+        unmeasured = 1.0 - self.share_of(measured)
+        if unmeasured > 1e-9:
+            parts.append(f"{wording.percent(unmeasured)} count at sizes that have no ratio, and weigh nothing")
+        if self.errors:
+            parts.append(f"{wording.plural(self.errors, 'name')} of the share could not be read")
+        return "; ".join(parts) + "."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, sizes in KiB."""
+        return {
+            "folder": self.folder,
+            "files": self.files,
+            "errors": self.errors,
+            "folded_share": self.folded,
+            "sizes": [{"file_kib": size / 1024.0, "share": share} for size, share in self.shares],
+        }
+
+
+def weights_of(plan: dict[str, Any], sizes: Iterable[int]) -> FileWeights | None:
+    """The weights of a stored plan over the file ``sizes`` of its matrix; None for a plan without."""
+    settings = plan.get("settings")
+    stored = settings.get("weights") if isinstance(settings, dict) else None
+    known = sorted(set(sizes))
+    if not isinstance(stored, dict) or not isinstance(stored.get("sizes"), list) or not known:
+        return None
+    counts: dict[int, int] = defaultdict(int)
+    folded = 0
+    for one in stored["sizes"]:
+        up_to, files = int(one["up_to_bytes"]), int(one["files"])
+        counts[min(known, key=lambda size: abs(math.log(size / up_to)))] += files
+        folded += files if up_to not in known else 0
+    total = sum(counts.values())
+    shares = tuple((size, counts[size] / total) for size in known)
+    return FileWeights(str(stored.get("folder")), total, int(stored.get("errors") or 0), shares, folded / total)
