@@ -17,7 +17,7 @@ pub struct Endpoint {
     pub tls_on_connect: bool,
     /// Local addresses, taken in turn; the kernel chooses when empty.
     pub source_addresses: Vec<String>,
-    /// Receive buffer of the sockets, and largest single read, bytes; the kernel's and the transport's choice when `None`.
+    /// Receive buffer of the sockets and largest single read, bytes; up to kernel and transport when `None`.
     pub receive_buffer_bytes: Option<usize>,
     /// Close with a reset instead of in order (no `TIME_WAIT`, but servers log it).
     pub close_with_reset: bool,

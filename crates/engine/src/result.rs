@@ -1,6 +1,7 @@
 //! From the threads' counts to the result of a trial.
 
 use crate::recorder::{ClientFigures, OperationFigures, Steps};
+use crate::series::Row;
 use crate::{ErrorClass, LatencyHistogram, Recorder, SECOND_NS, deserialize, serialize, summarize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -132,31 +133,34 @@ fn errors_json(errors: &[u64; ErrorClass::COUNT]) -> Value {
 /// There are no holes: a second in which nothing ended is a row of zeros. `elapsed_ns` is how long traffic lasted.
 fn series_json(recorders: &mut [Recorder], elapsed_ns: u64) -> Value {
     let Some(first) = recorders.first() else { return json!([]) };
-    let (timeline, step_s) = (*first.timeline(), first.series.step_s());
+    let timeline = *first.timeline();
     let planned_ns = timeline.end_ns - timeline.start_ns;
     let lived_ns = if elapsed_ns == 0 { planned_ns } else { elapsed_ns.min(planned_ns) };
     let length_s = lived_ns as f64 / 1e9;
-    let count = lived_ns.div_ceil(step_s * SECOND_NS).max(1);
-    let empty = || (0, 0, 0, LatencyHistogram::new());
-    let mut rows: BTreeMap<u64, (u64, u64, u64, LatencyHistogram)> = (0..count).map(|index| (index, empty())).collect();
-    for recorder in recorders.iter_mut() {
-        for row in recorder.finish_series() {
-            // What ends just after the end belongs to the last row.
-            let total = rows.entry(row.index.min(count - 1)).or_insert_with(empty);
-            total.0 += row.operations;
-            total.1 += row.errors;
-            total.2 += row.bytes_in;
-            if let Ok(part) = deserialize(&row.blob) {
-                total.3.add_raw(&part);
+    let count = lived_ns.div_ceil(SECOND_NS).max(1);
+    let mut parts: Vec<_> =
+        recorders.iter_mut().map(|recorder| recorder.finish_series().into_iter().peekable()).collect();
+    // One histogram for all rows, each in its turn: one for each would take a quarter of a MiB for a second.
+    let mut histogram = LatencyHistogram::new();
+    let rows = (0..count).map(|second| {
+        let (mut operations, mut errors, mut bytes_in) = (0, 0, 0);
+        histogram.clear();
+        // What ends just after the end belongs to the last row.
+        let due = |row: &Row| row.index <= second || second + 1 == count;
+        for part in &mut parts {
+            while let Some(row) = part.next_if(due) {
+                operations += row.operations;
+                errors += row.errors;
+                bytes_in += row.bytes_in;
+                if let Ok(part) = deserialize(&row.blob) {
+                    histogram.add_raw(&part);
+                }
             }
         }
-    }
-    let rows = rows.iter().map(|(&index, (operations, errors, bytes_in, histogram))| {
-        let second = index * step_s;
         json!({
             "second": second,
             // The last row is as narrow as the trial's end makes it.
-            "width_s": (length_s - second as f64).clamp(0.0, step_s as f64),
+            "width_s": (length_s - second as f64).clamp(0.0, 1.0),
             "phase": timeline.phase(timeline.start_ns + second * SECOND_NS).name(),
             "operations": operations,
             "errors": errors,

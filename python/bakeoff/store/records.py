@@ -57,7 +57,7 @@ class StepRecord:
 class SecondRecord:
     """One row of a trial's series; `phase` is `ramp_up`, `window` or `ramp_down`.
 
-    `width_s` is its length: a second, less at the end, more in trials over ten minutes.
+    `width_s` is its length: a second, less at the end.
     """
 
     second: int

@@ -43,6 +43,19 @@ def test_only_seconds_wholly_inside_the_window_are_compared_and_a_dead_one_is_ze
     assert {row[2:4] for row in seconds_table(record).rows} == {("0", "700")}
 
 
+def test_an_hour_is_drawn_in_few_points_which_say_so_and_its_worst_second_is_in_the_table() -> None:
+    counts = [100] * 3600
+    counts[1800] = 3
+    record = timed(run(blocks=2, window_s=3600.0), rows(*counts), length_s=3600.0)
+    charts = {chart.id: chart for chart in compose(record, compare_run(record)).charts()}
+    rate = charts["chart-seconds-rate"]
+    assert "40 seconds per point" in str(rate.spec)
+    assert "worst of 40 seconds per point" in str(charts["chart-seconds-p99"].spec)
+    drawn = {(row["contender"], row["trial"]) for row in rate.spec["datasets"]["rows"]}
+    assert len(rate.spec["datasets"]["rows"]) == 90 * len(drawn)
+    assert {row[2:4] for row in rate.table.rows} == {("3", "100")}
+
+
 def buffered(made: int) -> str:
     record = run(blocks=2)
     plan = {**record.plan, "settings": {**record.plan["settings"], "receive_buffer_bytes": 4096}}

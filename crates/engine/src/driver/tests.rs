@@ -121,6 +121,23 @@ fn a_stall_shows_in_the_maximum_and_in_its_second() {
 }
 
 #[test]
+fn an_hour_and_a_half_is_told_second_by_second() {
+    let stall =
+        |now: Nanos| if (4_000 * SECOND_NS..4_001 * SECOND_NS).contains(&now) { SECOND_NS } else { 100_000_000 };
+    let result = simulate(&spec(r#""clients":1,"length_s":5400.5"#), stall).json;
+    let rows = result["per_second"].as_array().unwrap();
+    assert!(rows.iter().map(|row| row["second"].as_u64().unwrap()).eq(0..=5_400));
+    assert!(rows[..5_400].iter().all(|row| row["width_s"] == 1.0));
+    assert_eq!(rows[5_400]["width_s"], 0.5);
+    let counts: Vec<_> = rows.iter().map(|row| row["operations"].as_u64().unwrap()).collect();
+    assert!(counts[4_000] <= 1, "one dead second among thousands is seen");
+    assert_eq!((counts[3_999], counts[4_002]), (10, 10));
+    assert_eq!(rows[4_000]["service"]["count"], counts[4_000]);
+    let counted = result["operations"].as_u64().unwrap() + result["outside"]["operations"].as_u64().unwrap();
+    assert_eq!(counts.iter().sum::<u64>(), counted);
+}
+
+#[test]
 fn operations_that_hang_at_the_end_are_errors_of_the_window() {
     let spec = spec(r#""clients":3,"length_s":10"#);
     let clock = VirtualClock(Rc::new(Cell::new(0)));
