@@ -88,7 +88,8 @@ def test_the_touched_working_set_is_that_of_a_client_not_of_its_threads(tmp_path
     folder = memory_folder(tmp_path)
     touched = []
     for threads in (1, 3):
-        figures = measure(folder, 1, threads, verify=False, length_s=2.0).workload or {}
+        result = measure(folder, 1, threads, verify=False, max_operations=100 * CYCLE, length_s=600)
+        figures = result.workload or {}
         touched.append(figures["touched_bytes_per_client"]["mean"])
     folder.rmdir()
     assert touched[0] == pytest.approx(24e6, rel=0.06)

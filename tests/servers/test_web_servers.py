@@ -149,11 +149,13 @@ def test_a_contender_with_other_bytes_is_refused_before_timing(
     assert "Traceback" not in done.stderr
 
 
-def test_web_url_takes_any_status_and_any_page(servers: dict[str, Server], tmp_path: Path) -> None:
+def test_web_url_takes_any_status_that_is_expected(servers: dict[str, Server], tmp_path: Path) -> None:
     run_file = tmp_path / "run.bakeoff"
     missing = f"{servers['nginx'].url}/there-is-no-such-page"
     bounded = ["--mixes", "1", "--operations", "50", "--blocks", "1"]
-    bakeoff("run", "web-url", f"one={missing}", *bounded, "-o", str(run_file))
+    refused = bakeoff("run", "web-url", f"one={missing}", *bounded, "-o", str(run_file), code=2)
+    assert "status 404" in refused.stderr and not run_file.exists()
+    bakeoff("run", "web-url", f"one={missing}", *bounded, "--expect", "404", "-o", str(run_file))
     (trial,) = trials_of(run_file)
     assert trial["operations"] == 50
     assert trial["statuses"] == {"4xx": 50}
