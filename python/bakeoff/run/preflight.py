@@ -7,22 +7,25 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bakeoff.errors import LabError, PlanError
+from bakeoff.plan.kinds.web import WebSettings
 from bakeoff.plan.model import Plan
+from bakeoff.plan.settings import NetworkSettings
+from bakeoff.run.capacity import Demand, Machine, check_ports, check_queues, open_files, this_machine
 
-SPARE_FILES = 128
 BASE_BYTES = 4_000_000
 TRIAL_BYTES = 24_000
 CLASS_BYTES = 6_000
 ROW_BYTES = 120
 
 
-def preflight(plan: Plan, run_file: Path) -> list[str]:
+def preflight(plan: Plan, run_file: Path, machine: Machine | None = None) -> list[str]:
     """Raise the limit of open files, look at disk and cores; returns warnings.
 
     Raises LabError or PlanError with advice when the run could not end well.
     """
-    warnings = []
-    raise_open_files(max(plan.settings.mixes) * plan.settings.threads + SPARE_FILES)
+    demand, machine = demand_of(plan), machine or this_machine()
+    raise_open_files(open_files(demand))
+    warnings = [*check_ports(demand, machine), *check_queues(demand, machine)]
     check_disk(run_file, estimate_bytes(plan))
     available = os.sched_getaffinity(0)
     if plan.settings.pin is not None and not set(plan.settings.pin) <= available:
@@ -43,6 +46,31 @@ def preflight(plan: Plan, run_file: Path) -> list[str]:
             "generator, `taskset` for the servers)"
         )
     return warnings
+
+
+def demand_of(plan: Plan) -> Demand:
+    """What the plan's largest mix asks of the sockets of this machine."""
+    s = plan.settings
+    sessions = max(s.mixes) * s.threads
+    if not isinstance(s, NetworkSettings):
+        return Demand(sessions, by_port=False, leaves=False)
+    local = tuple(c.name for c in plan.contenders if is_local(c.address))
+    return Demand(
+        sessions=sessions,
+        load_threads=max(1, min(s.clock.cores, max(s.mixes))),
+        addresses=max(1, len(getattr(s, "source_addresses", ()))),
+        closes=_closes(s) if isinstance(s, WebSettings) else 0,
+        by_port=not all(c.address.startswith(("unix:", "http+unix:")) for c in plan.contenders),
+        loopback=local,
+        all_loopback=len(local) == len(plan.contenders),
+    )
+
+
+def _closes(web: WebSettings) -> int | None:
+    """Connections that a trial ends from this side: servers end those that carry one request."""
+    if web.requests_per_connection is None or web.close_with_reset:
+        return 0
+    return None if web.operations is None else -(-web.operations // web.requests_per_connection)
 
 
 def is_local(address: str) -> bool:

@@ -10,6 +10,7 @@ from bakeoff.agents.result import Snapshot
 from bakeoff.errors import LabError, PlanError, TargetError
 from bakeoff.plan.model import Contender
 from bakeoff.run import preflight as pre
+from bakeoff.run.capacity import Machine
 from bakeoff.run.environment import environment
 from bakeoff.run.live import LiveObserver
 from bakeoff.run.observer import Clock, PlainObserver, trial_line
@@ -20,6 +21,7 @@ from tests.unit.run.fake import plan_for
 from tests.unit.store.builders import trial
 
 A, B = "http://127.0.0.1:1", "http://127.0.0.1:2"
+ROOMY = Machine(ports=28_232, reuse=2, listen_queue=4096)
 EVENT = EventRecord("now", "warning", "look here", None)
 
 
@@ -96,8 +98,8 @@ def test_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
-    assert pre.preflight(plan_for(A, B, pin="1"), tmp_path / "x") == []
-    assert "share 2 cores" in pre.preflight(plan_for(A, B, cores="3"), tmp_path / "x")[0]
+    assert pre.preflight(plan_for(A, B, pin="1"), tmp_path / "x", ROOMY) == []
+    assert "share 2 cores" in pre.preflight(plan_for(A, B, cores="3"), tmp_path / "x", ROOMY)[0]
     with pytest.raises(PlanError, match=r"pin names cores \[7\], but this process may use \[0, 1\]"):
         pre.preflight(plan_for(A, B, pin="7"), tmp_path / "x")
 
