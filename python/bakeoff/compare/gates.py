@@ -17,6 +17,7 @@ from bakeoff.compare.lost import broke, starved_clients
 from bakeoff.compare.model import Gate, GateLevel, Verdict
 from bakeoff.compare.smaller_mail import SMALLER, shortfall
 from bakeoff.compare.spread import widest
+from bakeoff.compare.surface import starving_cells
 from bakeoff.stats import MINIMUM_BLOCKS, Decision
 from bakeoff.store.records import TrialRecord
 
@@ -139,7 +140,10 @@ class Judge:
         return [Gate("failed trials", "red" if ahead else "amber", text, name)]
 
     def _starving(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
-        hit = sum(not broke(trial) and bool(starved_clients(trial, self.kind)) for trial in blamed(trials))
+        hit = sum(
+            not broke(trial) and bool(starved_clients(trial, self.kind) or starving_cells(trial))
+            for trial in blamed(trials)
+        )
         if not hit:
             return []
         text = f"{name} starved clients in {hit} of {wording.plural(len(trials), 'trial')}"

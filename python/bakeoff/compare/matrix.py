@@ -194,11 +194,11 @@ class _Work:
         return ("ahead" if rows.log_mean[at] > 0.0 else "behind"), empty
 
     def _empty(self, at: int) -> str:
-        """Who moved nothing in this cell, and in how many blocks; empty when both always did."""
+        """Who lost this cell, and in how many blocks; empty when nobody did."""
         sides = zip((self.baseline, self.contender), self.pair.lost, strict=True)
         parts = [(self.surface.contenders[side], int(lost[at].sum())) for side, lost in sides]
-        blocks = [f"{name} moved nothing in {wording.plural(n, 'block')}" for name, n in parts if n]
-        return "; ".join(blocks)
+        what = "moved nothing, for a client at least, in"
+        return "; ".join(f"{name} {what} {wording.plural(n, 'block')}" for name, n in parts if n)
 
 
 def _means(logs: Floats) -> Floats:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bakeoff.compare import wording
 from bakeoff.compare.cube import blamed
 from bakeoff.compare.lost import NAMED, clients_words, starved_clients
+from bakeoff.compare.surface import cell_name, starving_cells
 from bakeoff.store.records import RunRecord, TrialRecord
 
 
@@ -16,6 +19,9 @@ def starved(run: RunRecord) -> tuple[str, ...]:
         hit = [trial for trial in trials if starved_clients(trial, run.kind)]
         if hit:
             found.append(_sentence(contender.name, hit, len(trials), run.kind))
+        in_cells = [(trial, *one) for trial in trials for one in starving_cells(trial)]
+        if in_cells:
+            found.append(_in_cells(contender.name, in_cells))
     return tuple(found)
 
 
@@ -30,3 +36,12 @@ def _one(trial: TrialRecord, kind: str) -> str:
     none = all(c.operations == 0 for c in trial.per_client if c.client in clients)
     nothing = "nothing" if none else "next to nothing"
     return f"{clients_words(clients, trial.mix_clients)} got {nothing} in block {trial.block}"
+
+
+def _in_cells(name: str, hit: list[tuple[TrialRecord, dict[str, Any], tuple[int, ...]]]) -> str:
+    listed = "; ".join(
+        f"{cell_name(cell)}, block {trial.block}: {clients_words(idle, len(cell['per_client']))}"
+        for trial, cell, idle in hit[:NAMED]
+    )
+    more = f"; and {len(hit) - NAMED} more" if len(hit) > NAMED else ""
+    return f"{name} gave clients (next to) nothing in {wording.plural(len(hit), 'cell')}: {listed}{more}."

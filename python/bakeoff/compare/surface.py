@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.file_weights import FileWeights
-from bakeoff.compare.lost import PairLogs, bounded
+from bakeoff.compare.lost import ENOUGH, STARVED_SHARE, PairLogs, bounded, clients_words
 from bakeoff.compare.model import Lost
 from bakeoff.store.records import RunRecord, TrialRecord
+
+# A client of a cell that all others ended in less time may only have woken up late.
+LATE_S = 0.1
 
 CellKey = tuple[str, int | None, int | None]
 
@@ -25,7 +28,8 @@ class Surface:
     """Rates in KiB/s of all contenders at one number of clients, shape (contenders, cells, blocks).
 
     NaN where a cell has no rate; ``skipped`` and ``void`` say why, by the position of contender and cell. ``lost``, of
-    the same shape, marks the cells in which the contender moved nothing, or whose whole trial it lost.
+    the same shape, marks the cells in which the contender moved nothing, or nothing for a client, or whose whole trial
+    it lost.
     ``cached`` holds (contender, cell) that only a cache explains in at least half of the blocks.
     """
 
@@ -76,6 +80,31 @@ def is_empty(cell: dict[str, Any]) -> bool:
     return cell.get("operations") == 0 and not cell.get("damaged")
 
 
+def idle_clients(cell: dict[str, Any]) -> tuple[int, ...]:
+    """The clients that got nothing, or next to nothing, of a cell in which the others were served; by position.
+
+    As in a whole trial, few operations say nothing, nor does a cell that is over before a late client has woken up:
+    that is this machine's doing.
+    """
+    moved = [int(one[0]) for one in cell.get("per_client") or () if isinstance(one, (list, tuple)) and one]
+    if cell.get("skipped") or len(moved) < 2 or (cell.get("operations") or 0) < ENOUGH * len(moved):
+        return ()
+    if (cell.get("elapsed_s") or 0.0) < LATE_S and not cell.get("stretched"):
+        return ()
+    least = STARVED_SHARE * sum(moved) / len(moved)
+    return tuple(client for client, moved_bytes in enumerate(moved) if moved_bytes < least)
+
+
+def starving_cells(trial: TrialRecord) -> list[tuple[dict[str, Any], tuple[int, ...]]]:
+    """The cells of a trial in which clients were starved, with these."""
+    return [(cell, idle) for cell in cells_of(trial) if (idle := idle_clients(cell))]
+
+
+def is_lost(cell: dict[str, Any]) -> bool:
+    """The contender moved nothing in this cell, or nothing for some of the clients: both are a loss of the cell."""
+    return is_empty(cell) or bool(idle_clients(cell))
+
+
 def rate_of(cell: dict[str, Any]) -> float:
     """KiB/s; NaN for a cell that was skipped, that delivered damaged records, or that has no rate."""
     rate = cell.get("rate_kib_s")
@@ -106,7 +135,7 @@ def build_surface(cube: Cube, clients: int) -> Surface:
         for cell in cells_of(trial):
             at = (c, index[key_of(cell)])
             rates[at[0], at[1], b] = rate_of(cell)
-            if is_empty(cell):
+            if is_lost(cell):
                 lost[at[0], at[1], b] = True
             elif cell.get("skipped"):
                 skipped[at] = str(cell["skipped"])
@@ -199,14 +228,20 @@ def mean_logs(
 
 
 def lost_cells(cube: Cube) -> tuple[Lost, ...]:
-    """Cells of usable trials in which a contender moved nothing, in the order they ran."""
+    """Cells of usable trials in which a contender moved nothing, or nothing for a client, in the order they ran."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     return tuple(
-        Lost(trial.contender, trial.mix_clients, trial.block, cell_name(cell), "no transfer ended in its time")
+        Lost(trial.contender, trial.mix_clients, trial.block, cell_name(cell), _why_lost(cell))
         for trial in trials
         for cell in cells_of(trial)
-        if is_empty(cell)
+        if is_lost(cell)
     )
+
+
+def _why_lost(cell: dict[str, Any]) -> str:
+    if is_empty(cell):
+        return "no transfer ended in its time"
+    return f"{clients_words(idle_clients(cell), len(cell['per_client']))} got (next to) nothing"
 
 
 def cell_name(cell: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from bakeoff.compare import Comparison, compare_run
+from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
 from bakeoff.report.terminal import print_comparison
 from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, TrialRecord
@@ -132,7 +133,7 @@ def test_empty_cells_decide_and_are_named_by_cell_block_and_contender() -> None:
     assert all(t.cell.endswith("4 KiB") for t in found.lost)
     page = repr(compose(empty_cells((1, 3, 5)), found))
     assert "Lost outright" in page and "planned trials ran and count" not in page
-    assert "cifs moved nothing in 3 blocks" in repr([cell.reason for cell in surface.cells])
+    assert "cifs moved nothing, for a client at least, in 3 blocks" in repr([cell.reason for cell in surface.cells])
 
 
 def test_the_more_cells_are_empty_the_worse() -> None:
@@ -161,3 +162,55 @@ def test_equal_contenders_that_fail_equally_often_are_rarely_called_different(bl
         p = equivalence_p(ratio.log_mean, ratio.log_sd, blocks, 0.0)
         wrong += decide(ratio, 0.0, ratio.p_t, p).outcome in ("higher", "lower")
     assert wrong / runs <= 0.05 + 3.0 * math.sqrt(0.05 * 0.95 / runs)
+
+
+def idle_in(name: str, operations: int, elapsed_s: float = 1.0) -> RunRecord:
+    """``name`` is twice as fast, and gives the third of four clients nothing in one cell of block 2."""
+
+    def idle(contender: str, block: int, cell: dict[str, Any]) -> None:
+        here = (contender, block, cell["test"], cell["record_bytes"]) == (name, 2, "random read", 4096)
+        moved = [1 << 20, 1 << 20, 0 if here else 1 << 20, 1 << 20]
+        cell.update(
+            operations=operations, per_client=[[n, n / 1024] for n in moved], elapsed_s=elapsed_s, slowest_kib_s=0.0,
+            fastest_kib_s=1024.0, first_done_s=elapsed_s / 2, last_done_s=elapsed_s,
+        )  # fmt: skip
+
+    return blocks_run(lambda *_: 2.0, change=idle)
+
+
+def test_a_client_that_is_idle_in_a_cell_is_starved_and_loses_the_cell() -> None:
+    record = idle_in("cifs", 4000)
+    found = compare_run(record)
+    (lost,) = found.lost
+    assert (lost.contender, lost.block, lost.cell) == ("cifs", 2, "random read, 4 KiB")
+    assert lost.reason == "client 2 of 4 got (next to) nothing"
+    end = found.pairs[0].primary
+    assert end.lost["cifs"] == 1 and end.verdict.winner is None, "it is ahead, and starves clients"
+    assert any(gate.name == "starved clients" for gate in end.gates)
+    said = "cifs gave clients (next to) nothing in 1 cell: random read, 4 KiB, block 2: client 2 of 4."
+    assert said in found.headline
+    assert "client 2 of 4 got (next to) nothing" in printed(found)
+    whole = compare_run(idle_in("nobody", 4000)).pairs[0].primary
+    assert whole.verdict.winner == "cifs" and end.ratio < whole.ratio
+
+
+@pytest.mark.parametrize(("operations", "elapsed_s"), [(39, 1.0), (4000, 0.01)])
+def test_few_transfers_and_short_cells_accuse_nobody(operations: int, elapsed_s: float) -> None:
+    found = compare_run(idle_in("cifs", operations, elapsed_s))
+    assert not found.lost and found.pairs[0].primary.verdict.winner == "cifs"
+
+
+def test_the_slower_one_that_starves_a_client_of_a_cell_only_loses_more() -> None:
+    end = compare_run(idle_in("nfs", 4000)).pairs[0].primary
+    assert end.verdict.winner == "cifs" and end.lost["nfs"] == 1
+
+
+def test_the_page_has_the_clients_of_cells() -> None:
+    record = idle_in("cifs", 4000)
+    record = replace(record, mixes=(4,), trials=tuple(replace(t, mix_clients=4) for t in record.trials))
+    report = compose(record, compare_run(record))
+    fairness = next(section for section in report.sections if section.id == "fairness")
+    table = fairness.blocks[-1]
+    assert isinstance(table, Table)
+    row = next(row for row in table.rows if row[1:3] == ("cifs", "random read"))
+    assert row[4:6] == ("1", "1")

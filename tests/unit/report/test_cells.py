@@ -148,6 +148,7 @@ def told_in_cells(contender: str, block: int, cell: dict[str, Any]) -> None:
     missed = contender == "cifs" and block == 2 and cell["file_bytes"] == MIB
     cell["cache"] = {"asked": "cold", "name": "warm" if missed else "drop_caches", "proved": not missed}
     cell["cached"], cell["cached_reason"] = contender == "cifs", "3 % of 1.00 MiB came from the wire"
+    cell["carried_bytes"] = 0.03 * cell["bytes"] if contender == "cifs" else None
     cell["service"] = {"p50_ns": 1000 * cell["record_bytes"], "p95_ns": 2e6, "p99_ns": 3e6}
     cell["cpu_us_per_io"] = 2.5
 
@@ -161,10 +162,10 @@ def test_caches_are_shown_for_each_test_with_the_level_reached_in_all_blocks() -
     report = report_of(matrix_run(lambda *_: 1.1, tests=("read", "write"), sizes=SMALL, change=told_in_cells))
     rows = {row[:2]: row[2:] for row in table_of(report, "caches", "Caches of each test").rows}
     assert len(rows) == 4
-    assert rows["nfs", "read"] == ("all caches of this machine dropped", "4", "4", "0", "–")
-    before, cells, empty, cached, why = rows["cifs", "write"]
+    assert rows["nfs", "read"] == ("all caches of this machine dropped", "4", "4", "0", "–", "–")
+    before, cells, empty, cached, carried, why = rows["cifs", "write"]
     assert before == "all caches of this machine dropped (2); as the test before left them (2)"
-    assert (cells, empty, cached) == ("4", "2", "4")
+    assert (cells, empty, cached, carried) == ("4", "2", "4", "3 %")
     assert why == "1 MiB file, 64 KiB records: 3 % of 1.00 MiB came from the wire"
 
 

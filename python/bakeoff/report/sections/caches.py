@@ -23,7 +23,8 @@ LEVELS = {
 LEGEND = (
     "What lies in a cache before a test decides what is measured. Seen empty: the kernel (cachestat) showed no page of "
     "the file in memory when the clock started, in every block. Cached: what the disk or the wire carried, or the "
-    "speed of the link, cannot explain the rate, in half of the blocks at least."
+    "speed of the link, cannot explain the rate, in half of the blocks at least. "
+    "Carried: the bytes that disk or wire carried as a share of what the clients moved, where they can be counted."
 )
 
 
@@ -46,6 +47,7 @@ def section(context: Context) -> Section | None:
         Column("Cells"),
         Column("seen empty"),
         Column("cached"),
+        Column("Carried"),
         Column("Why, at the largest cached cell", numeric=False),
     )
     if len(context.comparison.run.mixes) == 1:
@@ -82,7 +84,15 @@ def _row(test: str, cells: dict[CellKey, list[dict[str, Any]]]) -> tuple[str, ..
     if cached:
         largest = max(cached, key=lambda key: (key[1] or 0, key[2] or 0))
         why = f"{sizes_of(largest)}: {cached[largest].get('cached_reason') or 'no reason was recorded'}"
-    return title(test), "; ".join(levels), f"{len(cells):,}", f"{empty:,}", f"{len(cached):,}", why
+    return title(test), "; ".join(levels), f"{len(cells):,}", f"{empty:,}", f"{len(cached):,}", _carried(cells), why
+
+
+def _carried(cells: dict[CellKey, list[dict[str, Any]]]) -> str:
+    """What disk or wire carried, as a share of what the clients moved, where that was counted."""
+    counted = [c for found in cells.values() for c in found if c.get("carried_bytes") is not None and c.get("bytes")]
+    if not counted:
+        return wording.MISSING
+    return wording.percent(sum(c["carried_bytes"] for c in counted) / sum(c["bytes"] for c in counted))
 
 
 def _reached(cells: list[dict[str, Any]]) -> str:

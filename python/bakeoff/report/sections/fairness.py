@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
+from typing import Any
 
 from bakeoff.compare import wording
+from bakeoff.compare.matrix_words import title
+from bakeoff.compare.surface import cells_of, idle_clients, key_of
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, known, ranges_by_mix
 from bakeoff.report.context import Context
@@ -40,6 +44,7 @@ def section(context: Context) -> Section | None:
             Column("most", group=name),
             Column("lowest Jain index", group=name),
         ]
+    of_cells = _in_cells(context)
     table = Table("Operations of a client, relative to the mean client of its trial", tuple(columns), tuple(cells))
     spec = ranges_by_mix(
         rows,
@@ -51,7 +56,49 @@ def section(context: Context) -> Section | None:
     description = "Range of operations over the clients of a trial, relative to the mean, at each mix."
     note = Text("A server can look fast by serving some clients and starving others. 100 % is an equal share.")
     chart = Chart("chart-fairness", "Fairness over clients", description, spec, table, wide=True)
-    return Section("fairness", "Fairness", (note, chart))
+    return Section("fairness", "Fairness", (note, chart, *of_cells))
+
+
+def _in_cells(context: Context) -> list[Table]:
+    """How the clients of single cells fared, where trials are made of cells."""
+    rows = []
+    for mix in context.comparison.run.mixes:
+        for name in context.names:
+            by_test: dict[str, list[dict[str, Any]]] = defaultdict(list)
+            for trial in context.at(name, mix):
+                for cell in cells_of(trial):
+                    if not cell.get("skipped") and len(cell.get("per_client") or ()) > 1:
+                        by_test[key_of(cell)[0]].append(cell)
+            rows += [(f"{mix}", name, title(test), *_clients(cells)) for test, cells in by_test.items()]
+    columns = (
+        Column("Clients"),
+        Column("Contender", numeric=False),
+        Column("Test", numeric=False),
+        Column("Cells of all blocks"),
+        Column("with a starved client"),
+        Column("with an idle one"),
+        Column("Slowest ÷ fastest client"),
+        Column("Last ÷ first done"),
+    )
+    note = (
+        "Starved: (next to) nothing in a cell in which the others were served; it counts as a loss of that cell. Idle: "
+        "not one transfer, for whatever reason. The last two columns: the most uneven cell."
+    )
+    return [Table("Clients in single cells", columns, tuple(rows), note, folded=True)] if rows else []
+
+
+def _clients(cells: list[dict[str, Any]]) -> tuple[str, ...]:
+    starved = sum(bool(idle_clients(cell)) for cell in cells)
+    idle = sum(bool(cell.get("idle_clients")) or any(not one[0] for one in cell["per_client"]) for cell in cells)
+    even = [cell["slowest_kib_s"] / cell["fastest_kib_s"] for cell in cells if cell.get("fastest_kib_s")]
+    late = [cell["last_done_s"] / cell["first_done_s"] for cell in cells if cell.get("first_done_s")]
+    return (
+        f"{len(cells):,}",
+        f"{starved:,}",
+        f"{idle:,}",
+        f"{min(even):.0%}" if even else wording.MISSING,
+        f"{max(late):.2f}×" if late else wording.MISSING,
+    )
 
 
 def _extreme(trial: TrialRecord, pick: Callable[[list[int]], int]) -> float:

@@ -75,6 +75,45 @@ fn few_long_transfers_are_measured_over_the_whole_cell() {
 }
 
 #[test]
+fn a_cell_goes_on_until_it_has_its_fewest_transfers_or_its_limit_is_reached() {
+    // 1 ms each, 100 of them in the time of the cell.
+    for (min_transfers, cell_limit_s, operations, stretched) in
+        [(100, 1.0, 100, false), (101, 1.0, 101, true), (250, 1.0, 250, true), (250, 0.2, 200, true)]
+    {
+        let changes = json!({"min_transfers": min_transfers, "cell_limit_s": cell_limit_s});
+        let (played, figures) = run(changes, &mut Disk::default());
+        let cell = cell(&figures);
+        let found = (cell["operations"].as_u64(), cell["stretched"].as_bool(), cell["empty"].as_bool());
+        assert_eq!(found, (Some(operations), Some(stretched), Some(false)), "{min_transfers} in {cell_limit_s} s");
+        assert_eq!(played.counted.len() as u64, operations);
+        assert!((cell["ios_per_s"].as_f64().unwrap() - 1000.0).abs() < 0.001, "{cell}");
+    }
+}
+
+#[test]
+fn a_cell_without_a_transfer_at_its_limit_is_an_empty_result_and_not_skipped() {
+    // The one transfer that there is time for ends in the ramp's wake: nothing is left to be measured.
+    let short = |limit_s: f64| json!({"ramp_up_s": 0.0001, "cell_s": 0.0002, "cell_limit_s": limit_s});
+    let (played, figures) = run(short(0.0005), &mut Disk::default());
+    let found = cell(&figures);
+    assert_eq!((&found["empty"], &found["skipped"], &found["operations"]), (&json!(true), &Value::Null, &json!(0)));
+    assert_eq!((&found["rate_kib_s"], &figures["complete"]), (&json!(0.0), &json!(true)));
+    assert_eq!((played.counted.len(), played.fault), (0, None));
+    let (_, figures) = run(short(0.0015), &mut Disk::default());
+    assert_eq!((&cell(&figures)["empty"], &cell(&figures)["operations"]), (&json!(false), &json!(1)));
+    // The limit itself is waited for, and no more: a pause that is longer ends there.
+    let mut slow = line(4096, 100, 0);
+    slow["delay_ms"] = json!(5_000);
+    let cells = json!([{"pattern": "x", "block_bytes": 4096, "lines": [slow]}]);
+    let (_, figures) = run(json!({"cells": cells, "ramp_up_s": 0.0}), &mut Disk::default());
+    let found = cell(&figures);
+    assert_eq!(
+        (&found["empty"], &found["stretched"], &figures["complete"]),
+        (&json!(true), &json!(true), &json!(true))
+    );
+}
+
+#[test]
 fn a_pause_before_each_burst_slows_the_rate_down() {
     let mut slow = line(4096, 100, 0);
     slow["delay_ms"] = json!(9);
