@@ -203,15 +203,19 @@ postlog unix-dgram n - n - 1 postlogd
 """
 
 
-def start_postfix(folder: Path, accounts: Sequence[Account], smtpd_processes: int = 200) -> MailServer:
-    """Postfix, which hands all mail to Dovecot by LMTP."""
+def start_postfix(
+    folder: Path, accounts: Sequence[Account], smtpd_processes: int = 200, think_s: int = 0
+) -> MailServer:
+    """Postfix, which hands all mail to Dovecot by LMTP; it thinks so long about each message."""
     dovecot, lmtp = start_dovecot(folder.with_name(folder.name + "-dovecot"), accounts)
     with _ended_on_failure(dovecot):
-        part, smtp = _postfix(folder, accounts, lmtp, smtpd_processes)
+        part, smtp = _postfix(folder, accounts, lmtp, smtpd_processes, think_s)
     return MailServer(f"smtp=127.0.0.1:{smtp},{dovecot.address}", [*dovecot.parts, part])
 
 
-def _postfix(folder: Path, accounts: Sequence[Account], lmtp: int, smtpd_processes: int) -> tuple[Part, int]:
+def _postfix(
+    folder: Path, accounts: Sequence[Account], lmtp: int, smtpd_processes: int, think_s: int
+) -> tuple[Part, int]:
     smtp, etc = free_port(), folder / "etc"
     for part in ("etc", "queue", "data"):
         (folder / part).mkdir(parents=True)
@@ -239,6 +243,7 @@ def _postfix(folder: Path, accounts: Sequence[Account], lmtp: int, smtpd_process
         "maillog_file": folder / "postfix.log",
         "maillog_file_prefixes": str(folder),
         "smtpd_relay_restrictions": "permit_mynetworks,reject",
+        "smtpd_data_restrictions": f"sleep {think_s}" if think_s else "",
         "smtpd_peername_lookup": "no",
         "disable_dns_lookups": "yes",
         "smtpd_tls_security_level": "none",
@@ -251,15 +256,15 @@ def _postfix(folder: Path, accounts: Sequence[Account], lmtp: int, smtpd_process
     return _start([*postfix, "start-fg"], folder, [smtp], "postfix.log", (*postfix, "stop")), smtp
 
 
-def start_exim(folder: Path, accounts: Sequence[Account], accept_max: int = 200) -> MailServer:
-    """Exim, which hands all mail to Dovecot by LMTP."""
+def start_exim(folder: Path, accounts: Sequence[Account], accept_max: int = 200, think_s: int = 0) -> MailServer:
+    """Exim, which hands all mail to Dovecot by LMTP; it thinks so long about each message."""
     dovecot, lmtp = start_dovecot(folder.with_name(folder.name + "-dovecot"), accounts)
     with _ended_on_failure(dovecot):
-        part, smtp = _exim(folder, accounts, lmtp, accept_max)
+        part, smtp = _exim(folder, accounts, lmtp, accept_max, think_s)
     return MailServer(f"smtp=127.0.0.1:{smtp},{dovecot.address}", [*dovecot.parts, part])
 
 
-def _exim(folder: Path, accounts: Sequence[Account], lmtp: int, accept_max: int) -> tuple[Part, int]:
+def _exim(folder: Path, accounts: Sequence[Account], lmtp: int, accept_max: int, think_s: int) -> tuple[Part, int]:
     binary = SERVERS / "exim4-daemon-light" / "usr" / "sbin" / "exim4"
     if not binary.exists():
         pytest.fail("Exim is not there: run `make test`, which fetches it")
@@ -292,10 +297,12 @@ smtp_accept_max_per_connection = 0
 smtp_accept_queue_per_connection = 0
 smtp_connect_backlog = 256
 acl_smtp_rcpt = accept
-acl_smtp_data = accept
+acl_smtp_data = think
 begin acl
 accept:
   accept
+think:
+  accept delay = {think_s}s
 begin routers
 all:
   driver = manualroute

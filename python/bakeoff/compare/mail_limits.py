@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +43,8 @@ DOORS = (
         {10: "Dovecot's mail_max_userip_connections", 100: "Dovecot's default_process_limit"},
     ),
 )
+# That none of so many expected sessions is let in has a chance of less than one in a million (Poisson).
+UNLIKELY = 14.0
 QUEUE_OVERFLOW = ("connect_1s", "connect_3s", "connect_7s", "connect_timeout")
 # Messages per second.
 KNOWN_RATES = {20: "Maddy's limits of 20 messages per second"}
@@ -78,20 +79,19 @@ def _sessions(run: RunRecord, trial: TrialRecord) -> Iterator[str]:
 def _limiting(trial: TrialRecord, door: Door, offered: int) -> int | None:
     """The most sessions that a door let through when this number was the server's choice, not the load's.
 
-    Either the server says no to further sessions, or sessions wait in front of the door on average while the number
-    behind it stays at its peak. Without a limit the number would vary as independent sessions make it vary: the mean
-    would then lie more than a standard deviation below the peak.
+    Either the server says no to further sessions, or it lets none in while so many are inside, again and again, though
+    others wait for so long that it would have let in `UNLIKELY` of them at the rate of the other times. A mean would
+    not do: a busy machine lowers it.
     """
     sessions = (trial.workload.get("sessions") or {}).get(door.key) or {}
-    peak, mean, waiting = (sessions.get(key, 0) for key in ("peak", "mean", "waiting"))
+    peak = sessions.get("peak", 0)
     if not 1 < peak < offered:
         return None
     turned_away = sum(sum(op.errors.values()) for op in trial.per_operation if op.name == door.step)
     if turned_away and _refusals(trial).get(door.said_no):
         return int(peak)
-    deviation = math.sqrt(max(0.0, mean * (1 - mean / offered)))
-    held = mean + deviation > peak
-    return int(peak) if held and (waiting >= 1 or turned_away) else None
+    expected = (sessions.get("at_peak") or {}).get("let_in_expected", 0.0)
+    return int(peak) if expected >= UNLIKELY else None
 
 
 def _refusals(trial: TrialRecord) -> dict[str, int]:

@@ -29,8 +29,9 @@ def mail_run(clients: int = 30, errors: dict[str, int] | None = None, **workload
     return replace(record, kind="mail", suite="mail-pop", trials=tuple(trials))
 
 
-def doors(peak: float, mean: float, waiting: float, door: str = "smtp") -> dict[str, dict[str, float]]:
-    return {door: {"peak": peak, "mean": mean, "waiting": waiting}}
+def doors(peak: int, expected: float, door: str = "smtp") -> dict[str, dict[str, Any]]:
+    """The mean is as low as a machine that does other things as well makes it."""
+    return {door: {"peak": peak, "mean": peak / 3, "waiting": 0.5, "at_peak": {"let_in_expected": expected}}}
 
 
 def test_losses_are_the_first_lines_and_only_those_of_the_contender_that_lost() -> None:
@@ -84,14 +85,14 @@ def test_a_ledger_without_losses_says_nothing() -> None:
     ],
 )
 def test_a_plateau_with_sessions_waiting_in_front_of_it_is_a_limit(door: str, peak: int, end: str) -> None:
-    record = mail_run(sessions=doors(peak, peak - 0.6, 9.8, door))
+    record = mail_run(sessions=doors(peak, 40.0, door))
     (text,) = limits(record)
     assert text.startswith(f"nginx: never more than {peak} ") and text.endswith(f": that equals the limit of {end}")
     assert f"{text}." in [warning.text for warning in compare_run(record).warnings]
 
 
 def test_each_side_has_its_limit_and_one_of_connections_is_told_once() -> None:
-    sessions = doors(20, 19.4, 3.0) | doors(20, 19.4, 3.0, "pop3") | doors(20, 19.4, 3.0, "pop3_logged_in")
+    sessions = doors(20, 40.0) | doors(20, 40.0, "pop3") | doors(20, 40.0, "pop3_logged_in")
     smtp, pop3 = limits(mail_run(sessions=sessions))
     assert "20 SMTP sessions were" in smtp and "20 POP3 sessions were" in pop3
 
@@ -99,10 +100,10 @@ def test_each_side_has_its_limit_and_one_of_connections_is_told_once() -> None:
 @pytest.mark.parametrize(
     "sessions",
     [
-        doors(26, 21.0, 3.0),  # 30 threads that share their time: the peak is two deviations above the mean
-        doors(20, 19.4, 0.2),  # nobody waits
-        doors(30, 30.0, 5.0),  # all threads are in
-        doors(1, 1.0, 5.0),
+        doors(26, 5.0),  # so many were in by chance, and not for long
+        doors(20, 0.0),  # nobody waited
+        doors(30, 40.0),  # all threads are in
+        doors(1, 40.0),
         {},
     ],
 )
@@ -112,13 +113,13 @@ def test_a_number_that_the_load_explains_is_no_limit(sessions: dict[str, Any]) -
 
 def test_a_server_that_says_no_tells_its_limit_even_when_its_sessions_are_short() -> None:
     said = {"measured": {"counts": {"busy_421": 40}}}
-    record = mail_run(errors={"refused": 40}, sessions=doors(25, 14.0, 0.4), refusals=said)
+    record = mail_run(errors={"refused": 40}, sessions=doors(25, 0.4), refusals=said)
     (text,) = limits(record)
     assert text.endswith("that equals the limit of 25")
     # The same refusals, but not at this door; and refusals at this door of another kind.
-    assert limits(mail_run(sessions=doors(25, 14.0, 0.4), refusals=said)) == ()
+    assert limits(mail_run(sessions=doors(25, 0.4), refusals=said)) == ()
     other = {"measured": {"counts": {"denied": 40}}}
-    assert limits(mail_run(errors={"refused": 40}, sessions=doors(25, 14.0, 0.4), refusals=other)) == ()
+    assert limits(mail_run(errors={"refused": 40}, sessions=doors(25, 0.4), refusals=other)) == ()
 
 
 def test_dropped_connects_are_told_with_the_length_of_the_queue() -> None:

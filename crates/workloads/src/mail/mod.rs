@@ -2,6 +2,7 @@
 
 mod books;
 mod deck;
+mod doors;
 mod flow;
 mod inspect;
 mod ledger;

@@ -49,10 +49,6 @@ pub(crate) struct Door {
     pub sends: bool,
 }
 
-pub(crate) const SMTP_DOOR: usize = 0;
-pub(crate) const POP3_DOOR: usize = 1;
-pub(crate) const LOGIN_DOOR: usize = 2;
-
 pub(crate) const DOORS: [Door; 3] = [
     Door { name: "smtp", waits: &[Operation::SmtpConnect], before: &[Operation::SmtpConnect], sends: true },
     Door { name: "pop3", waits: &[Operation::PopConnect], before: &[Operation::PopConnect], sends: false },

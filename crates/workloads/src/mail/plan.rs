@@ -2,6 +2,7 @@
 
 use super::books::Books;
 use super::deck::Deck;
+use super::doors::Crowd;
 use super::flow::flow_json;
 use super::ledger::{Ledger, Rules};
 use super::message::Pool;
@@ -39,9 +40,6 @@ pub(crate) struct Plan {
     /// Refusals in a row of each client.
     refusals: Vec<AtomicU32>,
     pub books: Books,
-    /// Sessions that are inside each of the doors now, and at most.
-    open: [AtomicU32; DOORS.len()],
-    peak: [AtomicU32; DOORS.len()],
 }
 
 impl Plan {
@@ -73,21 +71,9 @@ impl Plan {
         self.refusals[client as usize].store(0, Ordering::Relaxed);
     }
 
-    /// A session has come through a door.
-    pub fn came_in(&self, door: usize) {
-        let now = self.open[door].fetch_add(1, Ordering::Relaxed) + 1;
-        if now > self.peak[door].load(Ordering::Relaxed) {
-            self.peak[door].fetch_max(now, Ordering::Relaxed);
-        }
-    }
-
-    /// It is over.
-    pub fn went_out(&self, door: usize) {
-        self.open[door].fetch_sub(1, Ordering::Relaxed);
-    }
-
     /// Sessions inside each door at most and on average, and how many waited in front of it on average.
-    fn doors_json(&self, sessions: &[&MailSession], length_ns: Nanos) -> Value {
+    fn doors_json(sessions: &[&MailSession], timeline: &Timeline) -> Value {
+        let length_ns = timeline.end_ns - timeline.start_ns;
         let mut times_ns: [Nanos; Operation::COUNT] = [0; Operation::COUNT];
         for session in sessions {
             times_ns.iter_mut().zip(session.times_ns).for_each(|(sum, more)| *sum += more);
@@ -98,8 +84,11 @@ impl Plan {
         };
         let one = |(at, door): (usize, &Door)| {
             let inside = |step: Operation| step.sends() == door.sends && !door.before.contains(&step);
+            let crowd = Crowd::new(at, timeline.end_ns, sessions.iter().map(|session| &session.visits));
+            let peak = crowd.peak();
             let value = json!({
-                "peak": self.peak[at].load(Ordering::Relaxed),
+                "peak": peak,
+                "at_peak": crowd.at_peak(peak),
                 "mean": spent(&inside),
                 "waiting": spent(&|step| door.waits.contains(&step)),
             });
@@ -163,8 +152,6 @@ impl MailWorkload {
             late_ns: (spec.late_after_s * 1e9).round() as Nanos,
             refusals: (0..trial.clients).map(|_| AtomicU32::new(0)).collect(),
             books: Books::default(),
-            open: Default::default(),
-            peak: Default::default(),
         };
         let stages = Stages {
             listen_s: 0.0,
@@ -346,8 +333,7 @@ impl Workload for MailWorkload {
         figures.insert("refusals".to_owned(), json!({"init": preparing.json(), "measured": measured.json()}));
         figures.insert("polls".to_owned(), json!({"all": polls, "empty": empty_polls}));
         if let Some(timeline) = sessions.first().map(|session| session.timeline) {
-            let length_ns = timeline.end_ns - timeline.start_ns;
-            figures.insert("sessions".to_owned(), self.plan.doors_json(&sessions, length_ns));
+            figures.insert("sessions".to_owned(), Plan::doors_json(&sessions, &timeline));
             let sent = || sessions.iter().flat_map(|session| &session.sender.book);
             let seen = || sessions.iter().flat_map(|session| &session.reader.book);
             let ledger = self.plan.keeps_books().then(|| {

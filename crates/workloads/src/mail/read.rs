@@ -1,6 +1,6 @@
 //! Reading: one POP3 session, step by step.
 
-use super::operation::{LOGIN_DOOR, Operation, POP3_DOOR};
+use super::operation::Operation;
 use super::pop3::{Capabilities, stat};
 use super::reader::{Item, State};
 use super::refusals::Refusal;
@@ -193,10 +193,7 @@ impl MailSession {
 
     fn pop3_positive(&mut self, step: Step, actions: &mut Actions) -> Progress {
         match step {
-            Step::Connect => {
-                self.came_in(POP3_DOOR);
-                self.after_greeting(actions)
-            }
+            Step::Connect => self.after_greeting(actions),
             Step::Capabilities => {
                 self.reader.capabilities = Some(Capabilities::from_capa(&self.reader.listing));
                 self.after_greeting(actions)
@@ -209,10 +206,7 @@ impl MailSession {
             }
             Step::Secure => self.pop3_broken(step, ErrorClass::Protocol, actions),
             Step::User => self.done(Work::Read(Step::Pass), 0),
-            Step::Pass | Step::Login => {
-                self.came_in(LOGIN_DOOR);
-                self.done(Work::Read(Step::Stat), 0)
-            }
+            Step::Pass | Step::Login => self.done(Work::Read(Step::Stat), 0),
             Step::Stat => self.counted(actions),
             Step::Uidl => {
                 self.take_uids();

@@ -2,7 +2,7 @@
 
 use super::ledger::{Sent, SentCopy};
 use super::message::{Envelope, Id, render};
-use super::operation::{Operation, SMTP_DOOR};
+use super::operation::Operation;
 use super::refusals::Refusal;
 use super::reply::{Capabilities, Reply};
 use super::sender::Recipient;
@@ -218,10 +218,7 @@ impl MailSession {
             return Some(self.smtp_closing(reply, actions));
         }
         let progress = match step {
-            Step::Connect if code == 220 => {
-                self.came_in(SMTP_DOOR);
-                self.done(Work::Send(Step::Hello), code)
-            }
+            Step::Connect if code == 220 => self.done(Work::Send(Step::Hello), code),
             Step::Connect => {
                 self.refused(if code < 500 { Refusal::Busy } else { Refusal::Denied }, &said(reply));
                 self.hang_up(actions);

@@ -1,6 +1,7 @@
 //! One thread of a simulated mail client: it divides its time between sending and reading.
 
-use super::operation::{DOORS, Operation};
+use super::doors::Visits;
+use super::operation::Operation;
 use super::plan::Plan;
 use super::reader::{Drain, Reader};
 use super::refusals::{Refusal, Refusals};
@@ -40,8 +41,8 @@ pub struct MailSession {
     pub(crate) bytes_in: u64,
     pub(crate) sender: Sender,
     pub(crate) reader: Reader,
-    /// The doors that this connection has come through, while measuring.
-    inside: [bool; DOORS.len()],
+    /// Sessions at the doors of the servers, while measuring.
+    pub(crate) visits: Visits,
     pub(crate) response: Response,
     pub(crate) fatal: Option<String>,
     pub(crate) preparing: Refusals,
@@ -68,7 +69,7 @@ impl MailSession {
             bytes_in: 0,
             sender,
             reader,
-            inside: [false; DOORS.len()],
+            visits: Visits::default(),
             response: Response::default(),
             fatal: None,
             preparing: Refusals::default(),
@@ -143,20 +144,7 @@ impl MailSession {
 
     /// The connection is gone.
     pub(crate) fn disconnected(&mut self) {
-        for (door, inside) in self.inside.iter_mut().enumerate() {
-            if std::mem::take(inside) {
-                self.plan.went_out(door);
-            }
-        }
         self.work = Work::Idle;
-    }
-
-    /// The server has greeted or logged in: the session is through that door.
-    pub(crate) fn came_in(&mut self, door: usize) {
-        if self.stage == Stage::Measure {
-            self.inside[door] = true;
-            self.plan.came_in(door);
-        }
     }
 
     /// A session was not served. While preparing, too many of these in a row are fatal.
@@ -266,6 +254,7 @@ impl Session for MailSession {
             let total = if self.operation.sends() { &mut self.send_ns } else { &mut self.read_ns };
             *total += time_ns;
             self.times_ns[self.operation as usize] += time_ns;
+            self.visits.add(self.operation, outcome.error.is_none(), self.work == Work::Idle, stamps);
             if self.timeline.in_window(stamps.end_ns) {
                 self.response.add(self.operation, outcome.error, time_ns);
             }
