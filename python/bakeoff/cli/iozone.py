@@ -31,7 +31,7 @@ usage: bakeoff iozone [options]     (IOzone's options; sizes are in kB or have k
   -+p N       percent of readers in mixed        -J MS       think time
   -+q S       pause between rows, s              -P N        processor to run on
   -w          keep the files                     -M          print the machine   -v  version   -h  this
-Data are checked when they are read back, outside the measured time.
+Data are checked when they are read back, outside the measured time. Of -R there is the text, not the workbook of -b.
 """
 
 

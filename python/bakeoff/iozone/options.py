@@ -12,7 +12,7 @@ from bakeoff.plan.kinds.file_matrix import CUT_OFF_RECORD, KIB, MIB
 WITH_VALUE = set("bdfFgHijJklLmnPqrsStuUVXYy")
 VALUED_PLUS = set("pmtxAqwyCk")
 REFUSED = {
-    "b": "Excel files: use -R and paste its blocks",
+    "b": "binary workbooks (.xls): -R prints the same figures as text that spreadsheets open",
     "H": "POSIX AIO: use the suite file-blocks with outstanding I/Os",
     "k": "POSIX AIO: use the suite file-blocks with outstanding I/Os",
     "K": "jitter",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,45 @@ def test_what_fits_into_a_memory_is_said_with_its_name(
     comparison = compare_run(with_memory(matrix(), own, server, **given))
     texts = [warning.text for warning in comparison.warnings if "fit into the memory" in warning.text]
     assert [named in text for text in texts] == ([True] if named else [])
+
+
+def cold(blocks_shown: tuple[int, ...], level: str = "drop_caches") -> RunRecord:
+    def told(contender: str, block: int, cell: dict[str, Any]) -> None:
+        shown = block in blocks_shown and level != "fresh"
+        cell["cache"] = {"asked": "cold", "name": level, "proved": shown}
+
+    return matrix_run(lambda *_: 1.2, tests=("read", "write"), sizes=[(512 * MIB, 64 * KIB)], change=told)
+
+
+def warned(record: RunRecord) -> list[str]:
+    found = compare_run(record).warnings
+    return [f"{one.text} {one.advice}" for one in found if "fit into the memory" in one.text]
+
+
+@pytest.mark.parametrize(
+    ("shown", "level", "server", "named"),
+    [
+        ((1, 2, 3, 4, 5, 6), "drop_caches", None, []),
+        ((1, 2, 3, 4, 5, 6), "drop_caches", 8 * GIB, ["the server"]),
+        ((1, 2, 3, 4, 5), "drop_caches", None, ["this machine"]),
+        ((), "fresh", None, ["this machine"]),
+    ],
+)
+def test_a_cache_that_was_shown_empty_explains_nothing(
+    shown: tuple[int, ...], level: str, server: int | None, named: list[str]
+) -> None:
+    """What the kernel shows empty is this machine's cache; nobody can see the server's."""
+    texts = warned(with_memory(cold(shown, level), 8 * GIB, server))
+    assert len(texts) == len(named) and all(name in text for name, text in zip(named, texts, strict=True))
+    assert all(("this machine" in text) == (named == ["this machine"]) for text in texts)
+
+
+def test_a_quick_run_is_told_in_one_line() -> None:
+    record = with_memory(matrix(), 8 * GIB)
+    quick = replace(record, plan={**record.plan, "size": "quick"})
+    full = replace(record, plan={**record.plan, "size": "full"})
+    (short,), (long,) = warned(quick), warned(full)
+    assert len(short) < 120 and "cold caches" in long
 
 
 def test_clients_of_a_matrix_have_files_of_their_own_and_those_of_blocks_share_one() -> None:
