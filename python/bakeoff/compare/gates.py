@@ -17,6 +17,7 @@ from bakeoff.compare.lost import broke, starved_clients
 from bakeoff.compare.model import Gate, GateLevel, Verdict
 from bakeoff.compare.smaller_mail import SMALLER, shortfall
 from bakeoff.compare.spread import widest
+from bakeoff.compare.stale import STALE_LIMIT, stale_share
 from bakeoff.compare.surface import starving_cells
 from bakeoff.stats import MINIMUM_BLOCKS, Decision
 from bakeoff.store.records import TrialRecord
@@ -126,6 +127,7 @@ class Judge:
             found += self._starved(name, usable)
             found += self._little(name, usable)
             found += self._spread(name, usable)
+            found += self._stale(name, usable)
         return found
 
     def _faults(self, name: str, ahead: bool) -> list[Gate]:
@@ -197,6 +199,17 @@ class Judge:
     def _spread(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         found = widest(usable)
         return [Gate("blocks", "amber", found.text(name, self.work), name)] if found else []
+
+    def _stale(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
+        """A server that drops idle connections early saves what others spend on keeping them."""
+        share = stale_share(usable)
+        if share <= STALE_LIMIT:
+            return []
+        text = (
+            f"{name} had closed the kept connection of {wording.percent(share)} of the {self.work} before these "
+            "reached it, so that they were asked again on new ones"
+        )
+        return [Gate("stale connections", "amber", text, name)]
 
     def _little(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         off = sum(abs(found) > LITTLE_RED for trial in usable if (found := self.little.deviation(trial)) is not None)

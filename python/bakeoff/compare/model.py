@@ -34,6 +34,7 @@ GateName = Literal[
     "blocks",
     "different pages",
     "smaller mail",
+    "stale connections",
 ]
 AuditName = Literal["Little's law", "Ledger", "Counts", "Bytes", "Rates", "Same content"]
 

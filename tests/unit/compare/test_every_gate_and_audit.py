@@ -75,6 +75,13 @@ def starve(trial: TrialRecord) -> TrialRecord:
     return replace(trial, per_client=(raised, *others, replace(last, operations=0, bytes_in=0)))
 
 
+def asked_again(trial: TrialRecord, share: float) -> TrialRecord:
+    """So many of the requests, ramps included, met a kept connection that the server had closed."""
+    asked = trial.operations + trial.errors_total + 1_000
+    outside = {"operations": 990, "errors": 10}
+    return replace(trial, workload={"stale_connections": round(share * asked), "outside": outside})
+
+
 def ledger(accounted: int) -> Trip:
     """A run of mail whose books say that so many of 100 accepted messages were accounted for."""
     books = {"accounted": accounted, "accepted": 100, "classified": 100, "ids_seen": 100}
@@ -115,6 +122,7 @@ GATES: dict[GateName, tuple[Trip, GateLevel]] = {
     "Little's law": (on(of(LEADER), lambda trial: slower(trial, 1.2)), "red"),
     "smaller mail": (on(of(LEADER), mail_of_which(10, 1_000_000)), "red"),
     "blocks": (on(one, at_half_speed), "amber"),
+    "stale connections": (on(of(LEADER), lambda trial: asked_again(trial, 0.011)), "amber"),
 }
 
 AUDITS: dict[AuditName, Trip] = {
@@ -187,6 +195,11 @@ def test_what_the_follower_did_wrong_leaves_the_leader_its_lead(name: GateName) 
     record = change(record, FOLLOWER, 8 if blocks else None, blocks, **fields)
     assert tripped(record)[0] == {name: "amber"}
     assert compare_run(record).pairs[0].primary.verdict.winner == LEADER
+
+
+def test_a_few_stale_connections_are_how_keeping_them_open_works() -> None:
+    record = on(of(LEADER), lambda trial: asked_again(trial, 0.009))(run(blocks=BLOCKS))
+    assert tripped(record) == ({}, set())
 
 
 @pytest.mark.parametrize("name", AUDITS)
