@@ -7,7 +7,7 @@ from pydantic.fields import FieldInfo
 
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import PUBLISHED, Suite
-from bakeoff.units import format_duration, format_share
+from bakeoff.units import format_binary, format_duration, format_share
 
 # What says where the work is done and how the tool watches it is no part of a publication.
 OWN = {
@@ -55,4 +55,4 @@ def text_of(name: str, field: FieldInfo, value: Any) -> str:
         return ",".join(f"{key}={weight:g}" for key, weight in value.items()) or "-"
     if isinstance(value, tuple):
         return ",".join(map(str, value)) or "-"
-    return str(value)
+    return format_binary(value) if name.endswith("_bytes") else str(value)

@@ -27,7 +27,8 @@ DEPTH_MAX = 8
 # The primary endpoint in words: what the verdict of a run is about.
 PRIMARY = "geometric mean over the mixes of the ratio of {}"
 ENDPOINTS = {
-    "app": "transactions per second (weighted harmonic mean over clients)",
+    "app": "transactions per second (unweighted harmonic mean over clients)",
+    "mail": "messages delivered per second",
     "file-matrix": "the geometric means of the cells' KiB/s",
     "file-blocks": "the geometric means of the cells' MB/s",
     "file-mix": "Mbit/s",

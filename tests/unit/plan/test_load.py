@@ -66,7 +66,7 @@ def test_a_whole_plan_file(tmp_path: Path) -> None:
         "1.1",
         True,
     )
-    assert settings.receive_buffer_bytes == 4096
+    assert settings.receive_buffer_bytes is None
     nginx, apache = plan.contenders
     assert (nginx.name, nginx.reset, nginx.ready_timeout_s) == ("nginx", "systemctl restart nginx", 5.0)
     assert (apache.address, apache.reset, apache.ready_timeout_s) == ("http://127.0.0.1:8081/www", None, 30.0)

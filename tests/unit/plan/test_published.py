@@ -34,9 +34,11 @@ def test_a_suite_without_a_publication_has_no_such_size() -> None:
         plan("web-url", "published")
 
 
-def test_web_static_as_published_ends_connections_by_reset() -> None:
-    assert plan("web-static", "published").settings.stored()["close_with_reset"] is True
-    assert plan("web-static", "full").differences == ("close_with_reset: no, published yes",)
+def test_web_static_as_published_ends_connections_by_reset_and_has_a_small_window() -> None:
+    published = plan("web-static", "published").settings.stored()
+    assert (published["close_with_reset"], published["receive_buffer_bytes"]) == (True, 4096)
+    differences = ("receive_buffer: auto, published 4 KiB", "close_with_reset: no, published yes")
+    assert plan("web-static", "full").differences == differences
 
 
 def test_a_changed_setting_is_a_difference_too(tmp_path: Path) -> None:

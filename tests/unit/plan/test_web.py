@@ -65,7 +65,7 @@ def test_the_method_of_web_url() -> None:
 
 def test_the_connection_of_web_static() -> None:
     w = workload("web-static")
-    assert (w.http, w.keep_alive, w.receive_buffer_bytes, w.tls, w.unix) == ("1.0", False, 4096, None, None)
+    assert (w.http, w.keep_alive, w.receive_buffer_bytes, w.tls, w.unix) == ("1.0", False, None, None, None)
     assert (w.scheme, w.host, w.addresses) == ("http", "h.example:81", ("127.0.0.1:81",))
     assert w.headers == (("User-Agent", "bakeoff/0.1.0"),)
 
