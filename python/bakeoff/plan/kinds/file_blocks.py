@@ -11,10 +11,11 @@ from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import BakeoffError, PlanError
 from bakeoff.importers.icf import read_icf
 from bakeoff.plan.access import MIB, PATTERNS, AccessSpec, find, pattern_spec
-from bakeoff.plan.fields import Duration, Size, Whole, Words, is_resolved
+from bakeoff.plan.fields import Duration, Whole, Words, is_resolved
 from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, OptionalSizes, file_facts
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.relative_size import RelativeSize
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.units import format_size
 
@@ -68,7 +69,9 @@ class FileBlocksSettings(FileSettings):
         "nothing is: give outstanding, cell_time, ramp_up and region yourself.",
         json_schema_extra={"path": True},
     )
-    region: Size = Field(20 * 1000**3, ge=4096, description="File that all clients work on: 20GB.")
+    region: RelativeSize = Field(
+        20 * 1000**3, ge=4096, description="File that all clients work on: 20GB, or 1.5x of server_memory."
+    )
     outstanding: Whole = Field(1, ge=1, le=256, description="I/Os in flight per client; more than 1 uses io_uring.")
     cell_time_s: Duration = Field(
         30.0, alias="cell_time", gt=0, description="Measured time of each cell, after its ramp_up: 30s."

@@ -57,7 +57,10 @@ class FileSettings(CommonSettings):
     )
     keep: bool = Field(False, description="Leave the folder of each trial (.bakeoff-…) behind.")
     server_memory: OptionalSize = Field(
-        None, ge=1, description="Memory of the server: 8GiB. The report says which working sets fit into it."
+        None,
+        ge=1,
+        description="Memory of the server: 8GiB, the largest of several. The report says which working sets fit into it, "
+        "and a size such as 2x is times it.",
     )
     link_bytes_per_s: OptionalLink = Field(
         None,

@@ -12,6 +12,7 @@ from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, OptionalSiz
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.regions import SMALL_OFFICE, Regions
+from bakeoff.plan.relative_size import LadderSize
 from bakeoff.plan.settings import CommonSettings
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -37,7 +38,11 @@ class FileMatrixSettings(FileSettings):
         description="Tests of each cell: write,rewrite,…; all = the 13 of the automatic mode.",
     )
     file_min: Size = Field(64 * KIB, ge=1, description="Smallest file: 64KiB.")
-    file_max: Size = Field(512 * MIB, ge=1, description="Largest file: 512MiB; sizes double.")
+    file_max: LadderSize = Field(
+        512 * MIB,
+        ge=1,
+        description="Largest file: 512MiB; sizes double. 2x: of server_memory, up to the next size of the doubling.",
+    )
     record_min: Size = Field(4 * KIB, ge=1, description="Smallest record: 4KiB.")
     record_max: Size = Field(16 * MIB, ge=1, description="Largest record: 16MiB; sizes double.")
     file_sizes: OptionalSizes = Field(None, description="File sizes instead of file_min to file_max.")

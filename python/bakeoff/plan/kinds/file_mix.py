@@ -8,9 +8,10 @@ from pydantic import Field, model_validator
 
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import PlanError
-from bakeoff.plan.fields import Duration, OptionalPath, OptionalSize, Size
+from bakeoff.plan.fields import Duration, OptionalPath, OptionalSize
 from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, file_facts
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.relative_size import RelativeSize
 from bakeoff.plan.settings import CommonSettings, RampSettings
 
 APPLICATIONS = 9
@@ -20,10 +21,10 @@ DATA_PER_WORKSPACE = 1.3  # data set, and what a cycle makes and removes again, 
 class FileMixSettings(FileSettings, RampSettings):
     """Settings of file-mix."""
 
-    workspace: Size = Field(
+    workspace: RelativeSize = Field(
         20 * 1000**2,
         ge=1000**2,
-        description="Workspace of each client: 20MB; its data set is 24 MB then.",
+        description="Workspace of each client: 20MB, or 0.1x of server_memory; with 20MB its data set is 24 MB.",
     )
     loadfile: OptionalPath = Field(
         None,
