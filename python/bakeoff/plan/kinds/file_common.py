@@ -59,8 +59,8 @@ class FileSettings(CommonSettings):
     server_memory: OptionalSize = Field(
         None,
         ge=1,
-        description="Memory of the server: 8GiB, the largest of several. The report says which working sets fit into it, "
-        "and a size such as 2x is times it.",
+        description="Memory of the server: 8GiB, the largest of several. The report says which working sets fit into "
+        "it, and a size such as 2x is times it.",
     )
     link_bytes_per_s: OptionalLink = Field(
         None,
