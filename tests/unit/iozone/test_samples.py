@@ -1,6 +1,9 @@
 """`bakeoff iozone` against what IOzone 3.489 printed: line for line, with measured figures masked by their width.
 
 Each file of tests/data/iozone begins with the command that made it.
+
+For remount.txt (-U) share was a bind mount of another folder, in a mount namespace whose /etc/fstab had it. IOzone ran
+`umount share` and `mount share` before each of the four tests.
 """
 
 import re
@@ -76,6 +79,14 @@ def figures(words: str) -> Options:
 def test_the_units_of_a_cell_are_one_figure(unit: str, value: int) -> None:
     cell = {"elapsed_s": 0.25, "operations": 16, "bytes": 256 << 10}
     assert value_of(figures(f"-s 256k -r 16k -i 0 {unit}"), cell) == value
+
+
+def test_a_share_is_mounted_anew_with_the_commands_of_iozone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    agent = KnownAgent()
+    for mount, told in (("share", "umount share && mount share"), ("a b", "umount 'a b' && mount 'a b'")):
+        run(parse(["-s", "64k", "-r", "16k", "-i", "0", "-f", "share/file", "-U", mount]), agent, str)  # type: ignore[arg-type]
+        assert (agent.spec.workload.cache, agent.spec.workload.cold_command) == ("cold", told)
 
 
 def test_throughput_in_operations_is_that_in_kilobytes_over_the_record(
