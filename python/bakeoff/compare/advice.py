@@ -8,6 +8,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.hung import hung
 from bakeoff.compare.mail import foreign_mail, lags
+from bakeoff.compare.mail_delivery import deliveries
 from bakeoff.compare.mail_limits import limits
 from bakeoff.compare.metrics import P99_OPERATIONS, peak_operations, work_word
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
@@ -73,7 +74,13 @@ def _left_out(cube: Cube) -> list[Advisory]:
 
 def _limits(run: RunRecord) -> list[Advisory]:
     advice = "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as one."
-    return [Advisory(f"{text}.", advice) for text in limits(run)]
+    raise_it = (
+        "Raise the limit that the number equals, and run again: it was the limit if the rate of delivery follows."
+    )
+    return [
+        *(Advisory(f"{text}.", advice) for text in limits(run)),
+        *(Advisory(f"{text}.", raise_it) for text in deliveries(run)),
+    ]
 
 
 def _mail(run: RunRecord) -> list[Advisory]:

@@ -83,7 +83,7 @@ def lags(run: RunRecord) -> tuple[str, ...]:
         return ()
     found = []
     for contender in run.contenders:
-        behind = [row for mix in run.mixes if (row := _lag(run, contender.name, mix)) is not None]
+        behind = [row for mix in run.mixes if (row := lag(run, contender.name, mix)) is not None]
         if behind:
             mixes = wording.names([str(mix) for mix, *_ in behind])
             mix, accepted, read, waiting = max(behind, key=lambda row: row[3] / row[1])
@@ -95,8 +95,8 @@ def lags(run: RunRecord) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _lag(run: RunRecord, name: str, mix: int) -> tuple[int, float, float, float] | None:
-    """(clients, accepted/s, read/s, messages waiting), means over the trials."""
+def lag(run: RunRecord, name: str, mix: int) -> tuple[int, float, float, float] | None:
+    """(clients, accepted/s, read/s, messages waiting), means over the trials; None where reading keeps up."""
     trials = [t for t in run.trials if t.contender == name and t.mix_clients == mix and "flow" in t.workload]
     accepted = sum(of(t, "flow", "accepted") for t in trials)
     # What is gone is not waiting.

@@ -57,7 +57,7 @@ def limits(run: RunRecord) -> tuple[str, ...]:
     for trial in run.trials:
         for text in (*_sessions(run, trial), *_overflow(run, trial)):
             found[f"{trial.contender}: {text}"] = None
-    return (*found, *_rates(run), *_deliveries(run))
+    return (*found, *_rates(run))
 
 
 def _sessions(run: RunRecord, trial: TrialRecord) -> Iterator[str]:
@@ -121,28 +121,6 @@ def _rates(run: RunRecord) -> Iterator[str]:
             equal = [mix for mix, values in rates.items() if all(_equals(value, limit) for value in values)]
             if len(equal) > 1:
                 yield f"{contender.name}: {limit} messages per second at several loads equal the limit ({known})"
-
-
-# Accepted mail that waited for so long inside a server was waiting for its delivery.
-DELIVERY_WAIT_MS = 1_000.0
-
-
-def _deliveries(run: RunRecord) -> Iterator[str]:
-    """A bound on parallel deliveries shows from outside as messages that are accepted and certainly not there yet."""
-    for contender in run.contenders:
-        waits = [
-            (of(trial, "flow", "in_delivery", "peak"), of(trial, "visible", "after", "p95_ns") / 1e6)
-            for trial in run.trials
-            if trial.contender == contender.name
-        ]
-        held = [(peak, wait_ms) for peak, wait_ms in waits if wait_ms >= DELIVERY_WAIT_MS and peak > 1]
-        if held:
-            peak, wait_ms = max(held)
-            yield (
-                f"{contender.name}: up to {peak:,.0f} accepted messages at once were certainly not delivered yet, one "
-                f"in twenty for {wait_ms / 1000:.1f} s or more: look at its limit of deliveries at a time (Postfix's "
-                "default_destination_concurrency_limit is 20, Exim's queue_run_max 5, Sendmail's MaxQueueChildren)"
-            )
 
 
 def _equals(value: float, limit: int) -> bool:

@@ -1,0 +1,141 @@
+"""Whether a bound on deliveries at a time decided a mail result: no reply tells it, only mail that is not there yet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bakeoff.compare import wording
+from bakeoff.compare.cube import why_unusable
+from bakeoff.compare.mail import lag
+from bakeoff.compare.mail_metrics import of
+from bakeoff.store.records import RunRecord, TrialRecord
+
+SETTINGS = (
+    "Postfix's default_process_limit, local_destination_concurrency_limit and default_destination_concurrency_limit, "
+    "Exim's queue_run_max and deliver_queue_load_max, Sendmail's MaxQueueChildren, process_limit of Dovecot's lmtp "
+    "service"
+)
+# Rates of delivery no further apart than this are the same; what grows, grows by more.
+FLAT_SHARE = 0.15
+# Accepted mail that waited for so long inside a server was waiting for its delivery.
+DELIVERY_WAIT_MS = 1_000.0
+
+
+@dataclass(frozen=True)
+class Load:
+    """One contender at one mix, all blocks together.
+
+    Times are means from acceptance to visibility: certainly not there after `after_s`, there by `by_s`. `lagging`
+    says that so much waits at the end of the window that sending outpaces what follows.
+    """
+
+    clients: int
+    accepted_per_s: float
+    delivered_per_s: float
+    after_s: float
+    by_s: float
+    waiting: float
+    lagging: bool
+
+
+def deliveries(run: RunRecord) -> Iterator[str]:
+    """A sentence for each contender whose deliveries, not its taking of mail, were the limit."""
+    for contender in run.contenders:
+        trials = [t for t in run.trials if t.contender == contender.name and "flow" in t.workload]
+        yield from _at_a_time(run, contender.name, trials) or _waited(contender.name, trials)
+
+
+def _at_a_time(run: RunRecord, name: str, trials: list[TrialRecord]) -> tuple[str, ...]:
+    """The number of deliveries at a time by Little's law, where it stays the same while more is sent.
+
+    The time in it is that of a delivery which need not wait, so from the lowest mix. At the flat mixes the time holds
+    the wait in the queue as well: their product would be the length of the queue, which grows with that of the trial.
+    """
+    usable = [t for t in trials if why_unusable(t) is None]
+    loads = [load for mix in sorted(run.mixes) if (load := _load(run, name, mix, usable)) is not None]
+    flat = _flat(loads)
+    if len(flat) < 2 or loads[0].lagging:
+        return ()
+    free, first, last = loads[0], flat[0], flat[-1]
+    grows = 1.0 + FLAT_SHARE
+    if last.accepted_per_s <= grows * first.accepted_per_s and last.waiting <= grows * first.waiting:
+        return ()
+    # Else the mail may be there and only not read: readers that are the limit leave `after_s` as it is.
+    if not all(load.after_s > free.by_s for load in flat):
+        return ()
+    rate = sum(load.delivered_per_s for load in flat) / len(flat)
+    least, most = rate * free.after_s, rate * free.by_s
+    if not most >= 1.0:
+        return ()  # not even one delivery at a time: something else holds the rate
+    number = f"{wording.figures(least, 2)} to {wording.figures(most, 2)}" if least >= 1.0 else f"up to {_whole(most)}"
+    mixes = wording.names([str(load.clients) for load in flat])
+    return (
+        f"{name}: delivery was the limit at {mixes} clients: {wording.figures(rate, 3)} messages/s at each, while "
+        f"accepted/s went from {wording.figures(first.accepted_per_s, 3)} to {wording.figures(last.accepted_per_s, 3)} "
+        f"and the backlog from {_whole(first.waiting)} to {_whole(last.waiting)} messages. By Little's law that is "
+        f"{number} deliveries at a time, each as long as at {wording.plural(free.clients, 'client')}. It is an "
+        f"inference, a server with a full processor or disk looks the same: compare the number with {SETTINGS}",
+    )
+
+
+def _flat(loads: list[Load]) -> list[Load]:
+    """The highest mixes at which sending outpaces delivery, and the rate of delivery is the same."""
+    found: list[Load] = []
+    for load in reversed(loads):
+        rates = [load.delivered_per_s, *(other.delivered_per_s for other in found)]
+        if not load.lagging or not 0.0 < max(rates) <= (1.0 + FLAT_SHARE) * min(rates):
+            break
+        found.insert(0, load)
+    return found
+
+
+def _load(run: RunRecord, name: str, mix: int, trials: list[TrialRecord]) -> Load | None:
+    """None where the trials do not tell all of it."""
+    here = [t for t in trials if t.mix_clients == mix]
+    window_s = sum(t.window_s for t in here)
+    if not window_s:
+        return None
+
+    def per_s(key: str) -> float:
+        return sum(of(t, "flow", key) * t.window_s for t in here) / window_s
+
+    load = Load(
+        mix,
+        per_s("accepted_per_s"),
+        per_s("delivered_per_s"),
+        _mean_s(here, "after"),
+        _mean_s(here, "by"),
+        sum(of(t, "flow", "backlog", "messages") for t in here) / len(here),
+        lag(run, name, mix) is not None,
+    )
+    known = (load.accepted_per_s, load.delivered_per_s, load.after_s, load.by_s, load.waiting)
+    return load if all(map(math.isfinite, known)) else None
+
+
+def _mean_s(trials: list[TrialRecord], end: str) -> float:
+    """Over all messages of all trials; NaN when one trial does not tell it."""
+    counts = [of(t, "visible", end, "count") for t in trials]
+    total = sum(counts)
+    if not total > 0:
+        return math.nan
+    means = [of(t, "visible", end, "mean_ns") if n else 0.0 for t, n in zip(trials, counts, strict=True)]
+    return sum(n * mean for n, mean in zip(counts, means, strict=True)) / total / 1e9
+
+
+def _waited(name: str, trials: list[TrialRecord]) -> tuple[str, ...]:
+    """Where the mixes do not tell the number: that messages were accepted and certainly not there for long."""
+    waits = [(of(t, "flow", "in_delivery", "peak"), of(t, "visible", "after", "p95_ns") / 1e6) for t in trials]
+    held = [(peak, wait_ms) for peak, wait_ms in waits if wait_ms >= DELIVERY_WAIT_MS and peak > 1]
+    if not held:
+        return ()
+    peak, wait_ms = max(held)
+    return (
+        f"{name}: up to {_whole(peak)} accepted messages at once were certainly not delivered yet, one in twenty for "
+        f"{wait_ms / 1000:.1f} s or more: look at its limit of deliveries at a time ({SETTINGS})",
+    )
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}"
