@@ -55,12 +55,14 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
     faster, slower, value, low, high = _leader_first(pair, end)
     if all_lost := _all_lost(pair):
         return all_lost
+    kind = end.verdict.kind
+    if kind == "disqualified":  # told as a ratio, with nobody ahead: contender over baseline, and so is its interval
+        value, low, high = end.ratio, end.low, end.high
     numbers = f"{wording.ratio(value, low, high)} the {info.rate_unit} of {slower}"
     basis = ", ".join(_basis(end, low, high))
     if end.mixes_left_out:
         left_out = wording.names([str(mix) for mix in end.mixes_left_out])
         basis += f", without the mix at {left_out} clients, where too few pairs can be compared"
-    kind = end.verdict.kind
     if kind == "better":
         floor = "at least " if any(gate.name == "generator" for gate in end.gates) else ""
         return f"{faster} serves {floor}{numbers} ({basis}): {faster} is better."
@@ -83,7 +85,7 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
         return (
             f"{wrong} can neither win nor be equivalent to a server that keeps its data: no verdict on speed between "
             f"{pair.contender} and {pair.baseline} ({info.rate_unit}, {pair.contender} over {pair.baseline}: "
-            f"{wording.ratio(end.ratio, end.low, end.high)}, {basis})."
+            f"{wording.ratio(value, low, high)}, {basis})."
         )
     if kind == "withheld":
         return f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {faster} served {numbers} ({basis})."

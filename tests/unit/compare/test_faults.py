@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -99,3 +100,11 @@ def test_both_wrong_gives_no_verdict_and_names_both() -> None:
 def test_voided_trials_are_not_held_against_it() -> None:
     record = change(mail(run(blocks=8)), "nginx", 8, (1,), workload=books(lost=1), state="voided", reason="ports")
     assert compare_run(record).pairs[0].primary.verdict.winner == "nginx"
+
+
+def test_the_ratio_of_a_disqualified_pair_lies_in_the_interval_beside_it() -> None:
+    found = compare_run(change(mail(run()), "nginx", 8, (1,), workload=books(lost=1)))
+    numbers = re.search(r"apache over nginx: ([\d.]+)×, 95 % interval ([\d.]+)–([\d.]+)", found.headline[1])
+    assert numbers is not None, found.headline[1]
+    ratio, low, high = map(float, numbers.groups())
+    assert low <= ratio <= high < 1.0
