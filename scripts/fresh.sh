@@ -23,9 +23,13 @@ mirror=$(apt-get indextargets --format '$(CREATED_BY) $(CODENAME) $(REPO_URI)' |
     awk -v name="$codename" '$1 == "Packages" && $2 == name { print $3; exit }')
 [ -n "$mirror" ] || give_up "make fresh" "a source of packages for $codename in apt's configuration"
 
-root=$(mktemp -d "${TMPDIR:-/var/tmp}/bakeoff-fresh.XXXXXX")
+# Nobody else may look into the folder, which gets this machine's settings of registries; but inside, the system's root
+# is open to all users, as servers that drop their rights need it.
+folder=$(mktemp -d "${TMPDIR:-/var/tmp}/bakeoff-fresh.XXXXXX")
+root=$folder/system
+mkdir -m 755 "$root"
 clean_up() {
-    [ -n "${FRESH_KEEP:-}" ] && echo "Kept: $root" || rm -rf --one-file-system "$root"
+    [ -n "${FRESH_KEEP:-}" ] && echo "Kept: $root" || rm -rf --one-file-system "$folder"
 }
 trap clean_up EXIT
 trap 'exit 130' INT TERM
