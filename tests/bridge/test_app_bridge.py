@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from bakeoff.errors import TargetError
-from bakeoff.plan.kinds.app import parse_app_address
+from bakeoff.kinds.app.plan import parse_app_address
 from bakeoff.run.app_hello import greet
 from tests.conftest import Target, app_workload, run_trial
 

@@ -10,7 +10,7 @@ from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import PlanError
-from bakeoff.plan.kinds.web import WebSettings
+from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.plan.settings import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, SESSIONS_MAX
 
 MOST = {"clients": CLIENTS_MAX, "sessions": SESSIONS_MAX, "cores": CORES_MAX, "length_s": LENGTH_MAX_S}

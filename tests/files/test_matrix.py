@@ -10,7 +10,7 @@ import pytest
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.plan.kinds.file_matrix import AUTOMATIC
+from bakeoff.kinds.file_matrix.plan import AUTOMATIC
 from tests.control import PATIENCE_S
 from tests.files.appetite import appetite
 from tests.files.mounts import LoopDisk

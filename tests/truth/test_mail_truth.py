@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.plan.kinds.mail import MailSettings
+from bakeoff.kinds.mail.plan import MailSettings
 from tests.mailtools import RUN, TIME_WAIT, places, run, serve, spec, tcp_connections
 
 

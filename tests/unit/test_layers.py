@@ -62,6 +62,19 @@ def test_packages_import_only_what_they_may(package: str) -> None:
             assert not bad, f"{module.relative_to(ROOT)} imports {name}"
 
 
+@pytest.mark.parametrize("layer", ["plan", "run", "compare", "report"])
+def test_parts_of_kinds_import_what_their_layer_may(layer: str) -> None:
+    others = {"plan", "run", "compare", "report"} - {layer} - ({"plan"} if layer in ("run", "report") else set())
+    for module in (PACKAGE / "kinds").glob(f"*/{layer}.py"):
+        for name in imports_of(module):
+            bad = [
+                prefix for prefix in FORBIDDEN.get(layer, ["bakeoff.report", "bakeoff.cli"]) if name.startswith(prefix)
+            ]
+            parts = name.split(".")
+            foreign = parts[:2] == ["bakeoff", "kinds"] and len(parts) > 3 and parts[3] in others
+            assert not bad and not foreign, f"{module.relative_to(ROOT)} imports {name}"
+
+
 def test_statistics_know_numpy_and_scipy_only() -> None:
     import sys
 

@@ -14,7 +14,8 @@ import typer
 from pydantic.fields import FieldInfo
 
 from bakeoff.errors import PlanError
-from bakeoff.plan.kinds import KINDS, setting_owners
+from bakeoff.kinds import KINDS, plan_part
+from bakeoff.plan.kind import setting_owners
 from bakeoff.plan.load import (
     PlanInput,
     PlanSection,
@@ -88,7 +89,7 @@ def _plan_parameters() -> Iterator[inspect.Parameter]:
 
 def _setting_parameters() -> Iterator[inspect.Parameter]:
     seen: set[str] = set()
-    for kind in KINDS.values():
+    for kind in map(plan_part, KINDS):
         for name, field in kind.settings.model_fields.items():
             flag = field.alias or name
             if flag not in seen:
@@ -189,7 +190,7 @@ def _shared_flags(base: PlanInput, settings: dict[str, Any]) -> dict[str, Any]:
     suite = base.plan.get("suite")
     if suite not in suite_names():
         return settings
-    for name, field in KINDS[load_suite(str(suite)).suite.kind].settings.model_fields.items():
+    for name, field in plan_part(load_suite(str(suite)).suite.kind).settings.model_fields.items():
         extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
         other = extra.get("also")
         if isinstance(other, str) and settings.get(other) is False:

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bakeoff.cli.console import make_console
+from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import differences, text_of
-from bakeoff.plan.kinds import KINDS
 from bakeoff.plan.suites import BLOCKS, PUBLISHED, load_suite, suite_names
 
 
@@ -43,7 +43,7 @@ def suites(
 
 def _show(console: Console, name: str) -> None:
     suite = load_suite(name)
-    kind = KINDS[suite.suite.kind]
+    kind = plan_part(suite.suite.kind)
     console.print(
         f"{name}: {suite.suite.title}\nmodelled on {suite.suite.modelled_on}\n{suite.suite.summary}\n",
         markup=False,

@@ -212,7 +212,7 @@ class IometerCsv:
 
 
 def _specs(run: RunRecord) -> list[AccessSpec]:
-    from bakeoff.plan.kinds.file_blocks import FileBlocksSettings, specs
+    from bakeoff.kinds.file_blocks.plan import FileBlocksSettings, specs
     from bakeoff.plan.stored import stored_plan
 
     settings = stored_plan(run).settings

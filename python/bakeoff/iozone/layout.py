@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bakeoff.iozone.options import RETESTS, Options
-from bakeoff.plan.kinds.file_matrix import KIB
+from bakeoff.kinds.file_matrix.plan import KIB
 
 WIDTHS = {
     "write": 9, "rewrite": 9, "read": 9, "reread": 9, "random_read": 9, "random_write": 9, "backward_read": 9,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bakeoff.errors import PlanError
-from bakeoff.plan.kinds.file_matrix import CUT_OFF_RECORD, KIB, MIB
+from bakeoff.kinds.file_matrix.plan import CUT_OFF_RECORD, KIB, MIB
 
 WITH_VALUE = set("bdfFgHijJklLmnPqrsStuUVXYy")
 VALUED_PLUS = set("pmtxAqwyCk")

@@ -14,9 +14,9 @@ from bakeoff.errors import LabError, PlanError, TargetError
 from bakeoff.iozone import layout
 from bakeoff.iozone.layout import THROUGHPUT, Clients
 from bakeoff.iozone.options import Options
+from bakeoff.kinds.file_matrix.plan import KIB
+from bakeoff.kinds.files.plan import check_folder_address
 from bakeoff.mounts import mount_of
-from bakeoff.plan.kinds.file_common import check_folder_address
-from bakeoff.plan.kinds.file_matrix import KIB
 
 LENGTH_S = 24 * 3600.0
 STALL_S = 600.0

@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from bakeoff.errors import PlanError
+from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import differences
 from bakeoff.plan.fields import OptionalPath, OptionalWhole, Share, Strict, Whole, read_toml
-from bakeoff.plan.kinds import KINDS, setting_owners
+from bakeoff.plan.kind import setting_owners
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
@@ -103,7 +104,7 @@ def _setting_paths(suite: object) -> list[str]:
     """The settings of a suite that are paths: one name can be a path for one kind and something else for another."""
     if suite not in suite_names():
         return []  # it will be refused
-    fields = KINDS[load_suite(str(suite)).suite.kind].settings.model_fields
+    fields = plan_part(load_suite(str(suite)).suite.kind).settings.model_fields
     return [
         info.alias or name
         for name, info in fields.items()
@@ -190,7 +191,7 @@ def _refuse_what_cannot_be_stored(origin: str, value: object, depth: int) -> Non
 def _resolve(given: PlanInput) -> Plan:
     head = _head(given)
     suite = load_suite(head.suite)
-    kind = KINDS[suite.suite.kind]
+    kind = plan_part(suite.suite.kind)
     if head.size not in suite.sizes:
         raise PlanError(f"{given.label('plan')('size')}: {head.suite} has the sizes {', '.join(suite.sizes)}")
     defaults = _fitting_ramps(suite.defaults(head.size), given.settings)

@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
+from bakeoff.kinds import plan_part
 from bakeoff.plan.fields import RESOLVED, Duration, Strict
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import SizeName, SuiteClass
@@ -53,9 +54,7 @@ class Plan(Strict):
     def _settings_of_its_kind(cls, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, dict):
             return value
-        from bakeoff.plan.kinds import KINDS  # the kinds import this module
-
-        model = KINDS[info.data["kind"]].settings
+        model = plan_part(info.data["kind"]).settings
         return model.model_validate(value, by_alias=False, by_name=True, context=RESOLVED)
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,12 +10,12 @@ from bakeoff.agents.base import Agent, TrialSession
 from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import LabError, PlanError, RunFileError, TargetError
+from bakeoff.kinds import run_part
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.order import order_trials
-from bakeoff.run.checks import CHECKS
-from bakeoff.run.checks.base import Check, Note
 from bakeoff.run.environment import environment, tool
 from bakeoff.run.judge import to_record, without_result
+from bakeoff.run.kind import Check, Note
 from bakeoff.run.observer import Observer, trial_line
 from bakeoff.run.polling import alike
 from bakeoff.run.preflight import check_disk, estimate_bytes, preflight
@@ -116,7 +116,7 @@ def _warnings(plan: Plan, path: Path) -> list[Note]:
 
 
 def _examine(plan: Plan) -> tuple[Check, Sequence[Note]]:
-    check = CHECKS[plan.kind](plan)
+    check = run_part(plan.kind).check(plan)
     for contender in plan.contenders:
         reset(contender, partial(check.answers, contender))
         check.examine(contender)

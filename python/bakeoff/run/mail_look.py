@@ -8,7 +8,7 @@ from bakeoff.agents.local import load_engine
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import TargetError
-from bakeoff.plan.kinds.mail import MAIL, mail_settings
+from bakeoff.kinds.mail.plan import PART, mail_settings
 from bakeoff.plan.model import Contender, Plan
 
 # Sessions at a time: a look must not be a load.
@@ -43,7 +43,7 @@ class Held:
 def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
     """Log in to every mailbox of the plan and count; nothing is deleted. Raises TargetError when that fails."""
     settings = mail_settings(plan.settings)
-    workload = MAIL.workload(plan, contender, addresses, None)
+    workload = PART.workload(plan, contender, addresses, None)
     boxes = len(workload["mailboxes"])
     limit_s = min(settings.init_limit_s, settings.connect_timeout_s + settings.reply_timeout_s + MAILBOX_S * boxes)
     limits = {"mailboxes_per_client": boxes, "retries": RETRIES, "init_limit_s": limit_s}

@@ -3,8 +3,8 @@
 import base64
 import re
 
+from bakeoff.kinds.mail.plan import MailSettings
 from bakeoff.mail.address import Place, resolve_place
-from bakeoff.plan.kinds.mail import MailSettings
 from bakeoff.run.wire import Bounds, Wire, WireError, shown, tls_context
 
 SESSION_BYTES = 1024 * 1024

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bakeoff.errors import LabError, PlanError
-from bakeoff.plan.kinds.web import WebSettings
+from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.plan.model import Plan
 from bakeoff.plan.settings import NetworkSettings
 from bakeoff.run.capacity import Demand, Machine, check_ports, check_queues, open_files, this_machine

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from bakeoff.errors import TargetError
+from bakeoff.kinds.web.plan import WebSettings, request_headers
 from bakeoff.plan.address import WebAddress, resolve
-from bakeoff.plan.kinds.web import WebSettings, request_headers
 from bakeoff.run.http_reply import HEAD_BYTES, read_reply
 from bakeoff.run.wire import Bounds, RefusedError, SlowError, UntrustedError, Wire, WireError, tls_context
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.corpus.manifest import Manifest
-from bakeoff.plan.kinds import KINDS
+from bakeoff.kinds import plan_part
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.polling import polls
 
@@ -17,7 +17,7 @@ def trial_spec(plan: Plan, contender: Contender, addresses: Sequence[str], manif
     s = plan.settings
     return TrialSpec.model_validate(
         {
-            "workload": KINDS[plan.kind].workload(plan, contender, addresses, manifest),
+            "workload": plan_part(plan.kind).workload(plan, contender, addresses, manifest),
             "clients": 1,
             "threads": s.threads,
             "ramp_up_s": s.clock.ramp_up_s,

@@ -10,8 +10,8 @@ import shlex
 from typing import Any
 
 from bakeoff.errors import RunFileError
-from bakeoff.plan.kinds import KINDS
-from bakeoff.plan.kinds.file_common import FolderKind
+from bakeoff.kinds import plan_part
+from bakeoff.kinds.files.plan import FolderPlanPart
 from bakeoff.plan.model import Plan
 from bakeoff.plan.stored import stored_plan
 from bakeoff.run.started_here import is_marked
@@ -61,7 +61,7 @@ def resume_command(run: RunRecord) -> str:
 
 def acts(plan: Plan) -> list[str]:
     """What carrying out a plan does to this machine and to others, one line each; commands come first."""
-    settings, folders = plan.settings, isinstance(KINDS[plan.kind], FolderKind)
+    settings, folders = plan.settings, isinstance(plan_part(plan.kind), FolderPlanPart)
     found = [f"run in a shell before each visit of {c.name}: {_one_line(c.reset)}" for c in plan.contenders if c.reset]
     paths = [] if plan.corpus is None else [f"read the folder {_one_line(plan.corpus)} (corpus)"]
     for name, field in type(settings).model_fields.items():

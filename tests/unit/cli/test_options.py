@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.options import with_plan_options
 from bakeoff.errors import PlanError
-from bakeoff.plan.kinds import KINDS
+from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.load import PlanInput, resolve_plan
 
 GOT: list[PlanInput] = []
@@ -34,7 +34,7 @@ def given(*words: str) -> PlanInput:
 
 def test_every_setting_of_every_kind_is_a_flag() -> None:
     names = inspect.signature(with_plan_options(lambda given: None)).parameters
-    for kind in KINDS.values():
+    for kind in map(plan_part, KINDS):
         for name, field in kind.settings.model_fields.items():
             assert f"setting_{field.alias or name}" in names, name
 

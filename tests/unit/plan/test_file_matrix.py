@@ -7,8 +7,8 @@ import pytest
 
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
-from bakeoff.plan.kinds import KINDS
-from bakeoff.plan.kinds.file_matrix import AUTOMATIC, TESTS, FileMatrixSettings, pairs
+from bakeoff.kinds import plan_part
+from bakeoff.kinds.file_matrix.plan import AUTOMATIC, TESTS, FileMatrixSettings, pairs
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
 
@@ -29,7 +29,7 @@ def rows(folder: Path, **given: Any) -> list[tuple[int, int]]:
 
 def workload(plan: Plan) -> dict[str, Any]:
     contender = plan.contenders[0]
-    return KINDS[plan.kind].workload(plan, contender, (contender.address,), None)
+    return plan_part(plan.kind).workload(plan, contender, (contender.address,), None)
 
 
 def test_the_automatic_mode_has_126_rows_and_146_without_the_cut_off(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bakeoff.errors import PlanError
-from bakeoff.plan.kinds import KINDS
+from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.load import CONTENDERS_MAX, PlanInput, PlanSection, read_plan_file, resolve_plan
 from bakeoff.plan.messages import input_names
 from bakeoff.plan.model import Contender
@@ -19,7 +19,7 @@ from bakeoff.plan.suites import load_suite, suite_names
 
 HEAD = '[plan]\nsuite = "web-url"\n[[contender]]\nname = "a"\naddress = "http://127.0.0.1:1"\n'
 ADDRESSES = {"web": "http://127.0.0.1:1", "mail": "127.0.0.1", "app": "127.0.0.1:1"}
-SETTINGS = sorted({name for kind in KINDS.values() for name in input_names(kind.settings)})
+SETTINGS = sorted({name for kind in map(plan_part, KINDS) for name in input_names(kind.settings)})
 HUGE = 16**5000  # a hexadecimal number of TOML may be as long as it likes
 ODD = (
     *(True, False, 0, 1, -1, 3, 2**63, -(2**70), 10**400, math.nan, math.inf, -0.0, 1e308, 0.5),
@@ -66,7 +66,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[dict[str, 
 def test_every_setting_bears_every_odd_value(suite: str, base: dict[str, tuple[dict[str, Any], str]]) -> None:
     options, address = base[suite]
     contender = {"name": "a", "address": address}
-    own = [name for name in SETTINGS if name in input_names(KINDS[load_suite(suite).suite.kind].settings)]
+    own = [name for name in SETTINGS if name in input_names(plan_part(load_suite(suite).suite.kind).settings)]
     for value in (*ODD, HUGE, [HUGE], {"a": HUGE}):
         for name in own:
             answered(suite, {}, {**options, name: value}, [contender])

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import PlanError
-from bakeoff.plan.kinds.web import WebSettings
+from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.toml import plan_to_toml

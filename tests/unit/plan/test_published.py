@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bakeoff.errors import PlanError
+from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import differences
-from bakeoff.plan.kinds import KINDS
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import PUBLISHED, load_suite, suite_names
@@ -22,7 +22,7 @@ def plan(suite: str, size: str, address: str = "http://127.0.0.1:1", **settings:
 @pytest.mark.parametrize("suite", PUBLISHED_SUITES)
 def test_the_size_published_differs_in_nothing_and_quick_says_in_what(suite: str) -> None:
     of = load_suite(suite)
-    model = KINDS[of.suite.kind].settings
+    model = plan_part(of.suite.kind).settings
     assert differences(of, model.model_validate(of.defaults(PUBLISHED))) == ()
     quick = differences(of, model.model_validate(of.defaults("quick")))
     assert any(line.startswith("length: ") and ", published " in line for line in quick), quick
@@ -54,4 +54,4 @@ def test_every_size_of_every_suite_can_be_planned() -> None:
     for name in suite_names():
         suite = load_suite(name)
         for size in suite.sizes:
-            KINDS[suite.suite.kind].settings.model_validate(suite.defaults(size))
+            plan_part(suite.suite.kind).settings.model_validate(suite.defaults(size))

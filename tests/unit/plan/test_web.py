@@ -6,7 +6,7 @@ import pytest
 from bakeoff.agents.spec import TrialSpec, WebWorkload
 from bakeoff.corpus.manifest import Manifest, ManifestFile
 from bakeoff.errors import PlanError
-from bakeoff.plan.kinds.web import WEB, WebSettings
+from bakeoff.kinds.web.plan import PART, WebSettings
 from bakeoff.plan.load import resolve_plan
 from bakeoff.plan.suites import load_suite, suite_names
 from tests.unit.plan.test_load import flags
@@ -29,7 +29,7 @@ def manifest(suite: str) -> Manifest:
 def workload(suite: str, address: str = "http://h.example:81/www", **settings: Any) -> WebWorkload:
     plan = resolve_plan(flags(suite, f"a={address}", **settings))
     corpus = manifest(suite) if plan.corpus_suite != "none" else None
-    return WebWorkload.model_validate(WEB.workload(plan, plan.contenders[0], ["127.0.0.1:81"], corpus))
+    return WebWorkload.model_validate(PART.workload(plan, plan.contenders[0], ["127.0.0.1:81"], corpus))
 
 
 def test_the_published_classes_of_web_static() -> None:
@@ -179,7 +179,7 @@ def test_an_empty_class_of_the_corpus_is_named() -> None:
     plan = resolve_plan(flags("web-static"))
     thin = manifest("web-static").model_copy(update={"classes": {}})
     with pytest.raises(PlanError, match="no files of class '223'"):
-        WEB.workload(plan, plan.contenders[0], [], thin)
+        PART.workload(plan, plan.contenders[0], [], thin)
 
 
 ADDRESSES = {"web": "http://127.0.0.1:1", "app": "127.0.0.1:1", "mail": "smtp=127.0.0.1:1,pop3=127.0.0.1:2"}

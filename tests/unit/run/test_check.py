@@ -4,9 +4,9 @@ import pytest
 
 from bakeoff.corpus.manifest import MANIFEST_NAME
 from bakeoff.errors import PlanError, TargetError
+from bakeoff.kinds.web.run import WebCheck
 from bakeoff.plan.model import Plan
-from bakeoff.run.checks.base import Check
-from bakeoff.run.checks.web import WebCheck
+from bakeoff.run.kind import Check
 from tests.unit.run.fake import WebServer, plan_for, serving, small_manifest, two_contenders
 
 

@@ -12,7 +12,7 @@ import pytest
 from pydantic.fields import FieldInfo
 
 from bakeoff.errors import PlanError
-from bakeoff.plan.kinds import KINDS
+from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.load import PlanInput, PlanSection, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
@@ -154,7 +154,7 @@ def literals(annotation: Any) -> list[str]:
 
 
 def walk(kind: str) -> Iterator[tuple[str, FieldInfo, str]]:
-    for name, field in KINDS[kind].settings.model_fields.items():
+    for name, field in plan_part(kind).settings.model_fields.items():
         yield field.alias or name, field, name
 
 

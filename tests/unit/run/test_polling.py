@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.plan.kinds.web import WebSettings
+from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.run.judge import to_record
 from bakeoff.run.polling import alike, polls
 from bakeoff.run.specs import trial_spec

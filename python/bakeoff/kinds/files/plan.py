@@ -118,15 +118,15 @@ def file_facts(contender: Contender, settings: FileSettings) -> FileFacts:
     )
 
 
-class FolderKind:
+class FolderPlanPart:
     """Base of the kinds whose contenders are folders."""
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See Kind."""
+        """See PlanPart."""
         check_folder_address(address)
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
-        """See Kind."""
+        """See PlanPart."""
         return ()
 
     def space_bytes(self, settings: CommonSettings) -> int:

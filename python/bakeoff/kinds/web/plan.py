@@ -179,18 +179,18 @@ class WebSettings(NetworkSettings):
         return self
 
 
-class WebKind:
+class WebPlanPart:
     """The kind `web`."""
 
     name = "web"
     settings: type[CommonSettings] = WebSettings
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See Kind."""
+        """See PlanPart."""
         parse_web_address(address)
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
-        """See Kind. Weights are in percent of all requests and sum to 100."""
+        """See PlanPart. Weights are in percent of all requests and sum to 100."""
         web = _web(settings)
         _refuse_foreign(suite, web)
         classes = list(suite.classes)
@@ -218,7 +218,7 @@ class WebKind:
     def workload(
         self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
     ) -> dict[str, Any]:
-        """See Kind."""
+        """See PlanPart."""
         web = _web(plan.settings)
         address = parse_web_address(contender.address)
         return {
@@ -333,4 +333,4 @@ def _request(path: str, length: int | None = None, sha256: str | None = None, me
     return {"method": method, "path": path, "length": length, "sha256": sha256}
 
 
-WEB = WebKind()
+PART = WebPlanPart()

@@ -1,9 +1,10 @@
-"""What every kind of workload provides."""
+"""What plans know of a kind of workload."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bakeoff.corpus.manifest import Manifest
+from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite, SuiteClass
 
@@ -11,8 +12,8 @@ if TYPE_CHECKING:
     from bakeoff.plan.model import Contender, Plan
 
 
-class Kind(Protocol):
-    """One kind of workload."""
+class PlanPart(Protocol):
+    """The part of a kind for plans."""
 
     name: str
     settings: type[CommonSettings]
@@ -27,3 +28,12 @@ class Kind(Protocol):
         self, plan: "Plan", contender: "Contender", addresses: Sequence[str], manifest: Manifest | None
     ) -> dict[str, Any]:
         """The `workload` part of a trial spec for one contender at its resolved numeric `addresses`."""
+
+
+def setting_owners() -> dict[str, list[str]]:
+    """Names of the kinds by setting name (as in a plan file), for messages and flags."""
+    owners: dict[str, list[str]] = {}
+    for name in KINDS:
+        for field_name, field in plan_part(name).settings.model_fields.items():
+            owners.setdefault(field.alias or field_name, []).append(name)
+    return owners

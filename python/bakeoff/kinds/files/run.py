@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 from bakeoff.agents.local import load_engine
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
+from bakeoff.kinds import plan_part
+from bakeoff.kinds.files.plan import FolderPlanPart, check_folder_address
 from bakeoff.mounts import Mount, mount_at
 from bakeoff.patience import HangsError, answers
 from bakeoff.patience import in_time as within
-from bakeoff.plan.kinds import KINDS
-from bakeoff.plan.kinds.file_common import FolderKind, check_folder_address
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.checks.base import Note
+from bakeoff.run.kind import Note
 
 PATIENCE_S = 30.0
 REMOVALS, REMOVAL_PAUSE_S = 30, 0.1
@@ -34,13 +34,13 @@ T = TypeVar("T")
 
 
 class FolderCheck:
-    """See bakeoff.run.checks.base.Check."""
+    """See bakeoff.run.kind.Check."""
 
     manifest: Manifest | None = None
 
     def __init__(self, plan: Plan) -> None:
-        kind = KINDS[plan.kind]
-        assert isinstance(kind, FolderKind)
+        kind = plan_part(plan.kind)
+        assert isinstance(kind, FolderPlanPart)
         self._needed = kind.space_bytes(plan.settings)
         self._what = kind.kept_folder(plan)
         kept = None if self._what is None else load_engine().work_folder_name(self._what)

@@ -64,18 +64,18 @@ class AppSettings(NetworkSettings):
         return self
 
 
-class AppKind:
+class AppPlanPart:
     """The kind `app`."""
 
     name = "app"
     settings: type[CommonSettings] = AppSettings
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See Kind."""
+        """See PlanPart."""
         parse_app_address(address)
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
-        """See Kind. Weights are in percent of all transactions and sum to 100."""
+        """See PlanPart. Weights are in percent of all transactions and sum to 100."""
         weights = {c.name: c.weight for c in suite.classes}
         for name, weight in _app(settings).weights.items():
             if name not in weights:
@@ -91,7 +91,7 @@ class AppKind:
     def workload(
         self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
     ) -> dict[str, Any]:
-        """See Kind."""
+        """See PlanPart."""
         app = _app(plan.settings)
         return {
             "kind": "app",
@@ -130,4 +130,4 @@ def parse_app_address(text: str) -> WebAddress:
     return WebAddress(text, "app", bare, int(port), None, "")
 
 
-APP = AppKind()
+PART = AppPlanPart()

@@ -1,4 +1,4 @@
-"""What a check provides to the driver."""
+"""What runs know of a kind of workload."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,3 +46,10 @@ class Check(Protocol):
 
     def close(self) -> Sequence[Note]:
         """The trials are over, in whatever way: remove what they kept with the contenders. Raises nothing."""
+
+
+@dataclass(frozen=True)
+class RunPart:
+    """The part of a kind for runs."""
+
+    check: type[Check]

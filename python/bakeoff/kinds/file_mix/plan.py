@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import PlanError
+from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, file_facts
 from bakeoff.plan.fields import Duration, OptionalPath, OptionalSize
-from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, file_facts
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.relative_size import RelativeSize
 from bakeoff.plan.settings import CommonSettings, RampSettings
@@ -79,26 +79,26 @@ class FileMixSettings(FileSettings, RampSettings):
         return self
 
 
-class FileMixKind(FolderKind):
+class FileMixPlanPart(FolderPlanPart):
     """The kind `file-mix`."""
 
     name = "file-mix"
     settings: type[CommonSettings] = FileMixSettings
 
     def space_bytes(self, settings: CommonSettings) -> int:
-        """See FolderKind."""
+        """See FolderPlanPart."""
         s = _mix(settings)
         sessions = max(s.mixes) * (s.threads if s.loadfile else 1)
         return int(sessions * s.workspace * DATA_PER_WORKSPACE)
 
     def kept_folder(self, plan: Plan) -> str | None:
-        """See FolderKind: workspaces are kept over the trials of a run; a loadfile makes its own."""
+        """See FolderPlanPart: workspaces are kept over the trials of a run; a loadfile makes its own."""
         return None if _mix(plan.settings).loadfile else f"mix-{plan.hash[:12]}"
 
     def workload(
         self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
     ) -> dict[str, Any]:
-        """See Kind. Raises PlanError when the loadfile is missing."""
+        """See PlanPart. Raises PlanError when the loadfile is missing."""
         s = _mix(plan.settings)
         if s.loadfile is not None and not Path(s.loadfile).is_file():
             raise PlanError(f"loadfile {s.loadfile} does not exist: Debian's dbench has /usr/share/dbench/client.txt")
@@ -126,4 +126,4 @@ def _mix(settings: CommonSettings) -> FileMixSettings:
     return settings
 
 
-FILE_MIX = FileMixKind()
+PART = FileMixPlanPart()

@@ -6,9 +6,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.corpus.manifest import Manifest
+from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.plan.fields import OptionalSize, OptionalWhole, Size, Whole, Words, is_resolved
 from bakeoff.plan.file_weights import OptionalFileWeights
-from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, OptionalSizes, file_facts
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.regions import SMALL_OFFICE, Regions
@@ -171,21 +171,21 @@ def pairs(settings: FileMatrixSettings) -> list[tuple[int, int]]:
     ]
 
 
-class FileMatrixKind(FolderKind):
+class FileMatrixPlanPart(FolderPlanPart):
     """The kind `file-matrix`."""
 
     name = "file-matrix"
     settings: type[CommonSettings] = FileMatrixSettings
 
     def space_bytes(self, settings: CommonSettings) -> int:
-        """See FolderKind."""
+        """See FolderPlanPart."""
         matrix = _matrix(settings)
         return max(file for file, _ in pairs(matrix)) * max(matrix.mixes) * matrix.threads
 
     def workload(
         self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
     ) -> dict[str, Any]:
-        """See Kind."""
+        """See PlanPart."""
         s = _matrix(plan.settings)
         facts = file_facts(contender, s)
         return {
@@ -218,4 +218,4 @@ def _matrix(settings: CommonSettings) -> FileMatrixSettings:
     return settings
 
 
-FILE_MATRIX = FileMatrixKind()
+PART = FileMatrixPlanPart()

@@ -9,12 +9,12 @@ from typing import Any
 
 from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, parse_manifest, read_manifest
 from bakeoff.errors import PlanError, TargetError
+from bakeoff.kinds.web.plan import WebSettings, requests_of
 from bakeoff.plan.address import parse_web_address
-from bakeoff.plan.kinds.web import WebSettings, requests_of
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.statuses import may_differ
 from bakeoff.plan.suites import SuiteClass
-from bakeoff.run.checks.base import Note
+from bakeoff.run.kind import Note, RunPart
 from bakeoff.run.probe import Prober, Reply
 from bakeoff.units import format_size
 
@@ -37,7 +37,7 @@ class _Sample:
 
 
 class WebCheck:
-    """See bakeoff.run.checks.base.Check."""
+    """See bakeoff.run.kind.Check."""
 
     def __init__(self, plan: Plan) -> None:
         assert isinstance(plan.settings, WebSettings)
@@ -268,3 +268,6 @@ def _fault(sample: _Sample, reply: Reply) -> str | None:
     if sample.sha256 is not None and reply.digest != sample.sha256:
         return "other bytes than the corpus has: copy the corpus again, with one --seed for all contenders"
     return None
+
+
+PART = RunPart(WebCheck)

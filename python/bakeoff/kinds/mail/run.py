@@ -6,11 +6,11 @@ from typing import Any
 
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
+from bakeoff.kinds.mail.plan import accounts_digest, mail_settings
 from bakeoff.mail.accounts import Account
 from bakeoff.mail.address import MailAddress, Place, parse_mail_address, resolve_place
-from bakeoff.plan.kinds.mail import accounts_digest, mail_settings
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.checks.base import Note
+from bakeoff.run.kind import Note, RunPart
 from bakeoff.run.listeners import backlog
 from bakeoff.run.mail_look import Held, look
 from bakeoff.run.mail_talk import TalkError, open_pop3, open_smtp
@@ -18,7 +18,7 @@ from bakeoff.run.wire import WireError
 
 
 class MailCheck:
-    """See bakeoff.run.checks.base.Check."""
+    """See bakeoff.run.kind.Check."""
 
     def __init__(self, plan: Plan) -> None:
         self._settings = mail_settings(plan.settings)
@@ -126,3 +126,6 @@ class MailCheck:
         """See Check."""
         accounts = {"accounts": len(self._accounts), "sha256": accounts_digest(self._accounts)}
         return {"corpus": accounts, "contenders": self._facts}
+
+
+PART = RunPart(MailCheck)

@@ -140,27 +140,27 @@ class MailSettings(NetworkSettings):
         return accounts[:needed]
 
 
-class MailKind:
+class MailPlanPart:
     """The kind `mail`."""
 
     name = "mail"
     settings: type[CommonSettings] = MailSettings
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
-        """See Kind."""
+        """See PlanPart."""
         parsed = parse_mail_address(address)
         if mail_settings(settings).starttls and (parsed.sending.implicit_tls or parsed.reading.implicit_tls):
             raise PlanError(f"address {address!r} begins with TLS: leave starttls out, or write smtp= and pop3=")
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
-        """See Kind. Mail has no classes: its operations are the steps of the protocols."""
+        """See PlanPart. Mail has no classes: its operations are the steps of the protocols."""
         mail_settings(settings).accounts()
         return ()
 
     def workload(
         self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
     ) -> dict[str, Any]:
-        """See Kind. `addresses` are those of sending and reading."""
+        """See PlanPart. `addresses` are those of sending and reading."""
         mail = mail_settings(plan.settings)
         address = parse_mail_address(contender.address)
         sending, reading = address.sending, address.reading
@@ -216,4 +216,4 @@ def _side(mail: MailSettings, place: Place, address: str) -> dict[str, Any]:
     }
 
 
-MAIL = MailKind()
+PART = MailPlanPart()

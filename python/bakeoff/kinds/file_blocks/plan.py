@@ -10,9 +10,9 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import BakeoffError, PlanError
 from bakeoff.importers.icf import read_icf
+from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.plan.access import MIB, PATTERNS, AccessSpec, find, pattern_spec
 from bakeoff.plan.fields import Duration, Whole, Words, is_resolved
-from bakeoff.plan.kinds.file_common import FileSettings, FolderKind, OptionalSizes, file_facts
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.relative_size import RelativeSize
@@ -164,24 +164,24 @@ def largest_transfer(settings: FileBlocksSettings) -> int:
     return max(max(line.size, line.reply) + line.align for spec in specs(settings) for line in spec.lines)
 
 
-class FileBlocksKind(FolderKind):
+class FileBlocksPlanPart(FolderPlanPart):
     """The kind `file-blocks`."""
 
     name = "file-blocks"
     settings: type[CommonSettings] = FileBlocksSettings
 
     def space_bytes(self, settings: CommonSettings) -> int:
-        """See FolderKind."""
+        """See FolderPlanPart."""
         return _blocks(settings).region
 
     def kept_folder(self, plan: Plan) -> str | None:
-        """See FolderKind: the region is written once for all trials of a run."""
+        """See FolderPlanPart: the region is written once for all trials of a run."""
         return f"blocks-{plan.hash[:12]}"
 
     def workload(
         self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
     ) -> dict[str, Any]:
-        """See Kind. Raises PlanError when the buffers of the largest mix do not fit this machine's memory."""
+        """See PlanPart. Raises PlanError when the buffers of the largest mix do not fit this machine's memory."""
         s = _blocks(plan.settings)
         facts = file_facts(contender, s)
         _check_memory(s)
@@ -231,4 +231,4 @@ def _blocks(settings: CommonSettings) -> FileBlocksSettings:
     return settings
 
 
-FILE_BLOCKS = FileBlocksKind()
+PART = FileBlocksPlanPart()

@@ -6,11 +6,11 @@ from typing import Any
 
 from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
+from bakeoff.kinds.app.plan import AppSettings, parse_app_address
 from bakeoff.plan.address import resolve
-from bakeoff.plan.kinds.app import AppSettings, parse_app_address
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.app_hello import AppServer, greet
-from bakeoff.run.checks.base import Note
+from bakeoff.run.kind import Note, RunPart
 from bakeoff.units import format_size
 
 # A first hello may have to wait for the server to fill a data segment.
@@ -18,7 +18,7 @@ GREETING_S = 60.0
 
 
 class AppCheck:
-    """See bakeoff.run.checks.base.Check."""
+    """See bakeoff.run.kind.Check."""
 
     def __init__(self, plan: Plan) -> None:
         assert isinstance(plan.settings, AppSettings)
@@ -91,3 +91,6 @@ _TRAITS = {
     "fsync": "flush settings",
     "service_ns": "programmed service times (ns)",
 }
+
+
+PART = RunPart(AppCheck)

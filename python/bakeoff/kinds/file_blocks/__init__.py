@@ -1,0 +1,1 @@
+"""Block sizes and access specifications on one large file."""

@@ -1,0 +1,1 @@
+"""The matrix of file sizes, record sizes and tests."""

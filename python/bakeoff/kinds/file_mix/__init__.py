@@ -1,0 +1,1 @@
+"""File operations of office applications, or a recorded loadfile."""

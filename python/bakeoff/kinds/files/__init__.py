@@ -1,0 +1,1 @@
+"""What the kinds of file work share; no kind of its own."""

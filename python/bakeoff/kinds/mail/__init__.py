@@ -1,0 +1,1 @@
+"""Mail that is sent and read."""

@@ -1,0 +1,1 @@
+"""Requests to web servers."""
