@@ -2,10 +2,14 @@
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+
+from bakeoff.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python/bakeoff"
@@ -57,15 +61,20 @@ def test_packages_import_only_what_they_may(package: str) -> None:
     assert modules
     for module in modules:
         for name in imports_of(module):
-            allowed = name.startswith(f"bakeoff.{package}")
+            allowed = name.startswith((f"bakeoff.{package}", "bakeoff.thresholds"))
             bad = [prefix for prefix in FORBIDDEN[package] if name.startswith(prefix) and not allowed]
             assert not bad, f"{module.relative_to(ROOT)} imports {name}"
 
 
-@pytest.mark.parametrize("layer", ["plan", "run", "compare", "report"])
+# Parts of other layers that a kind's part of a layer may use.
+PARTS_MAY = {"plan": set(), "run": {"plan"}, "compare": set(), "report": {"plan", "compare"}}
+
+
+@pytest.mark.parametrize("layer", sorted(PARTS_MAY))
 def test_parts_of_kinds_import_what_their_layer_may(layer: str) -> None:
-    others = {"plan", "run", "compare", "report"} - {layer} - ({"plan"} if layer in ("run", "report") else set())
-    for module in (PACKAGE / "kinds").glob(f"*/{layer}.py"):
+    others = set(PARTS_MAY) - {layer} - PARTS_MAY[layer]
+    kinds = PACKAGE / "kinds"
+    for module in (*kinds.glob(f"*/{layer}.py"), *kinds.glob(f"*/{layer}/**/*.py")):
         for name in imports_of(module):
             bad = [
                 prefix for prefix in FORBIDDEN.get(layer, ["bakeoff.report", "bakeoff.cli"]) if name.startswith(prefix)
@@ -76,8 +85,6 @@ def test_parts_of_kinds_import_what_their_layer_may(layer: str) -> None:
 
 
 def test_statistics_know_numpy_and_scipy_only() -> None:
-    import sys
-
     for module in (PACKAGE / "stats").rglob("*.py"):
         for name in imports_of(module):
             top = name.split(".")[0]
@@ -104,3 +111,42 @@ def test_no_file_names_a_registry() -> None:
     names = ["requirements.lock", "pyproject.toml", "Cargo.toml", "Makefile", "scripts/install-packages.sh"]
     for name in names:
         assert not hosts.search((ROOT / name).read_text()), name
+
+
+GENERAL = ("compare", "report", "store", "exporters/__init__.py", "exporters/base.py")
+
+
+def test_general_layers_name_no_kind() -> None:
+    """Nor do they dig in what a kind tells of its trials: its model does."""
+    names = "|".join(KINDS)
+    named = re.compile(rf"""["']({names})["']|bakeoff\.kinds\.\w|\.workload(\[|\.get\()""")
+    modules = [
+        path for place in GENERAL for path in ([PACKAGE / place] if "." in place else (PACKAGE / place).rglob("*.py"))
+    ]
+    assert len(modules) > 50
+    for module in modules:
+        if module.name == "terminal_mail.py":
+            continue
+        found = named.search(module.read_text())
+        assert not found, f"{module.relative_to(ROOT)} names {found.group()}"
+
+
+def loaded_by(script: str, *prefixes: str) -> list[str]:
+    """The modules with these names that are loaded after ``script``."""
+    code = f"{script}\nimport sys; print(*(name for name in sys.modules if name.startswith({prefixes!r})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_reports_on_any_kind_load_nothing_that_runs_trials() -> None:
+    script = (
+        "import bakeoff.report.compose, bakeoff.compare, bakeoff.store.read, bakeoff.kinds as kinds\n"
+        "for name in (*kinds.KINDS, 'unheard-of'):\n"
+        "    kinds.compare_part(name), kinds.report_part(name), kinds.figures_of(name)"
+    )
+    assert not loaded_by(script, "bakeoff.run", "bakeoff.agents", "bakeoff._engine")
+    assert loaded_by(script, "bakeoff.report.compose")
+
+
+def test_reading_a_run_loads_no_statistics() -> None:
+    assert not loaded_by("import bakeoff.store.read", "numpy", "scipy")

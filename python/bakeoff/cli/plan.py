@@ -12,8 +12,8 @@ from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
 from bakeoff.plan.toml import plan_to_toml
 from bakeoff.run.observer import OVERHEAD_S, short_duration
+from bakeoff.thresholds import MINIMUM_BLOCKS
 
-FEWEST_BLOCKS = 6
 DEFAULT_BLOCKS = 8
 CELL_BLOCKS = 13
 PLACEHOLDERS = [{"name": "A", "address": "http://a.invalid"}, {"name": "B", "address": "http://b.invalid"}]
@@ -125,11 +125,11 @@ def _blocks_table(plan: Plan) -> Table:
     per_block = duration_s(plan) / plan.blocks
     for blocks in sorted({3, 4, 5, 6, 7, 8, 10, 13, plan.blocks}):
         notes = {
-            FEWEST_BLOCKS: "fewest for a verdict",
+            MINIMUM_BLOCKS: "fewest for a verdict",
             DEFAULT_BLOCKS: "default",
             CELL_BLOCKS: "for claims about single cells",
         }
-        note = notes.get(blocks, "no verdict" if blocks < FEWEST_BLOCKS else "")
+        note = notes.get(blocks, "no verdict" if blocks < MINIMUM_BLOCKS else "")
         if blocks == plan.blocks:
             note = ", ".join(part for part in ("this plan", note) if part)
         table.add_row(str(blocks), f"{smallest_p(blocks):.3g}", short_duration(per_block * blocks), note)
@@ -139,10 +139,10 @@ def _blocks_table(plan: Plan) -> Table:
 def _advice(plan: Plan) -> str:
     if len(plan.contenders) < 2:
         return "One contender: figures only. Name a second one to compare."
-    if plan.blocks < FEWEST_BLOCKS:
+    if plan.blocks < MINIMUM_BLOCKS:
         return (
-            f"{plan.blocks} blocks give numbers but no verdict: fewer than {FEWEST_BLOCKS} pairs can "
-            f"never reach p = 0.05. Use --blocks {FEWEST_BLOCKS} or more."
+            f"{plan.blocks} blocks give numbers but no verdict: fewer than {MINIMUM_BLOCKS} pairs can "
+            f"never reach p = 0.05. Use --blocks {MINIMUM_BLOCKS} or more."
         )
     if plan.blocks < CELL_BLOCKS:
         return (

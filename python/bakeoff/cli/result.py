@@ -7,8 +7,8 @@ import typer
 
 from bakeoff.cli.console import make_console
 from bakeoff.run.driver import RunInterruptedError
-from bakeoff.run.judge import UNBALANCED
 from bakeoff.run.trust import resume_command
+from bakeoff.store.marks import UNBALANCED
 from bakeoff.store.read import read_run
 
 EXIT_INTERRUPTED = 130

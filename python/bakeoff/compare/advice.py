@@ -7,18 +7,15 @@ from collections import Counter
 from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.hung import hung
-from bakeoff.compare.mail import foreign_mail, lags
-from bakeoff.compare.mail_delivery import deliveries
-from bakeoff.compare.mail_limits import limits
-from bakeoff.compare.metrics import P99_OPERATIONS, peak_operations, work_word
-from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison
+from bakeoff.compare.metrics import peak_operations
+from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison, RunInfo
 from bakeoff.compare.spread import widest
 from bakeoff.compare.surface import has_cells
 from bakeoff.compare.working_set import fits_into_caches
-from bakeoff.stats import MINIMUM_BLOCKS
+from bakeoff.store.marks import GENERATOR_PAUSED, STOLEN_TIME
 from bakeoff.store.records import RunRecord
+from bakeoff.thresholds import CEILING_SHARE, MINIMUM_BLOCKS, P99_OPERATIONS
 
-CEILING_SHARE = 0.7
 FAIRNESS_FLOOR = 0.9
 AUDIT_ADVICE = {
     "Same content": "See the audits, and look at what each contender sends: their pages differ, so that they do not do "
@@ -34,18 +31,17 @@ LEFT_OUT_ADVICE = {
 def advise(
     run: RunRecord,
     cube: Cube,
+    info: RunInfo,
     contenders: tuple[ContenderSummary, ...],
     pairs: tuple[PairComparison, ...],
     audits: tuple[Audit, ...],
 ) -> tuple[Advisory, ...]:
     """Warnings about the run, the most weighty first."""
-    found = [*_incomplete(run), *_left_out(cube), *_mail(run), *_limits(run), *_blocks(pairs)]
+    found = [*_incomplete(run), *_left_out(cube), *cube.kind.advice(run), *_blocks(pairs)]
     for contender in contenders:
-        found += [*_hung(cube, contender), *_contender(contender), *_starved(contender)]
-    found += _disturbed(cube)
-    if run.kind.startswith("file-"):
-        found += fits_into_caches(run, list(cube.usable.values()))
-    found += [*_spread(cube, work_word(run.kind)), *_ceiling(run, contenders), *_short_trials(cube), *_audits(audits)]
+        found += [*_hung(cube, contender), *_contender(cube, contender), *_waited(contender)]
+    found += [*_disturbed(cube), *fits_into_caches(run, list(cube.usable.values()))]
+    found += [*_spread(cube), *_ceiling(run, info, contenders), *_short_trials(cube), *_audits(audits)]
     return tuple(found)
 
 
@@ -72,30 +68,6 @@ def _left_out(cube: Cube) -> list[Advisory]:
     return found
 
 
-def _limits(run: RunRecord) -> list[Advisory]:
-    advice = "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as one."
-    raise_it = (
-        "Raise the limit that the number equals, and run again: it was the limit if the rate of delivery follows."
-    )
-    return [
-        *(Advisory(f"{text}.", advice) for text in limits(run)),
-        *(Advisory(f"{text}.", raise_it) for text in deliveries(run)),
-    ]
-
-
-def _mail(run: RunRecord) -> list[Advisory]:
-    found = [
-        Advisory(
-            f"{text}.",
-            "Its rate of delivered messages is that of reading or of delivery, not that of taking mail: see backlog "
-            "and visible times.",
-        )
-        for text in lags(run)
-    ]
-    stop = "Stop what delivers to these accounts, or use others: each session lists such mail again."
-    return found + [Advisory(f"{text}.", stop) for text in foreign_mail(run)]
-
-
 def _blocks(pairs: tuple[PairComparison, ...]) -> list[Advisory]:
     if not pairs:
         return []
@@ -119,11 +91,11 @@ def _hung(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
     ]
 
 
-def _starved(contender: ContenderSummary) -> list[Advisory]:
-    if not contender.generator_starved:
+def _waited(contender: ContenderSummary) -> list[Advisory]:
+    if not contender.generator_waited:
         return []
     share = wording.percent(contender.generator_wait_share)
-    trials = f"{contender.generator_starved} of {wording.plural(contender.trials_ok, 'trial')} of {contender.name}"
+    trials = f"{contender.generator_waited} of {wording.plural(contender.trials_ok, 'trial')} of {contender.name}"
     return [
         Advisory(
             f"The load generator waited up to {share} of its time for a processor in {trials}.",
@@ -137,8 +109,8 @@ def _disturbed(cube: Cube) -> list[Advisory]:
     """Trials in which the generator's machine was disturbed, though not so much that they are void."""
     found = []
     for mark, what in (
-        ("generator-paused", "was stopped for a moment"),
-        ("stolen-time", "lost time to the hypervisor"),
+        (GENERATOR_PAUSED, "was stopped for a moment"),
+        (STOLEN_TIME, "lost time to the hypervisor"),
     ):
         marked = [trial for trial in cube.usable.values() if mark in trial.marks]
         if marked:
@@ -147,12 +119,12 @@ def _disturbed(cube: Cube) -> list[Advisory]:
     return found
 
 
-def _spread(cube: Cube, work: str) -> list[Advisory]:
+def _spread(cube: Cube) -> list[Advisory]:
     found = []
     for name in cube.contenders:
         spread = widest([trial for (contender, _, _), trial in cube.usable.items() if contender == name])
         if spread is not None:
-            text = spread.text(name, work)
+            text = spread.text(name, cube.kind.work)
             found.append(
                 Advisory(
                     f"{text[0].upper()}{text[1:]}: the machine or the server has more than one speed.",
@@ -163,14 +135,14 @@ def _spread(cube: Cube, work: str) -> list[Advisory]:
     return found
 
 
-def _contender(contender: ContenderSummary) -> list[Advisory]:
+def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
     found = []
     if contender.error_share > 0.0:
         total = sum(contender.errors.values())
         found.append(
             Advisory(
                 f"{contender.name} failed {total:,} operations ({wording.percent(contender.error_share)}): "
-                f"{wording.errors(contender.errors)}.",
+                f"{wording.errors(contender.errors, cube.kind.error_words)}.",
                 "Failed operations are in no rate and no response time: read its curves together with its errors.",
             )
         )
@@ -193,7 +165,7 @@ def _contender(contender: ContenderSummary) -> list[Advisory]:
     return found
 
 
-def _ceiling(run: RunRecord, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
+def _ceiling(run: RunRecord, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
     ceiling = run.null_operations_per_s
     if ceiling is None:
         return [
@@ -205,7 +177,7 @@ def _ceiling(run: RunRecord, contenders: tuple[ContenderSummary, ...]) -> list[A
     if has_cells(run.trials):
         # The ceiling is in operations; cells are compared in bytes.
         return []
-    peaks = {c.name: peak_operations(run, c) for c in contenders}
+    peaks = {c.name: peak_operations(run, info, c) for c in contenders}
     close = [c for c in contenders if peaks[c.name] > CEILING_SHARE * ceiling]
     return [
         Advisory(

@@ -6,15 +6,19 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bakeoff.compare import settings, wording
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.metrics import error_share
-from bakeoff.compare.model import Audit, AuditName, AuditTrial
+from bakeoff.compare.model import Audit, AuditTrial
 from bakeoff.compare.surface import cells_of, has_cells, key_of
 from bakeoff.stats import littles_law_clients
+from bakeoff.store.figures import CellFigures, Figures
 from bakeoff.store.records import RunRecord, TrialRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.kind import ComparePart
 
 LITTLE_TOLERANCE = 0.02
 LITTLE_RED = 0.10
@@ -34,6 +38,7 @@ class LittlesLaw:
     ready, dropping caches) is no part of the window.
     """
 
+    kind: ComparePart
     threads: int
     think_s: float
     applies: bool = True
@@ -42,74 +47,47 @@ class LittlesLaw:
         """Relative deviation of the implied sessions from the real ones; None when the law cannot be
         checked.
         """
-        turns = trial.workload.get("turns")
-        if isinstance(turns, dict):
-            return self._deviation_of_turns(trial, turns.get("implied_sessions"))
-        mean = trial.service.mean_ns
-        if not self.applies or mean is None or trial.operations == 0 or error_share(trial) > LITTLE_ERRORS:
+        if not self.applies or error_share(trial) > LITTLE_ERRORS:
             return None
-        implied = littles_law_clients(trial.operations_per_s, mean / 1e9, self.think_s) + _outside(trial)
-        return implied / (trial.mix_clients * self.threads) - 1.0
-
-    def _deviation_of_turns(self, trial: TrialRecord, implied: object) -> float | None:
-        """N = X · (R + Z) over turns: the turns' rate, their mean time and the mean rest before them."""
-        if not isinstance(implied, (int, float)) or error_share(trial) > LITTLE_ERRORS:
-            return None
-        return (implied + _outside(trial)) / (trial.mix_clients * self.threads) - 1.0
+        implied = self.kind.implied_sessions(trial, self)
+        return None if implied is None else (implied + _outside(trial)) / (trial.mix_clients * self.threads) - 1.0
 
     def tolerance(self, trial: TrialRecord) -> float:
-        """2 %, and one operation per session (the longest turn) for those cut by the edges of the window."""
-        if isinstance(trial.workload.get("turns"), dict):
-            # A turn with its rest counts whole where it ends: both edges of the window cut one, of any length.
-            longest_ns = sum(step.summary.max_ns or 0 for step in trial.steps)
-            return LITTLE_TOLERANCE + longest_ns / 1e9 / trial.window_s
-        return LITTLE_TOLERANCE + trial.mix_clients * self.threads / max(1, trial.operations)
+        """How far the law may be off in ``trial``, as a share."""
+        return self.kind.law_tolerance(trial, self)
 
 
-def littles_law(run: RunRecord) -> LittlesLaw:
+def implied_sessions(trial: TrialRecord, law: LittlesLaw) -> float | None:
+    """X · (R + Z) over single operations; None without any."""
+    mean_ns = trial.service.mean_ns
+    if mean_ns is None or trial.operations == 0:
+        return None
+    return littles_law_clients(trial.operations_per_s, mean_ns / 1e9, law.think_s)
+
+
+def law_tolerance(trial: TrialRecord, law: LittlesLaw) -> float:
+    """2 %, and one operation per session for those cut by the edges of the window."""
+    return LITTLE_TOLERANCE + trial.mix_clients * law.threads / max(1, trial.operations)
+
+
+def littles_law(run: RunRecord, kind: ComparePart) -> LittlesLaw:
     """The law with the threads and think time of the plan of ``run``."""
     threads = max(1, round(settings.number(run.plan, "threads", 1.0)))
-    return LittlesLaw(threads, settings.number(run.plan, "think_s", 0.0), not has_cells(run.trials))
+    return LittlesLaw(kind, threads, settings.number(run.plan, "think_s", 0.0), not has_cells(run.trials))
 
 
 def _outside(trial: TrialRecord) -> float:
     """Sessions that were filling and checking data on average, instead of being in an operation."""
-    outside_s = trial.workload.get("outside_s")
-    return outside_s / trial.window_s if isinstance(outside_s, (int, float)) and trial.window_s > 0.0 else 0.0
+    outside_s = trial.figures(Figures).outside_s or 0.0
+    return outside_s / trial.window_s if trial.window_s > 0.0 else 0.0
 
 
-def audit_all(cube: Cube, little: LittlesLaw, bodies: bool = True) -> tuple[Audit, ...]:
-    """Every audit over the usable trials of ``cube``; replies without ``bodies`` have no content to compare."""
+def audit_all(run: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ...]:
+    """Every audit over the usable trials of ``cube``."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     law = (_little(trials, little),) if little.applies else ()
-    same = (_same_work(cube, trials),) if bodies else ()
-    return (*law, _counts(trials), _bytes(trials), _rates(trials), *same)
-
-
-def _same_work(cube: Cube, trials: list[TrialRecord]) -> Audit:
-    if has_cells(trials):
-        return _cells(cube)
-    # How often a mailbox is found empty depends on the server: bytes per step of mail are no measure of the same work.
-    return _ledgers(trials) if any(_books(trial) for trial in trials) else _content(cube)
-
-
-def _books(trial: TrialRecord) -> dict[str, int]:
-    """The sums of a mail trial's ledger; empty when it keeps none."""
-    books: dict[str, int] = (trial.workload.get("ledger") or {}).get("books") or {}
-    return books
-
-
-def _ledgers(trials: list[TrialRecord]) -> Audit:
-    def sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
-        books = _books(trial)
-        return [
-            ("accepted messages", books["accounted"], books["accepted"]),
-            ("messages seen", books["classified"], books["ids_seen"]),
-        ]
-
-    kept = [trial for trial in trials if _books(trial)]
-    what = "each accepted message was delivered, damaged, doubled or lost, and each message seen has its class"
-    return _exact("Ledger", what, kept, [sums(trial) for trial in kept])
+    same = _cells(cube) if has_cells(trials) else cube.kind.same_work(run, cube)
+    return (*law, _counts(trials), _bytes(trials), _rates(trials), *(() if same is None else (same,)))
 
 
 def _deviating(trial: TrialRecord, text: str) -> AuditTrial:
@@ -134,7 +112,7 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
     return Audit("Little's law", what, checked, len(trials) - checked, worst, rule, tuple(bad))
 
 
-def _exact(name: AuditName, what: str, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]]) -> Audit:
+def exact(name: str, what: str, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]]) -> Audit:
     """An audit of equalities: each trial gives (what, sum, total) triples that must agree exactly."""
     bad, worst = [], 0.0
     for trial, sums in zip(trials, pairs, strict=True):
@@ -157,7 +135,7 @@ def _counts(trials: list[TrialRecord]) -> Audit:
         return found
 
     what = "operations and errors by kind and by client add up to the total, and so does the histogram"
-    return _exact("Counts", what, trials, [sums(trial) for trial in trials])
+    return exact("Counts", what, trials, [sums(trial) for trial in trials])
 
 
 def _bytes(trials: list[TrialRecord]) -> Audit:
@@ -170,7 +148,7 @@ def _bytes(trials: list[TrialRecord]) -> Audit:
         return found
 
     what = "bytes received by kind of operation and by client add up to the total"
-    return _exact("Bytes", what, trials, [sums(trial) for trial in trials])
+    return exact("Bytes", what, trials, [sums(trial) for trial in trials])
 
 
 def _rates(trials: list[TrialRecord]) -> Audit:
@@ -185,7 +163,7 @@ def _rates(trials: list[TrialRecord]) -> Audit:
     return Audit("Rates", "rate × window = operations", len(trials), 0, worst, "exact", tuple(bad))
 
 
-def _content(cube: Cube) -> Audit:
+def same_content(cube: Cube) -> Audit:
     """The same work for all: bytes per operation of each class against the baseline at the same mix and block.
 
     Class by class, for in a short trial chance decides how many of the large ones are among them.
@@ -254,9 +232,8 @@ def _cells(cube: Cube) -> Audit:
     return Audit("Same content", what, checked, 0, worst, "exact", tuple(bad))
 
 
-def _sizes(cell: dict[str, Any]) -> tuple[int, int] | None:
+def _sizes(cell: CellFigures) -> tuple[int, int] | None:
     """Bytes moved and bytes due; None where transfers differ in size or the cell was not measured."""
-    moved, transfers, record = cell.get("bytes"), cell.get("operations"), cell.get("record_bytes")
-    if not isinstance(moved, int) or not isinstance(transfers, int) or not isinstance(record, int):
+    if cell.bytes is None or cell.operations is None or cell.record_bytes is None:
         return None
-    return moved, transfers * record
+    return cell.bytes, cell.operations * cell.record_bytes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bakeoff.store.records import RunRecord
 
 Differences = dict[frozenset[str], str]
@@ -16,3 +18,11 @@ def differences(run: RunRecord) -> Differences:
         if isinstance(entry, dict) and entry.get("withhold") and isinstance(entry.get("between"), list):
             found[frozenset(map(str, entry["between"]))] = str(entry.get("text", "they answer differently"))
     return found
+
+
+def facts_of(run: RunRecord, contender: str) -> dict[str, Any]:
+    """What the checks of the run found of a contender, as JSON values; empty where nothing was kept."""
+    content = run.environment.get("content")
+    contenders = content.get("contenders") if isinstance(content, dict) else None
+    found = contenders.get(contender) if isinstance(contenders, dict) else None
+    return found if isinstance(found, dict) else {}

@@ -6,13 +6,18 @@ import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare.lost import broke, lost_trial
 from bakeoff.compare.model import LeftOut, Lost
+from bakeoff.kinds import compare_part
 from bakeoff.store.records import OK, RunRecord, TrialRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.kind import ComparePart
 
 Key = tuple[str, int, int]
 
@@ -20,9 +25,11 @@ Key = tuple[str, int, int]
 @dataclass(frozen=True)
 class Cube:
     """``trials`` maps (contender, clients, block) to the trial; ``usable`` holds those whose numbers count; ``lost``
-    those that the contender lost, with the reason: they have no numbers, or none that may stand for it.
+    those that the contender lost, with the reason: they have no numbers, or none that may stand for it. ``kind`` knows
+    what is particular to the suite.
     """
 
+    kind: ComparePart
     contenders: tuple[str, ...]
     mixes: tuple[int, ...]
     blocks: tuple[int, ...]
@@ -66,9 +73,10 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     ordered = (baseline, *(name for name in names if name != baseline))
     trials = {(t.contender, t.mix_clients, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
     usable = {key: trial for key, trial in trials.items() if why_unusable(trial) is None}
-    lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, run.kind))}
+    kind = compare_part(run.kind)
+    lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, kind.enough))}
     blocks = tuple(sorted({block for _, _, block in trials}))
-    return Cube(ordered, tuple(sorted(run.mixes)), blocks, trials, usable, lost, _left_out(trials))
+    return Cube(kind, ordered, tuple(sorted(run.mixes)), blocks, trials, usable, lost, _left_out(trials))
 
 
 def why_unusable(trial: TrialRecord) -> str | None:

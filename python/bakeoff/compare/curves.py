@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube, blamed, totals
-from bakeoff.compare.gates import GENERATOR_LIMITED, GENERATOR_STARVED
 from bakeoff.compare.hung import hung
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import broke
@@ -26,6 +25,7 @@ from bakeoff.stats import (
     mean_interval,
     saturation,
 )
+from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED
 from bakeoff.store.records import RunRecord
 
 Floats = NDArray[np.float64]
@@ -97,7 +97,7 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
     states = {state: sum(trial.state == state for trial in trials) for state in ("voided", "interrupted")}
     operations, errors = totals(blamed(trials))
     left_open = hung(trials)
-    starved = [trial.generator_run_delay_share for trial in usable if GENERATOR_STARVED in trial.marks]
+    waited = [trial.generator_run_delay_share for trial in usable if GENERATOR_WAITED in trial.marks]
     found = saturation([point.centre for point in curve.points], SATURATION_SHARE)
     peak = curve.points[found.peak] if found else None
     collapse = collapse_after_peak(rates, SATURATION_SHARE)
@@ -126,8 +126,8 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         error_share=sum(errors.values()) / tried if tried else math.nan,
         fairness_lowest=min(fairness, default=math.nan),
         generator_limited=sum(GENERATOR_LIMITED in trial.marks for trial in usable),
-        generator_starved=len(starved),
-        generator_wait_share=max(starved, default=0.0),
+        generator_waited=len(waited),
+        generator_wait_share=max(waited, default=0.0),
         hung_operations=left_open.operations,
         hung_trials=left_open.trials,
     )

@@ -8,11 +8,11 @@ from collections import defaultdict
 import numpy as np
 
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.metrics import P99_OPERATIONS
 from bakeoff.compare.model import Cell, Exploratory
 from bakeoff.compare.surface import cells_of
-from bakeoff.stats import MINIMUM_BLOCKS, benjamini_hochberg, fcr_level, ratio_from_logs
+from bakeoff.stats import benjamini_hochberg, fcr_level, ratio_from_logs
 from bakeoff.store.records import Summary
+from bakeoff.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS
 
 Q = 0.05
 MEAN_OPERATIONS = 30

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from bakeoff.compare import wording
 from bakeoff.compare.cube import blamed
-from bakeoff.compare.mail import LOSSES, ledger_counts
 from bakeoff.compare.surface import cells_of
+from bakeoff.kinds import compare_part
 from bakeoff.store.records import RunRecord, TrialRecord
 
 
@@ -48,11 +48,11 @@ class Fault:
 
 
 def _damaged_records(trial: TrialRecord) -> dict[str, int]:
-    return {"damaged": sum(int(cell.get("damaged") or 0) for cell in cells_of(trial))}
+    return {"damaged": sum(cell.damaged or 0 for cell in cells_of(trial))}
 
 
 def _records(trial: TrialRecord) -> int:
-    return sum(int(cell.get("operations") or 0) for cell in cells_of(trial))
+    return sum(cell.operations or 0 for cell in cells_of(trial))
 
 
 def _content(trial: TrialRecord) -> dict[str, int]:
@@ -64,31 +64,21 @@ def _answered(trial: TrialRecord) -> int:
     return trial.operations + trial.errors_total
 
 
-# A kind whose books can be wrong has its line here.
-SOURCES = (
-    Source(
-        "did not keep its mail",
-        "accepted",
-        LOSSES,
-        lambda trial: ledger_counts([trial]),
-        lambda trial: ledger_counts([trial]).get("accepted", 0),
-    ),
-    Source("gave back wrong data", "records", {"damaged": "damaged"}, _damaged_records, _records),
-    Source(
-        "gave wrong content",
-        "answers",
-        {"wrong_content": "with other content than agreed", "short_body": "cut short of their announced length"},
-        _content,
-        _answered,
-    ),
+RECORDS = Source("gave back wrong data", "records", {"damaged": "damaged"}, _damaged_records, _records)
+ANSWERS = Source(
+    "gave wrong content",
+    "answers",
+    {"wrong_content": "with other content than agreed", "short_body": "cut short of their announced length"},
+    _content,
+    _answered,
 )
 
 
-def faults(trials: Iterable[TrialRecord]) -> tuple[Fault, ...]:
+def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fault, ...]:
     """What is wrong in ``trials`` of one contender; voided and interrupted trials are not held against it."""
     counted = blamed(list(trials))
     found = []
-    for source in SOURCES:
+    for source in sources:
         sums: Counter[str] = Counter()
         touched = 0
         for trial in counted:
@@ -102,15 +92,16 @@ def faults(trials: Iterable[TrialRecord]) -> tuple[Fault, ...]:
 
 def faults_of(run: RunRecord) -> dict[str, tuple[Fault, ...]]:
     """The faults of each contender that has any."""
-    found = {c.name: faults(t for t in run.trials if t.contender == c.name) for c in run.contenders}
+    sources = compare_part(run.kind).faults
+    found = {c.name: faults((t for t in run.trials if t.contender == c.name), sources) for c in run.contenders}
     return {name: listed for name, listed in found.items() if listed}
 
 
-def told(listed: tuple[Fault, ...]) -> str:
+def clause(listed: tuple[Fault, ...]) -> str:
     """All faults of a contender in one clause."""
     return wording.names([fault.text for fault in listed])
 
 
 def disqualified(found: dict[str, tuple[Fault, ...]]) -> tuple[str, ...]:
     """A sentence for each contender with faults; the first lines of a report."""
-    return tuple(f"{name} is disqualified, it {told(listed)}." for name, listed in found.items())
+    return tuple(f"{name} is disqualified, it {clause(listed)}." for name, listed in found.items())

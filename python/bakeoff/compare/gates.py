@@ -11,26 +11,20 @@ from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
 from bakeoff.compare.content import Differences
 from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
-from bakeoff.compare.faults import Fault, told
+from bakeoff.compare.faults import Fault, clause
 from bakeoff.compare.hung import hung
 from bakeoff.compare.lost import broke, starved_clients
 from bakeoff.compare.model import Gate, GateLevel, Verdict
-from bakeoff.compare.smaller_mail import SMALLER, shortfall
 from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
 from bakeoff.compare.surface import starving_cells
-from bakeoff.stats import MINIMUM_BLOCKS, Decision
+from bakeoff.stats import Decision
+from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED
 from bakeoff.store.records import TrialRecord
+from bakeoff.thresholds import MINIMUM_BLOCKS
 
-GENERATOR_LIMITED = "generator-limited"
-GENERATOR_STARVED = "generator-starved"
 ERROR_BUDGET = 0.01
 WRONG_BUDGET = 0.001
-# Replies that a client sees to be wrong. Wrong content, which it would take for right, is a fault: see `faults`.
-WRONG = ("wrong_status", "protocol")
-# In this protocol a status other than success is how a server says no for now, which is honest. That of mail has a
-# class of its own (put_off): a 5xx for what the server was set up to take is a wrong answer.
-REFUSING = ("app",)
 # Outcomes in which one of the two is ahead.
 AHEAD = ("higher", "lower", "near_margin")
 
@@ -44,8 +38,6 @@ class Judge:
     cube: Cube
     little: LittlesLaw
     delta: float
-    work: str
-    kind: str
     faults: dict[str, tuple[Fault, ...]] = field(default_factory=dict)
     # Contenders whose pages differ from the baseline's.
     different: frozenset[str] = frozenset()
@@ -122,9 +114,9 @@ class Judge:
             usable = [trial for trial in trials if why_unusable(trial) is None]
             # Honest refusals do not save an opponent whose content or books are wrong.
             found += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
-            found += self._smaller_mail(name, usable, ahead)
+            found += self.cube.kind.gates(name, usable, ahead)
             found += self._generator(name, usable, alike or name == follower)
-            found += self._starved(name, usable)
+            found += self._waited(name, usable)
             found += self._little(name, usable)
             found += self._spread(name, usable)
             found += self._stale(name, usable)
@@ -132,7 +124,7 @@ class Judge:
 
     def _faults(self, name: str, ahead: bool) -> list[Gate]:
         found = self.faults.get(name)
-        return [Gate("wrong content", "red" if ahead else "amber", f"{name} {told(found)}", name)] if found else []
+        return [Gate("wrong content", "red" if ahead else "amber", f"{name} {clause(found)}", name)] if found else []
 
     def _broken(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         broken = [trial for trial in trials if broke(trial)]
@@ -143,7 +135,7 @@ class Judge:
 
     def _starving(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         hit = sum(
-            not broke(trial) and bool(starved_clients(trial, self.kind) or starving_cells(trial))
+            not broke(trial) and bool(starved_clients(trial, self.cube.kind.enough) or starving_cells(trial))
             for trial in blamed(trials)
         )
         if not hit:
@@ -159,24 +151,16 @@ class Judge:
     def _errors(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         operations, errors = totals(usable)
         tried = operations + sum(errors.values())
-        honest = ("wrong_status",) if self.kind in REFUSING else ()
-        wrong = sum(errors.get(kind, 0) for kind in WRONG if kind not in honest)
+        # Wrong content, which a client would take for right, is a fault: see `faults`.
+        wrong = sum(errors.get(name, 0) for name in self.cube.kind.wrong)
         level: GateLevel = "red" if ahead else "amber"
         if tried and wrong / tried > WRONG_BUDGET:
-            text = f"{name} answered {wording.percent(wrong / tried)} of the {self.work} wrongly"
+            text = f"{name} answered {wording.percent(wrong / tried)} of the {self.cube.kind.work} wrongly"
             return [Gate("wrong answers", level, text, name)]
         if tried and sum(errors.values()) / tried > ERROR_BUDGET:
             share = wording.percent(sum(errors.values()) / tried)
-            return [Gate("errors", level, f"{name} failed {share} of the {self.work}", name)]
+            return [Gate("errors", level, f"{name} failed {share} of the {self.cube.kind.work}", name)]
         return []
-
-    def _smaller_mail(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
-        """A server that takes only what is small has more messages per second for less mail."""
-        smaller = shortfall(usable)
-        if smaller <= SMALLER:
-            return []
-        text = f"{name} put off the large messages: those it took are {wording.percent(smaller)} smaller on average"
-        return [Gate("smaller mail", "red" if ahead else "amber", text, name)]
 
     def _generator(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         limited = sum(GENERATOR_LIMITED in trial.marks for trial in usable)
@@ -188,17 +172,17 @@ class Judge:
         # The leader could have been faster still: the difference stands, its size is a lower bound.
         return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown", name)]
 
-    def _starved(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
-        waits = [trial.generator_run_delay_share for trial in usable if GENERATOR_STARVED in trial.marks]
+    def _waited(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
+        waits = [trial.generator_run_delay_share for trial in usable if GENERATOR_WAITED in trial.marks]
         if not waits:
             return []
         trials = f"{len(waits)} of {wording.plural(len(usable), 'trial')} of {name}"
         text = f"the load generator waited up to {wording.percent(max(waits))} of its time for a processor in {trials}"
-        return [Gate("generator starved", "amber", text, name)]
+        return [Gate("generator waited", "amber", text, name)]
 
     def _spread(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         found = widest(usable)
-        return [Gate("blocks", "amber", found.text(name, self.work), name)] if found else []
+        return [Gate("blocks", "amber", found.text(name, self.cube.kind.work), name)] if found else []
 
     def _stale(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         """A server that drops idle connections early saves what others spend on keeping them."""
@@ -206,8 +190,8 @@ class Judge:
         if share <= STALE_LIMIT:
             return []
         text = (
-            f"{name} had closed the kept connection of {wording.percent(share)} of the {self.work} before these "
-            "reached it, so that they were asked again on new ones"
+            f"{name} had closed the kept connection of {wording.percent(share)} of the {self.cube.kind.work} before "
+            "these reached it, so that they were asked again on new ones"
         )
         return [Gate("stale connections", "amber", text, name)]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from bakeoff.compare import wording
 from bakeoff.compare.cube import blamed
+from bakeoff.store.marks import STUCK_OPERATIONS
 from bakeoff.store.records import TrialRecord
 
 UNFINISHED = "unfinished"
-STUCK = "stuck-operations"
 
 
 @dataclass(frozen=True)
@@ -35,5 +35,5 @@ class Hung:
 def hung(trials: list[TrialRecord]) -> Hung:
     """Operations that never ended in ``trials``; voided and interrupted trials say nothing about it."""
     counted = blamed(trials)
-    touched = [trial for trial in counted if trial.errors.get(UNFINISHED, 0) > 0 or STUCK in trial.marks]
+    touched = [trial for trial in counted if trial.errors.get(UNFINISHED, 0) > 0 or STUCK_OPERATIONS in trial.marks]
     return Hung(sum(trial.errors.get(UNFINISHED, 0) for trial in touched), len(touched), len(counted))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bakeoff.stats import MINIMUM_BLOCKS
+from bakeoff.thresholds import MINIMUM_BLOCKS
 
 
 def shown(end: float, blocks: int) -> float:

@@ -1,11 +1,81 @@
-"""What comparisons know of a kind of workload."""
+"""What comparisons know of a kind of suite. `DEFAULT` is what holds for a kind that does not say otherwise."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bakeoff.compare import audits, metrics
+from bakeoff.compare.audits import LittlesLaw
+from bakeoff.compare.cell_form import CellForm
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.faults import ANSWERS, RECORDS, Source
+from bakeoff.compare.lost import ENOUGH
+from bakeoff.compare.metric import Metric
+from bakeoff.compare.model import Advisory, Audit, Gate, KindSummary
+from bakeoff.store.records import RunRecord, Summary, TrialRecord
 
 
-@dataclass(frozen=True)
 class ComparePart:
-    """The part of a kind for comparisons; the defaults do for any kind."""
+    """The part of a kind for comparisons: derive from it, and set or override what differs.
+
+    ``work`` is what its operations are called in sentences. ``faults`` are what makes a contender lose outright, in the
+    order of printing. ``wrong`` are the classes of errors that are wrong answers, and no refusals; ``error_words`` are
+    its words for classes whose names would mislead. From a mean of ``enough`` operations on a client without any was
+    starved. ``cells`` is how its cells are told, where trials are made of cells. ``gates_of_its_own`` and
+    ``audits_of_its_own`` name what `gates` and `same_work` may find beyond the general ones.
+    """
+
+    work: str = "operations"
+    faults: Sequence[Source] = (RECORDS, ANSWERS)
+    wrong: Sequence[str] = ("wrong_status", "protocol")
+    error_words: Mapping[str, str] = {}
+    enough: int = ENOUGH
+    cells: CellForm | None = None
+    gates_of_its_own: Sequence[str] = ()
+    audits_of_its_own: Sequence[str] = ()
+
+    def response(self, trial: TrialRecord) -> Summary:
+        """Response times in ns, as the kind means them: those of single operations."""
+        return trial.service
+
+    def moved_bytes(self, trial: TrialRecord) -> int:
+        """What counts as throughput: bytes in both directions."""
+        return trial.bytes_in + trial.bytes_out
+
+    def rates(self, plan: dict[str, Any]) -> tuple[Metric, ...]:
+        """The rates of a run of ``plan``, the primary one first."""
+        return (metrics.operations_rate(self.work),)
+
+    def endpoints(self, run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -> tuple[Metric, ...]:
+        """The metrics of ``run``, the primary one first; ``general`` are `rates`, throughput and response times."""
+        return general
+
+    def implied_sessions(self, trial: TrialRecord, law: LittlesLaw) -> float | None:
+        """The sessions that rate and times imply; None when they cannot tell."""
+        return audits.implied_sessions(trial, law)
+
+    def law_tolerance(self, trial: TrialRecord, law: LittlesLaw) -> float:
+        """How far `implied_sessions` may be off, as a share."""
+        return audits.law_tolerance(trial, law)
+
+    def same_work(self, run: RunRecord, cube: Cube) -> Audit | None:
+        """The audit that all contenders did the same work; None when there is nothing to hold them to. Trials made of
+        cells have one of their own, and this is not asked.
+        """
+        return audits.same_content(cube)
+
+    def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
+        """Validity checks beyond the general ones, of a contender that is ``ahead`` or behind."""
+        return []
+
+    def advice(self, run: RunRecord) -> list[Advisory]:
+        """What a reader must know of such a run beyond what holds for any."""
+        return []
+
+    def summary(self, run: RunRecord) -> KindSummary | None:
+        """What a comparison tells beside its curves."""
+        return None
 
 
 DEFAULT = ComparePart()

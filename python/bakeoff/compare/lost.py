@@ -22,11 +22,12 @@ Marks = NDArray[np.bool_]
 
 # A loss counts as at least this many times slower.
 LOSS = 10.0
+# No ratio is told beyond e to this power, which still is a number.
+FARTHEST = 600.0
 # A client with less than this share of the mean client is starved; so is one without any operation.
 STARVED_SHARE = 0.01
 # The fewest operations of the mean client from which a client without any was starved and not only unlucky.
 ENOUGH = 10
-APP = "app"
 NAMED = 3
 
 
@@ -59,25 +60,26 @@ def broke(trial: TrialRecord) -> bool:
     return trial.state == "failed" or (trial.state == OK and trial.operations == 0)
 
 
-def starved_clients(trial: TrialRecord, kind: str) -> tuple[int, ...]:
+def starved_clients(trial: TrialRecord, enough: int) -> tuple[int, ...]:
     """The clients of ``trial`` that got nothing, or next to nothing, while others were served.
 
-    Of an application server every client without a transaction; elsewhere a short trial may leave one without any.
+    A client without any operation counts where the mean client has ``enough`` of them: a short trial may leave one
+    without.
     """
     if not trial.operations or len(trial.per_client) < 2:
         return ()
     mean = trial.operations / len(trial.per_client)
-    nothing = kind == APP or mean >= ENOUGH
+    nothing = mean >= enough
     return tuple(
         c.client for c in trial.per_client if (c.operations == 0 and nothing) or 0 < c.operations < STARVED_SHARE * mean
     )
 
 
-def lost_trial(trial: TrialRecord, kind: str) -> str:
+def lost_trial(trial: TrialRecord, enough: int) -> str:
     """Why the contender lost this trial; empty when it did not."""
     if broke(trial):
         return trial.reason or "not one operation succeeded"
-    starved = starved_clients(trial, kind) if trial.state == OK else ()
+    starved = starved_clients(trial, enough) if trial.state == OK else ()
     return f"{clients_words(starved, trial.mix_clients)} got (next to) nothing" if starved else ""
 
 
@@ -96,7 +98,7 @@ def bounded(bottom: Logs, top: Logs, lost: tuple[Marks, Marks], higher_is_better
     below, above = lost
     both = np.isfinite(bottom) & np.isfinite(top) & ~below & ~above
     with np.errstate(invalid="ignore"):  # nothing over nothing, which is not taken
-        logs = np.where(both, top - bottom, np.nan)
+        logs = np.where(both, np.clip(top - bottom, -FARTHEST, FARTHEST), np.nan)
     widest = float(np.abs(logs[both]).max(initial=0.0))
     bound = max(math.log(LOSS), widest)
     sign = 1.0 if higher_is_better else -1.0

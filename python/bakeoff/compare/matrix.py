@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare import matrix_words, wording
+from bakeoff.compare.cell_form import AXES, SIZES, Axis, CellForm
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.intervals import shown
@@ -19,7 +20,6 @@ from bakeoff.compare.lost import PairLogs
 from bakeoff.compare.matrix_find import crossings, outliers, regimes
 from bakeoff.compare.matrix_model import (
     Average,
-    Axis,
     CellRatio,
     CellState,
     Matrix,
@@ -30,7 +30,8 @@ from bakeoff.compare.matrix_model import (
 )
 from bakeoff.compare.regions import SMALL_OFFICE, Region
 from bakeoff.compare.surface import CellKey, Surface, build_surface, weights_over, whole
-from bakeoff.stats import MINIMUM_BLOCKS, RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
+from bakeoff.stats import RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
+from bakeoff.thresholds import MINIMUM_BLOCKS
 
 Floats = NDArray[np.float64]
 Q = 0.05
@@ -48,6 +49,7 @@ def compare_matrix(
 
     Contenders ``in_memory`` have no cache in front of something slower.
     """
+    form = cube.kind.cells or SIZES
     surfaces = [surface for mix in cube.mixes if (surface := build_surface(cube, mix)).keys]
     found = []
     for pair in combinations(range(len(cube.contenders)), 2):
@@ -59,9 +61,9 @@ def compare_matrix(
         q_values = benjamini_hochberg(np.concatenate([work.tested_p() for work in works]))
         start = 0
         for work in works:
-            found.append(work.result(q_values[start : start + len(work.surface.keys)], kind))
+            found.append(work.result(q_values[start : start + len(work.surface.keys)], form))
             start += len(work.surface.keys)
-    return Matrix(kind, len(cube.blocks), tuple(found), weights) if found else None
+    return Matrix(kind, form, len(cube.blocks), tuple(found), weights) if found else None
 
 
 @dataclass(frozen=True)
@@ -106,13 +108,13 @@ class _Work:
         lost = self.pair.lost[0] | self.pair.lost[1] | self.pair.ties
         return np.where(lost, np.nan, self.logs)
 
-    def result(self, q_values: Floats, kind: str) -> SurfacePair:
+    def result(self, q_values: Floats, form: CellForm) -> SurfacePair:
         logs = self.logs
         cells = self._cells(self.rows, q_values, outliers(self.surface.keys, self.served()))
         lost = frozenset(np.flatnonzero((self.pair.lost[0] | self.pair.lost[1]).any(axis=1)).tolist())
         average = _Averages(cells, whole(logs), self.level, lost, self.surface.keys, self.weights)
         tests = tuple(dict.fromkeys(cell.test for cell in cells))
-        curves = [average.curve(test, axis) for test in ("", *tests) for axis in ("record", "file")]
+        curves = [average.curve(test, axis) for test in ("", *tests) for axis in AXES]
         overall = average.over("all cells", lambda cell: True)
         assert overall is not None
         pair = SurfacePair(
@@ -140,12 +142,12 @@ class _Work:
             summary=(),
             sentences=(),
         )
-        pair = replace(pair, sentences=matrix_words.tests(pair, kind))
-        told = matrix_words.summary(pair, kind)
+        pair = replace(pair, sentences=matrix_words.tests(pair, form))
+        summary = matrix_words.summary(pair, form)
         if self.weights is not None:
             measured = [self.surface.keys[at][1] for at in average._usable(lambda cell: True)]
-            told = (self.weights.sentence(measured), *told)
-        return replace(pair, summary=told)
+            summary = (self.weights.sentence(measured), *summary)
+        return replace(pair, summary=summary)
 
     def _cells(self, rows: RowRatios, q_values: Floats, odd: dict[int, str]) -> tuple[CellRatio, ...]:
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -23,22 +23,22 @@ NEIGHBOURS = 3
 CACHE_FALL, LEVEL = 3.0, 1.6
 
 
-def crossings(points: tuple[SizePoint, ...], told: bool) -> tuple[Crossing, ...]:
+def crossings(points: tuple[SizePoint, ...], by_interval: bool) -> tuple[Crossing, ...]:
     """Where the curve goes from one side of 1.00 to the other; points that show neither side do not count.
 
-    ``told``: there are blocks enough for intervals to tell the side. Otherwise the numbers alone do.
+    ``by_interval``: there are blocks enough for intervals to tell the side. Otherwise the numbers alone do.
     """
-    sides = [_side(point, told) for point in points]
+    sides = [_side(point, by_interval) for point in points]
     signed = [i for i, side in enumerate(sides) if side]
     return tuple(
-        Crossing(points[i].size_kib, points[j].size_kib, _near(points[i : j + 1]), sides[i] > 0, told)
+        Crossing(points[i].size_kib, points[j].size_kib, _near(points[i : j + 1]), sides[i] > 0, by_interval)
         for i, j in pairwise(signed)
         if sides[i] != sides[j]
     )
 
 
-def _side(point: SizePoint, told: bool) -> int:
-    if not told:
+def _side(point: SizePoint, by_interval: bool) -> int:
+    if not by_interval:
         return 0 if abs(math.log(point.ratio)) < NEUTRAL else (1 if point.ratio > 1.0 else -1)
     return 1 if point.low > 1.0 else -1 if point.high < 1.0 else 0
 

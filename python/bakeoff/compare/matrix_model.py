@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bakeoff.compare.cell_form import Axis, CellForm
 from bakeoff.compare.file_weights import FileWeights
 
 CellState = Literal["ahead", "behind", "tied", "open", "void", "skipped"]
-Axis = Literal["record", "file"]
 
 
 @dataclass(frozen=True)
@@ -156,9 +156,12 @@ class SurfacePair:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The comparison of a suite whose trials are made of cells: one entry for each pair and number of clients."""
+    """The comparison of a suite whose trials are made of cells: one entry for each pair and number of clients, and how
+    its cells are named and told.
+    """
 
     kind: str
+    form: CellForm
     blocks: int
     pairs: tuple[SurfacePair, ...]
     weights: FileWeights | None = None
@@ -172,7 +175,13 @@ class Matrix:
             rows = [[_short(getattr(cell, name)) for name in columns] for cell in pair.cells]
             found.append({**plain, "cells": {"columns": columns, "rows": rows}})
         weights = None if self.weights is None else _all_short(self.weights.to_dict())
-        return {"kind": self.kind, "blocks": self.blocks, "weights": weights, "pairs": found}
+        return {
+            "kind": self.kind,
+            "form": dataclasses.asdict(self.form),
+            "blocks": self.blocks,
+            "weights": weights,
+            "pairs": found,
+        }
 
 
 def _short(value: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_model import Average, Axis, Crossing, Regime, SizeCurve, SizePoint, SurfacePair
+from bakeoff.compare.cell_form import CellForm, SizeAxis
+from bakeoff.compare.matrix_model import Average, Crossing, Regime, SizeCurve, SizePoint, SurfacePair
 
 TITLES = {
     "write": "write",
@@ -24,7 +25,6 @@ TITLES = {
     "repwrite": "re-pwrite",
     "repread": "re-pread",
 }
-BLOCKS = "file-blocks"
 # Curves within 1 % of level are not worth their ends.
 FLAT = 0.01
 WEIGHTED = ", weighted by file sizes"
@@ -61,20 +61,16 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
 
 
-def summary(pair: SurfacePair, kind: str) -> tuple[str, ...]:
+def summary(pair: SurfacePair, form: CellForm) -> tuple[str, ...]:
     """The surface as a whole: cells won, the region of small files, crossings, cached cells and outliers."""
     found = [f"{pair.contender} against {pair.baseline}, {won(pair.overall, pair)}."]
     found += [f"In the {region.words} {pair.contender} is {_overall(region.average)}." for region in pair.regions]
-    axes: tuple[tuple[Axis, str], ...] = (("record", "record size"), ("file", "file size"))
-    if kind == BLOCKS:
-        if pair.overall.cells > 1:
-            found.append(f"Over all cells {percent_of(pair.overall, pair)}.")
-        axes = (("record", "block size"),)
-    for axis, word in axes:
-        curve = pair.curve("", axis)
+    if form.percent and pair.overall.cells > 1:
+        found.append(f"Over all cells {percent_of(pair.overall, pair)}.")
+    for axis in form.axes:
+        curve = pair.curve("", axis.key)
         if curve:
-            what = "patterns" if kind == BLOCKS else "tests"
-            found.append(f"By {word}, over all {what}: {pair.contender} is {_along(curve, kind)}.")
+            found.append(f"By {axis.name}, over all {form.tests}: {pair.contender} is {_along(curve, axis)}.")
     cached = pair.cached_cells
     if cached:
         left = f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached else "no other is left"
@@ -107,15 +103,15 @@ def won(average: Average, pair: SurfacePair) -> str:
     return f"{wording.plural(average.cells, 'cell')}: {wording.names(shares)}"
 
 
-def tests(pair: SurfacePair, kind: str) -> tuple[str, ...]:
+def tests(pair: SurfacePair, form: CellForm) -> tuple[str, ...]:
     """A sentence for each test."""
     found = []
     for average in pair.tests:
-        curve = pair.curve(average.name, "record") or pair.curve(average.name, "file")
+        known = ((axis, pair.curve(average.name, axis.key)) for axis in form.axes)
+        along = next((f"; {_along(curve, axis)}" for axis, curve in known if curve), "")
         name = title(average.name)
         name = f"{name[0].upper()}{name[1:]}"
-        along = f"; {_along(curve, kind)}" if curve else ""
-        if kind == BLOCKS:
+        if form.percent:
             found.append(f"{name}: {percent_of(average, pair)}{along}.")
         else:
             found.append(f"{name}: {pair.contender} is {_overall(average)}{along}.")
@@ -138,18 +134,18 @@ def percent_of(average: Average, pair: SurfacePair) -> str:
     return f"{pair.contender} reaches {mean} of {pair.baseline} on average (geometric), from {low} to {high}"
 
 
-def _along(curve: SizeCurve, kind: str) -> str:
+def _along(curve: SizeCurve, axis: SizeAxis) -> str:
     """The curve in words: where it is ahead and behind, or its ends when it keeps to one side."""
     if not curve.crossings:
         ends = sorted((min(curve.points, key=_ratio), max(curve.points, key=_ratio)), key=lambda p: p.size_kib)
         flat = all(abs(math.log(point.ratio)) < FLAT for point in ends)
-        found = "within 1 % at all sizes" if flat else ", ".join(_at(point, curve.axis, kind) for point in ends)
+        found = "within 1 % at all sizes" if flat else ", ".join(_at(point, axis) for point in ends)
         both = not flat and min(point.ratio for point in ends) < 1.0 < max(point.ratio for point in ends)
         # One of the two sides may be chance: then where 1.00 is crossed cannot be said.
         return f"{found}; {'no crossing of 1.00 is shown' if both else 'no crossing of 1.00'}"
     first, crossing = curve.points[0], curve.crossings[0]
-    parts = [_at(first, curve.axis, kind)] if abs(first.ratio - 1.0) >= 0.0005 else []
-    parts.append(_crossed(crossing, curve.axis, kind))
+    parts = [_at(first, axis)] if abs(first.ratio - 1.0) >= 0.0005 else []
+    parts.append(_crossed(crossing, axis))
     more = curve.crossings[1:]
     if len(more) > 1:
         parts.append(f"then {len(more)} more crossings")
@@ -162,19 +158,14 @@ def _ratio(point: SizePoint) -> float:
     return point.ratio
 
 
-def _sized(kib: float, axis: Axis, kind: str) -> str:
-    """ "4 KiB records", "1 MiB files", "block size 512 B"."""
-    return f"block size {size(kib)}" if kind == BLOCKS else f"{size(kib)} {axis}s"
+def _at(point: SizePoint, axis: SizeAxis) -> str:
+    return f"{faster(point.ratio)} at {axis.at.format(size(point.size_kib))}"
 
 
-def _at(point: SizePoint, axis: Axis, kind: str) -> str:
-    return f"{faster(point.ratio)} at {_sized(point.size_kib, axis, kind)}"
-
-
-def _crossed(crossing: Crossing, axis: Axis, kind: str) -> str:
+def _crossed(crossing: Crossing, axis: SizeAxis) -> str:
     now, before = ("behind", "ahead") if crossing.falls else ("ahead", "behind")
     return (
-        f"{now} from {_sized(crossing.first_kib, axis, kind)} on (last {before} at {size(crossing.last_kib)}, "
+        f"{now} from {axis.at.format(size(crossing.first_kib))} on (last {before} at {size(crossing.last_kib)}, "
         f"1.00 is crossed near {size(crossing.near_kib, 2)}{_shown(crossing)})"
     )
 

@@ -10,16 +10,15 @@ import dataclasses
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from bakeoff.compare.mail_model import MailSummary
 from bakeoff.compare.matrix_model import Matrix
 
 SCHEMA = "bakeoff-comparison/1"
 
 VerdictKind = Literal["better", "equivalent", "near_margin", "inconclusive", "withheld", "disqualified", "too_few"]
 GateLevel = Literal["red", "amber"]
-# Every gate and audit there is; `tests/unit/compare/test_every_gate_and_audit.py` trips each one alone.
+# Every general gate and audit; kinds name theirs. `tests/unit/compare/test_every_gate_and_audit.py` trips each alone.
 GateName = Literal[
     "wrong content",
     "different content",
@@ -29,14 +28,13 @@ GateName = Literal[
     "wrong answers",
     "errors",
     "generator",
-    "generator starved",
+    "generator waited",
     "Little's law",
     "blocks",
     "different pages",
-    "smaller mail",
     "stale connections",
 ]
-AuditName = Literal["Little's law", "Ledger", "Counts", "Bytes", "Rates", "Same content"]
+AuditName = Literal["Little's law", "Counts", "Bytes", "Rates", "Same content"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Gate:
     one that it speaks of.
     """
 
-    name: GateName
+    name: str
     level: GateLevel
     text: str
     contender: str
@@ -189,7 +187,7 @@ class ContenderSummary:
 
     ``saturation_clients`` is None when the curve was not seen to flatten. ``hung_operations`` never ended, in
     ``hung_trials`` trials; there may be trials without a count. ``generator_wait_share`` is the largest share of
-    a window that the generator waited for a processor, over the ``generator_starved`` trials.
+    a window that the generator waited for a processor, over the ``generator_waited`` trials.
     """
 
     name: str
@@ -214,7 +212,7 @@ class ContenderSummary:
     error_share: float
     fairness_lowest: float
     generator_limited: int
-    generator_starved: int
+    generator_waited: int
     generator_wait_share: float
     hung_operations: int
     hung_trials: int
@@ -265,7 +263,7 @@ class AuditTrial:
 class Audit:
     """A check made on every usable trial. ``worst`` is the largest relative deviation seen."""
 
-    name: AuditName
+    name: str
     what: str
     checked: int
     not_applicable: int
@@ -315,9 +313,17 @@ class Sentence:
 
 
 @dataclass(frozen=True)
+class KindSummary:
+    """What a kind of suite tells of a run beside the curves; ``key`` is its name in JSON."""
+
+    key: ClassVar[str] = ""
+
+
+@dataclass(frozen=True)
 class Comparison:
     """All that a report says about who is faster; ``headline`` is the result in sentences, first one
-    first, ``headline_kinds`` the kind of each. ``matrix`` is there for suites whose trials are made of cells.
+    first, ``headline_kinds`` the kind of each. ``matrix`` is there for suites whose trials are made of cells; ``own``
+    is what the kind of suite tells besides.
     """
 
     schema: str
@@ -332,12 +338,14 @@ class Comparison:
     audits: tuple[Audit, ...]
     warnings: tuple[Advisory, ...]
     matrix: Matrix | None = None
-    mail: MailSummary | None = None
+    own: KindSummary | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
-        rest = dataclasses.asdict(dataclasses.replace(self, matrix=None))
-        plain = _plain({**rest, "matrix": self.matrix.to_dict() if self.matrix else None})
+        rest = dataclasses.asdict(dataclasses.replace(self, matrix=None, own=None))
+        del rest["own"]
+        own = {} if self.own is None else {self.own.key: dataclasses.asdict(self.own)}
+        plain = _plain({**rest, "matrix": self.matrix.to_dict() if self.matrix else None, **own})
         assert isinstance(plain, dict)
         return plain
 

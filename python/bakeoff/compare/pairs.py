@@ -18,7 +18,6 @@ from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
 from bakeoff.compare.surface import mean_logs
 from bakeoff.stats import (
-    MINIMUM_BLOCKS,
     Decision,
     PairedRatio,
     blocks_for_difference,
@@ -33,6 +32,7 @@ from bakeoff.stats import (
     simultaneous_bands,
     trapezoid_weights,
 )
+from bakeoff.thresholds import MINIMUM_BLOCKS
 
 Logs = NDArray[np.float64]
 

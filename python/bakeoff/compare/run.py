@@ -6,19 +6,17 @@ from collections import Counter
 
 from bakeoff.compare.advice import advise
 from bakeoff.compare.audits import audit_all, different_content, littles_law
-from bakeoff.compare.content import differences
+from bakeoff.compare.content import differences, facts_of
 from bakeoff.compare.cube import Cube, build_cube, lost_trials
 from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.faults import disqualified, faults_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.headline import headline
-from bakeoff.compare.mail import mail_summary
 from bakeoff.compare.matrix import compare_matrix
-from bakeoff.compare.metrics import metrics_of, work_word
+from bakeoff.compare.metrics import metrics_of
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.compare.regions import regions_of
-from bakeoff.compare.settings import only_heads
 from bakeoff.compare.starved import starved
 from bakeoff.compare.surface import has_cells, lost_cells
 from bakeoff.errors import PlanError
@@ -43,11 +41,10 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         raise PlanError(f"delta must lie between 0 % and 100 %, not {smallest:.0%}: give it as 5% or 0.05")
     cube = build_cube(run, first)
     measured = metrics_of(run, cube)
-    little = littles_law(run)
-    work = work_word(run.kind)
+    little = littles_law(run, cube.kind)
     wrong = faults_of(run)
-    audits = audit_all(cube, little, bodies=not only_heads(run.plan))
-    judge = Judge(cube, little, smallest, work, run.kind, wrong, different_content(cube, audits), differences(run))
+    audits = audit_all(run, cube, little)
+    judge = Judge(cube, little, smallest, wrong, different_content(cube, audits), differences(run))
     pairs = compare_pairs(cube, measured, judge, LEVEL)
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
@@ -67,16 +64,15 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         left_out=cube.left_out,
         lost=(*lost_trials(cube), *lost_cells(cube)),
         audits=audits,
-        warnings=advise(run, cube, contenders, pairs, audits),
+        warnings=advise(run, cube, info, contenders, pairs, audits),
         matrix=matrix,
-        mail=mail_summary(run),
+        own=cube.kind.summary(run),
     )
 
 
 def _in_memory(run: RunRecord) -> frozenset[str]:
     """Contenders whose files lie in memory: tmpfs and its like."""
-    facts = (run.environment.get("content") or {}).get("contenders") or {}
-    return frozenset(name for name, known in facts.items() if (known or {}).get("carrier") == "memory")
+    return frozenset(c.name for c in run.contenders if facts_of(run, c.name).get("carrier") == "memory")
 
 
 def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: str) -> RunInfo:
@@ -88,7 +84,7 @@ def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: st
         plan_hash=run.plan_hash,
         created_at=run.created_at,
         finished_at=run.finished_at,
-        work=work_word(run.kind),
+        work=cube.kind.work,
         rate_unit=rate_unit,
         mixes=cube.mixes,
         blocks_planned=run.blocks_planned,

@@ -11,10 +11,11 @@ def flag(plan: dict[str, Any], name: str) -> bool:
     return isinstance(settings, dict) and settings.get(name) is True
 
 
-def only_heads(plan: dict[str, Any]) -> bool:
-    """Whether the requests of a web plan are HEAD, whose replies have no body."""
+def text(plan: dict[str, Any], name: str) -> str:
+    """The setting ``name`` as it is written; empty when it is none."""
     settings = plan.get("settings")
-    return isinstance(settings, dict) and settings.get("method") == "HEAD"
+    value = settings.get(name) if isinstance(settings, dict) else None
+    return value if isinstance(value, str) else ""
 
 
 def number(plan: dict[str, Any], name: str, default: float) -> float:

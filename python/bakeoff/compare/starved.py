@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bakeoff.compare import wording
 from bakeoff.compare.cube import blamed
 from bakeoff.compare.lost import NAMED, clients_words, starved_clients
 from bakeoff.compare.surface import cell_name, starving_cells
+from bakeoff.kinds import compare_part
+from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import RunRecord, TrialRecord
 
 
 def starved(run: RunRecord) -> tuple[str, ...]:
     """A sentence for each contender that starved clients."""
+    enough = compare_part(run.kind).enough
     found = []
     for contender in run.contenders:
         trials = blamed([trial for trial in run.trials if trial.contender == contender.name])
-        hit = [trial for trial in trials if starved_clients(trial, run.kind)]
+        hit = [trial for trial in trials if starved_clients(trial, enough)]
         if hit:
-            found.append(_sentence(contender.name, hit, len(trials), run.kind))
+            found.append(_sentence(contender.name, hit, len(trials), enough))
         in_cells = [(trial, *one) for trial in trials for one in starving_cells(trial)]
         if in_cells:
             found.append(_in_cells(contender.name, in_cells))
     return tuple(found)
 
 
-def _sentence(name: str, hit: list[TrialRecord], of: int, kind: str) -> str:
-    listed = "; ".join(_one(trial, kind) for trial in hit[:NAMED])
+def _sentence(name: str, hit: list[TrialRecord], of: int, enough: int) -> str:
+    listed = "; ".join(_one(trial, enough) for trial in hit[:NAMED])
     more = f"; and {len(hit) - NAMED} more" if len(hit) > NAMED else ""
     return f"{name} starved clients in {len(hit)} of {wording.plural(of, 'trial')}: {listed}{more}."
 
 
-def _one(trial: TrialRecord, kind: str) -> str:
-    clients = starved_clients(trial, kind)
+def _one(trial: TrialRecord, enough: int) -> str:
+    clients = starved_clients(trial, enough)
     none = all(c.operations == 0 for c in trial.per_client if c.client in clients)
     nothing = "nothing" if none else "next to nothing"
     return f"{clients_words(clients, trial.mix_clients)} got {nothing} in block {trial.block}"
 
 
-def _in_cells(name: str, hit: list[tuple[TrialRecord, dict[str, Any], tuple[int, ...]]]) -> str:
+def _in_cells(name: str, hit: list[tuple[TrialRecord, CellFigures, tuple[int, ...]]]) -> str:
     listed = "; ".join(
-        f"{cell_name(cell)}, block {trial.block}: {clients_words(idle, len(cell['per_client']))}"
+        f"{cell_name(cell)}, block {trial.block}: {clients_words(idle, len(cell.per_client))}"
         for trial, cell, idle in hit[:NAMED]
     )
     more = f"; and {len(hit) - NAMED} more" if len(hit) > NAMED else ""

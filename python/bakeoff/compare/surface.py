@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from bakeoff.compare.cube import Cube
 from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.lost import ENOUGH, STARVED_SHARE, PairLogs, bounded, clients_words
 from bakeoff.compare.model import Lost
+from bakeoff.store.figures import CellFigures, Figures
 from bakeoff.store.records import RunRecord, TrialRecord
 
 # A client of a cell that all others ended in less time may only have woken up late.
@@ -49,15 +49,14 @@ class Surface:
         return bounded(logs[baseline], logs[contender], (self.lost[baseline], self.lost[contender]))
 
 
-def cells_of(trial: TrialRecord) -> list[dict[str, Any]]:
-    """The cells of a trial; an empty list for suites without."""
-    cells = trial.workload.get("cells")
-    return [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []
+def cells_of(trial: TrialRecord) -> tuple[CellFigures, ...]:
+    """The cells of a trial; none for suites without."""
+    return trial.figures(Figures).cells or ()
 
 
 def file_sizes_of(run: RunRecord) -> frozenset[int]:
     """The file sizes in bytes of all cells that any trial was asked for."""
-    return frozenset(int(cell["file_bytes"]) for t in run.trials for cell in cells_of(t) if cell.get("file_bytes"))
+    return frozenset(cell.file_bytes for t in run.trials for cell in cells_of(t) if cell.file_bytes)
 
 
 def has_cells(trials: Iterable[TrialRecord]) -> bool:
@@ -65,52 +64,51 @@ def has_cells(trials: Iterable[TrialRecord]) -> bool:
     return any(cells_of(trial) for trial in trials)
 
 
-def key_of(cell: dict[str, Any]) -> CellKey:
+def key_of(cell: CellFigures) -> CellKey:
     """Test, file size and record size in bytes."""
-    return str(cell.get("test", "")), cell.get("file_bytes"), cell.get("record_bytes")
+    return cell.test, cell.file_bytes, cell.record_bytes
 
 
-def is_empty(cell: dict[str, Any]) -> bool:
+def is_empty(cell: CellFigures) -> bool:
     """The contender was asked for this cell and moved nothing in its time: a result, unlike a cell that was skipped."""
-    if cell.get("empty") is not None:
+    if cell.empty is not None:
         # Few long transfers are measured over the whole cell, with its ramp: those have a rate.
-        return bool(cell["empty"]) and not (cell.get("rate_kib_s") or 0.0) > 0.0
-    if cell.get("skipped"):
-        return str(cell["skipped"]).startswith("no transfer ended")
-    return cell.get("operations") == 0 and not cell.get("damaged")
+        return cell.empty and not (cell.rate_kib_s or 0.0) > 0.0
+    if cell.skipped:
+        return cell.skipped.startswith("no transfer ended")
+    return cell.operations == 0 and not cell.damaged
 
 
-def idle_clients(cell: dict[str, Any]) -> tuple[int, ...]:
+def idle_clients(cell: CellFigures) -> tuple[int, ...]:
     """The clients that got nothing, or next to nothing, of a cell in which the others were served; by position.
 
     As in a whole trial, few operations say nothing, nor does a cell that is over before a late client has woken up:
     that is this machine's doing.
     """
-    moved = [int(one[0]) for one in cell.get("per_client") or () if isinstance(one, (list, tuple)) and one]
-    if cell.get("skipped") or len(moved) < 2 or (cell.get("operations") or 0) < ENOUGH * len(moved):
+    moved = [moved_bytes for moved_bytes, _ in cell.per_client]
+    if cell.skipped or len(moved) < 2 or (cell.operations or 0) < ENOUGH * len(moved):
         return ()
-    if (cell.get("elapsed_s") or 0.0) < LATE_S and not cell.get("stretched"):
+    if (cell.elapsed_s or 0.0) < LATE_S and not cell.stretched:
         return ()
     least = STARVED_SHARE * sum(moved) / len(moved)
     return tuple(client for client, moved_bytes in enumerate(moved) if moved_bytes < least)
 
 
-def starving_cells(trial: TrialRecord) -> list[tuple[dict[str, Any], tuple[int, ...]]]:
+def starving_cells(trial: TrialRecord) -> list[tuple[CellFigures, tuple[int, ...]]]:
     """The cells of a trial in which clients were starved, with these."""
     return [(cell, idle) for cell in cells_of(trial) if (idle := idle_clients(cell))]
 
 
-def is_lost(cell: dict[str, Any]) -> bool:
+def is_lost(cell: CellFigures) -> bool:
     """The contender moved nothing in this cell, or nothing for some of the clients: both are a loss of the cell."""
     return is_empty(cell) or bool(idle_clients(cell))
 
 
-def rate_of(cell: dict[str, Any]) -> float:
+def rate_of(cell: CellFigures) -> float:
     """KiB/s; NaN for a cell that was skipped, that delivered damaged records, or that has no rate."""
-    rate = cell.get("rate_kib_s")
-    if cell.get("skipped") or cell.get("damaged") or not isinstance(rate, (int, float)):
+    if cell.skipped or cell.damaged or not cell.rate_kib_s:
         return math.nan
-    return float(rate) if rate > 0.0 and math.isfinite(rate) else math.nan
+    return cell.rate_kib_s
 
 
 def build_surface(cube: Cube, clients: int) -> Surface:
@@ -137,11 +135,11 @@ def build_surface(cube: Cube, clients: int) -> Surface:
             rates[at[0], at[1], b] = rate_of(cell)
             if is_lost(cell):
                 lost[at[0], at[1], b] = True
-            elif cell.get("skipped"):
-                skipped[at] = str(cell["skipped"])
-            elif cell.get("damaged"):
-                void[at] = f"{cube.contenders[c]} gave back {cell['damaged']:,} damaged records"
-            cached[at] += cell.get("cached") is True
+            elif cell.skipped:
+                skipped[at] = cell.skipped
+            elif cell.damaged:
+                void[at] = f"{cube.contenders[c]} gave back {cell.damaged:,} damaged records"
+            cached[at] += cell.cached is True
     measured = np.isfinite(rates).sum(axis=2)
     often = frozenset(at for at, times in cached.items() if times and 2 * times >= measured[at])
     return Surface(cube.contenders, clients, keys, rates, lost, skipped, void, often)
@@ -238,13 +236,13 @@ def lost_cells(cube: Cube) -> tuple[Lost, ...]:
     )
 
 
-def _why_lost(cell: dict[str, Any]) -> str:
+def _why_lost(cell: CellFigures) -> str:
     if is_empty(cell):
         return "no transfer ended in its time"
-    return f"{clients_words(idle_clients(cell), len(cell['per_client']))} got (next to) nothing"
+    return f"{clients_words(idle_clients(cell), len(cell.per_client))} got (next to) nothing"
 
 
-def cell_name(cell: dict[str, Any]) -> str:
+def cell_name(cell: CellFigures) -> str:
     """ "random read, 4 KiB" for people."""
     test, _, record = key_of(cell)
     return test.replace("_", " ") + (f", {record / 1024:g} KiB" if record else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 MISSING = "–"
 
@@ -124,7 +125,12 @@ def mixes(clients: tuple[int, ...]) -> str:
     return f"{len(clients)} mixes from {clients[0]} to {plural(clients[-1], 'client')}"
 
 
-def errors(classes: dict[str, int]) -> str:
+def error(name: str, words: Mapping[str, str]) -> str:
+    """A class of errors for people, by the ``words`` of a kind of suite where it has any: "short body"."""
+    return words.get(name, name.replace("_", " "))
+
+
+def errors(classes: dict[str, int], words: Mapping[str, str]) -> str:
     """Errors by class, most frequent first: "refused 120, short body 3"."""
     ranked = sorted(((name, number) for name, number in classes.items() if number), key=lambda item: -item[1])
-    return ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in ranked)
+    return ", ".join(f"{error(name, words)} {number:,}" for name, number in ranked)

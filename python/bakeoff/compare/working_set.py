@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bakeoff.compare import settings
 from bakeoff.compare.model import Advisory
 from bakeoff.compare.surface import cells_of
+from bakeoff.kinds import figures_of
+from bakeoff.store.figures import CacheState, Figures
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.units import format_size
 
@@ -12,29 +16,26 @@ from bakeoff.units import format_size
 TIMES = 3
 
 
-def working_set_bytes(trial: TrialRecord) -> int:
+def working_set_bytes(trial: TrialRecord, model: type[Figures]) -> int:
     """The largest set of files that the clients of a trial went through together; 0 where it is not known."""
-    if (touched := trial.workload.get("touched_bytes")) is not None:
-        return int(touched)
-    shared = "region_bytes" in trial.workload  # all clients on one file
-    sizes = [int(cell.get("file_bytes") or 0) for cell in cells_of(trial) if not cell.get("skipped")]
-    return max(sizes, default=0) * (1 if shared else trial.mix_clients)
+    return trial.figures(model).working_set_bytes(trial.mix_clients)
 
 
 def were_cold(trials: list[TrialRecord]) -> bool:
     """Whether the kernel showed this machine's cache empty before each cell, or the cell made its file itself. It
     cannot show the server's.
     """
-    caches = [cell.get("cache") or {} for t in trials for cell in cells_of(t) if not cell.get("skipped")]
-    shown = [cache.get("asked") == "cold" and cache.get("proved") is True for cache in caches]
-    fresh = [cache.get("asked") == "cold" and cache.get("name") == "fresh" for cache in caches]
+    caches = [cell.cache or CacheState() for t in trials for cell in cells_of(t) if not cell.skipped]
+    shown = [cache.asked == "cold" and cache.proved is True for cache in caches]
+    fresh = [cache.asked == "cold" and cache.name == "fresh" for cache in caches]
     return any(shown) and all(one or other for one, other in zip(shown, fresh, strict=True))
 
 
 def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[Advisory]:
     """A warning when the largest working set of ``trials`` fits into the memory of the client or of the server."""
-    largest = max((working_set_bytes(trial) for trial in trials), default=0)
-    own = int((run.environment.get("memory") or {}).get("memory_bytes") or run.environment.get("memory_bytes") or 0)
+    model = figures_of(run.kind)
+    largest = max((working_set_bytes(trial, model) for trial in trials), default=0)
+    own = _memory_bytes(run.environment)
     server = int(settings.number(run.plan, "server_memory", 0.0))
     past_client = settings.flag(run.plan, "direct") or were_cold(trials)
     places = [("this machine", 0 if past_client else own), ("the server", server)]
@@ -53,3 +54,12 @@ def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[Advisory
             f"For figures of disks use files of {format_size(TIMES * most)} or more together, or cold caches.",
         )
     ]
+
+
+def _memory_bytes(environment: dict[str, Any]) -> int:
+    memory = environment.get("memory")
+    for table in (memory if isinstance(memory, dict) else {}, environment):
+        found = table.get("memory_bytes")
+        if isinstance(found, (int, float)):
+            return int(found)
+    return 0

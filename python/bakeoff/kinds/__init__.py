@@ -3,12 +3,13 @@
     spec.py     what the engine is told                          the Pydantic twin of the engine's serde type
     plan.py     settings, addresses, the trial specification     `bakeoff.plan.kind.PlanPart`
     run.py      what must be true before timing, and in a trial  `bakeoff.run.kind.RunPart`
-    compare.py  words, endpoints, gates, figures                 `bakeoff.compare.kind.ComparePart`
+    figures.py  what its trials tell beside the usual counts     `bakeoff.store.figures.Figures`
+    compare.py  words, endpoints, gates                          `bakeoff.compare.kind.ComparePart`
     report.py   sections and sentences of its own                `bakeoff.report.kind.ReportPart`
 
 A part may import what its layer may, and is imported when that layer asks for it: a report never loads what runs
-trials. Outside of its folder no module names a kind. Compare and report have parts for kinds that have none, and for
-run files of kinds that this version does not know.
+trials. Outside of its folder no module names a kind. Compare, report and the store have parts for kinds
+that have none, and for run files of kinds that this version does not know.
 """
 
 from importlib import import_module
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from bakeoff.plan.kind import PlanPart
     from bakeoff.report.kind import ReportPart
     from bakeoff.run.kind import RunPart
+    from bakeoff.store.figures import Figures
 
 KINDS = ("web", "mail", "app", "file-matrix", "file-blocks", "file-mix")
 
@@ -36,6 +38,13 @@ def run_part(name: str) -> "RunPart":
     """What runs know of a kind. Raises PlanError when there is no such kind, or when it lacks this part."""
     part: RunPart = _needed(name, "run")
     return part
+
+
+def figures_of(name: str) -> "type[Figures]":
+    """The model of the figures of a kind's trials; the one of any kind for a kind without one, known or not."""
+    module = _module(name, "figures") if name in KINDS else None
+    model: type[Figures] = import_module(module or "bakeoff.store.figures").MODEL
+    return model
 
 
 def compare_part(name: str) -> "ComparePart":

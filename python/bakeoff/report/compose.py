@@ -9,7 +9,7 @@ from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Report, Tone
 from bakeoff.report.charts import unchecked
 from bakeoff.report.context import Context
-from bakeoff.report.sections import OVER_CLIENTS, SECTIONS
+from bakeoff.report.sections import builders
 from bakeoff.store.records import RunRecord
 
 VERDICTS: dict[str, tuple[str, Tone]] = {
@@ -27,8 +27,7 @@ def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False) -> R
     """All sections that have something to say about ``run``; of a matrix also ``surfaces``, when wanted."""
     context = Context(run, comparison, surfaces)
     with unchecked():
-        shown = [build for build in SECTIONS if not (context.one_surface and build in OVER_CLIENTS)]
-        sections = tuple(section for build in shown if (section := build(context)) is not None)
+        sections = tuple(section for build in builders(context) if (section := build(context)) is not None)
     verdict, tone = _verdict(comparison)
     info = comparison.run
     return Report(

@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from bakeoff.compare import wording
 from bakeoff.compare.cube import why_unusable
 from bakeoff.compare.model import Comparison, Curve, CurvePoint
+from bakeoff.kinds import compare_part, report_part
 from bakeoff.report.blocks import Column, Table
 from bakeoff.store.records import RunRecord, TrialRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.kind import ComparePart
+    from bakeoff.report.kind import ReportPart
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,16 @@ class Context:
     comparison: Comparison
     # Surfaces in three dimensions are wanted, too.
     surfaces: bool = False
+
+    @property
+    def kind(self) -> ReportPart:
+        """What reports know of the kind of suite."""
+        return report_part(self.run.kind)
+
+    @property
+    def compared(self) -> ComparePart:
+        """What comparisons know of the kind of suite."""
+        return compare_part(self.run.kind)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,3 +110,9 @@ def span(point: CurvePoint) -> str:
     if math.isnan(point.low):
         return wording.MISSING
     return f"{wording.figures(point.low)} – {wording.figures(point.high)}"
+
+
+def geometric_mean(values: list[int | None]) -> float:
+    """Of the values that are there and not 0; NaN without any."""
+    logs = [math.log(value) for value in values if value]
+    return math.exp(sum(logs) / len(logs)) if logs else math.nan

@@ -1,11 +1,39 @@
-"""What reports know of a kind of workload."""
+"""What reports know of a kind of suite. `DEFAULT` is what holds for a kind that does not say otherwise."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bakeoff.report.blocks import Section
+from bakeoff.report.context import Context
+
+Builder = Callable[[Context], Section | None]
 
 
-@dataclass(frozen=True)
 class ReportPart:
-    """The part of a kind for reports; the defaults do for any kind."""
+    """The part of a kind for reports: derive from it, and set or override what differs.
+
+    ``sections`` are its own, each with the id of the section that it follows. ``rate_curves`` are the metrics that are
+    charted first. ``told`` names the figures of its trials that its sections tell; those that nobody tells stand in a
+    table of their own, as do the operations unless ``tells_operations``.
+    """
+
+    sections: Sequence[tuple[str, Builder]] = ()
+    rate_curves: Sequence[str] = ("rate", "throughput")
+    told: frozenset[str] = frozenset()
+    tells_operations: bool = False
+
+    def hides(self, context: Context) -> frozenset[str]:
+        """Ids of general sections that would say nothing, or nothing right, of this run."""
+        return frozenset()
+
+    def audit_notes(self, context: Context) -> tuple[str, ...]:
+        """Sentences beside the audits."""
+        return ()
+
+    def method_note(self, context: Context) -> str:
+        """A sentence on what was asked, behind those on the suite."""
+        return ""
 
 
 DEFAULT = ReportPart()

@@ -15,7 +15,7 @@ from bakeoff.compare.model import Comparison, CurvePoint, PairComparison
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.report.terminal_mail import print_mail
 from bakeoff.report.terminal_matrix import print_matrix
-from bakeoff.stats import MINIMUM_BLOCKS
+from bakeoff.thresholds import MINIMUM_BLOCKS
 
 STYLES = {
     "loss": "bold red",

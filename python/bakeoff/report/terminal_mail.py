@@ -6,14 +6,15 @@ from rich.console import Console
 from rich.text import Text
 
 from bakeoff.compare.model import Comparison
+from bakeoff.kinds.mail.compare.summary import MailSummary
+from bakeoff.kinds.mail.report.words import book_lines, columns_of, mail_cells, saturation_words
 from bakeoff.report.fit import Sheet, fitted
-from bakeoff.report.mail_words import book_lines, columns_of, mail_cells, saturation_words
 from bakeoff.visible import visible
 
 
 def print_mail(comparison: Comparison, console: Console) -> None:
     """Nothing when the run has no mail."""
-    if comparison.mail is None:
+    if not isinstance(comparison.own, MailSummary):
         return
     table = Sheet("Mail at each mix (mean over blocks ± half of the 95 % interval; times in s)")
     table.column("clients")

@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from bakeoff.compare import wording
+from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.matrix_model import Average, Matrix, SurfacePair
-from bakeoff.compare.matrix_words import BLOCKS, WEIGHTED, title
+from bakeoff.compare.matrix_words import WEIGHTED, title
 from bakeoff.report.fit import Sheet, fitted
 
 STYLES = {1: "green", -1: "red", 0: ""}
@@ -18,7 +19,7 @@ STYLES = {1: "green", -1: "red", 0: ""}
 def print_matrix(matrix: Matrix, console: Console) -> None:
     """A table for each pair, then a sentence for each test."""
     for pair in matrix.pairs:
-        console.print(fitted(_table(pair, matrix.kind), console))
+        console.print(fitted(_table(pair, matrix.form), console))
         for sentence in pair.sentences:
             console.print(Text(sentence), soft_wrap=not console.is_terminal)
         for cell in pair.cells:
@@ -32,11 +33,11 @@ def _sizes(file_kib: float | None, record_kib: float | None) -> str:
     return "".join(f", {text}" for text in known)
 
 
-def _table(pair: SurfacePair, kind: str) -> Sheet:
+def _table(pair: SurfacePair, form: CellForm) -> Sheet:
     clients = f" at {wording.plural(pair.clients, 'client')}" if pair.clients > 1 else ""
     weighted = WEIGHTED if pair.overall.weighted else ""
     sheet = Sheet(f"{pair.contender} ÷ {pair.baseline}{clients}: geometric means of cells{weighted}")
-    sheet.column("pattern" if kind == BLOCKS else "test", numeric=False)
+    sheet.column(form.test, numeric=False)
     for name, spare in (("ratio", 0), ("95 % interval", 0), ("min", 2), ("max", 2), ("cells", 1)):
         sheet.column(name, spare=spare)
     for name in ("won", "lost", "tied"):

@@ -6,11 +6,12 @@ says nothing about the contender), failed (the contender failed), ok. Nothing is
 """
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Any
 
 from bakeoff.agents.result import SummaryResult, TrialResult
 from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
 from bakeoff.store import records
+from bakeoff.store.marks import BEYOND_LINK, GENERATOR_LIMITED, GENERATOR_WAITED, STUCK_OPERATIONS, UNBALANCED, Mark
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
     ClientRecord,
@@ -21,29 +22,13 @@ from bakeoff.store.records import (
     Summary,
     TrialRecord,
 )
+from bakeoff.thresholds import CEILING_SHARE, P99_OPERATIONS
 from bakeoff.units import format_share
 
 GENERATOR_BUSY_SHARE = 0.9
 GENERATOR_WAIT_SHARE = 0.05
-NEAR_CEILING_SHARE = 0.7
-P99_NEEDS_OPERATIONS = 368  # distribution-free upper 95 % bound of a 99th percentile
 LATE_START_P99_NS = 50_000_000
 STUCK_S = 1.0
-UNBALANCED: Final = "ledger-unbalanced"
-# Every mark there is; `tests/unit/run/test_every_mark.py` trips each one alone.
-Mark = Literal[
-    "ledger-unbalanced",
-    "beyond-link",
-    "generator-limited",
-    "generator-starved",
-    "near-ceiling",
-    "few-operations",
-    "starved-client",
-    "stuck-operations",
-    "late-start",
-    "generator-paused",
-    "stolen-time",
-]
 VOIDING = {
     "ports_exhausted": "the generator ran out of local ports: use keep_alive or more source_addresses",
     "too_many_files": "the generator ran out of open files: raise `ulimit -n`",
@@ -128,21 +113,21 @@ def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[Mar
     # Looking for replies in vain is no work: a thread that does it has room for more.
     busy_share = generator.cpu_share if generator.busy_share is None else generator.busy_share
     if busy_share > GENERATOR_BUSY_SHARE and not cpu_is_work:
-        found.append("generator-limited")
+        found.append(GENERATOR_LIMITED)
     if result.generator.run_delay_share > GENERATOR_WAIT_SHARE:
-        found.append("generator-starved")
-    if null_operations_per_s and rate > NEAR_CEILING_SHARE * null_operations_per_s:
+        found.append(GENERATOR_WAITED)
+    if null_operations_per_s and rate > CEILING_SHARE * null_operations_per_s:
         found.append("near-ceiling")
     if (result.workload or {}).get("beyond_link"):
-        found.append("beyond-link")
-    if 0 < result.operations < P99_NEEDS_OPERATIONS:
+        found.append(BEYOND_LINK)
+    if 0 < result.operations < P99_OPERATIONS:
         found.append("few-operations")
     counts = [c.operations for c in result.per_client]
     if result.operations >= 10 * len(counts) > 0 and min(counts) == 0:
         found.append("starved-client")
     # A hung operation ends neither in success nor in error within the window: it must not go unseen.
     if result.unfinished.oldest_s > max(STUCK_S, result.window_s / 2):
-        found.append("stuck-operations")
+        found.append(STUCK_OPERATIONS)
     late = result.generator.late_start.p99_ns
     if late is not None and late > LATE_START_P99_NS:
         found.append("late-start")

@@ -23,10 +23,9 @@ from bakeoff.stats.multiplicity import benjamini_hochberg, fcr_level, holm
 from bakeoff.stats.permutation import sign_flip_interval, sign_flip_p, smallest_sign_flip_p
 from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence, blocks_for_sign_flip
 from bakeoff.stats.rows import RowRatios, ratios_by_row
-from bakeoff.stats.verdict import MINIMUM_BLOCKS, Decision, decide
+from bakeoff.stats.verdict import Decision, decide
 
 __all__ = [
-    "MINIMUM_BLOCKS",
     "Bands",
     "Collapse",
     "Decision",

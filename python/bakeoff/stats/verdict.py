@@ -11,8 +11,7 @@ from typing import Literal
 
 from bakeoff.stats.intervals import PairedRatio
 from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence
-
-MINIMUM_BLOCKS = 6
+from bakeoff.thresholds import MINIMUM_BLOCKS
 
 Outcome = Literal["higher", "lower", "equivalent", "near_margin", "inconclusive", "too_few"]
 

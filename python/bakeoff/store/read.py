@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from bakeoff.errors import RunFileError
+from bakeoff.kinds import figures_of
 from bakeoff.store import seal
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.fields import DamagedError, Fields
+from bakeoff.store.marks import current
 from bakeoff.store.records import (
     INTERRUPTED,
     STATES,
@@ -121,6 +123,7 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
     run, plan = content.run, content.run.table("plan")
     if plan_hash(plan) != run.text("plan_hash"):
         raise DamagedError("the plan is not the one of its hash")
+    _check_figures(run.text("kind"), content.trials)
     return RunRecord(
         path=path,
         schema_version=connection.execute("PRAGMA user_version").fetchone()[0],
@@ -143,6 +146,16 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
         events=content.events,
         started_here=run.text_or_none("started_here"),
     )
+
+
+def _check_figures(kind: str, trials: tuple[TrialRecord, ...]) -> None:
+    """Read the figures that the kind tells of each trial: whoever asks for them later need not check."""
+    model = figures_of(kind)
+    try:
+        for trial in trials:
+            trial.figures(model)
+    except RunFileError as error:
+        raise DamagedError(str(error)) from error
 
 
 def _content(connection: sqlite3.Connection) -> _Content:
@@ -282,7 +295,7 @@ def _trial(planned: PlannedTrial, row: Fields, parts: Parts) -> TrialRecord:
         seed=planned.seed,
         state=row.one_of("state", STATES),
         reason=row.text("reason"),
-        marks=row.words("marks"),
+        marks=current(row.words("marks")),
         started_at=row.moment("started_at"),
         window_s=row.real("window_s"),
         operations=row.whole("operations"),

@@ -5,9 +5,11 @@ bodies and headers together, as received. Nothing here is computed from several 
 `bakeoff.compare`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from bakeoff.store.figures import F, Figures, parsed
 
 OK = "ok"
 FAILED = "failed"
@@ -87,7 +89,7 @@ class TrialRecord:
     `id` is the row in the run file, `order` the position in the run from 0. `state` is one of `STATES`,
     `reason` is empty when `state` is `ok`; `marks` are warnings that do not change the state.
     `generator_run_delay_share` is the share of the window that the load thread which waited longest spent
-    waiting for a processor.
+    waiting for a processor. `workload` is what the kind of suite tells of the trial; `figures` gives it typed.
     """
 
     id: int
@@ -122,6 +124,16 @@ class TrialRecord:
     fairness_jain: float
     workload: dict[str, Any]
     generator_run_delay_share: float = 0.0
+    _figures: list[Figures] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def figures(self, model: type[F]) -> F:
+        """The trial's own figures as ``model``, parsed once. Raises RunFileError when they do not fit it."""
+        for known in self._figures:
+            if isinstance(known, model):
+                return known
+        found = parsed(model, self.workload, f"trial {self.id}")
+        self._figures.append(found)
+        return found
 
     @property
     def errors_total(self) -> int:

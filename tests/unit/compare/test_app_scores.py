@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.scores import scores
+from bakeoff.kinds.app.compare.scores import scores
 from bakeoff.report.compose import compose
 from bakeoff.store.records import ClientRecord, RunRecord, StepRecord, TrialRecord
 from tests.unit.compare.synthetic import run, summary

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.metrics import metrics, work_word
+from bakeoff.compare.metrics import metrics
 from bakeoff.compare.model import Audit
+from bakeoff.kinds import compare_part
 from bakeoff.store.records import RunRecord, StepRecord, Summary
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip
@@ -35,8 +36,8 @@ def mix_run(outside_share: float = 0.0) -> RunRecord:
 
 @pytest.mark.parametrize("kind", ["file-matrix", "file-blocks", "file-mix"])
 def test_the_work_of_file_suites_is_file_operations(kind: str) -> None:
-    assert work_word(kind) == "file operations"
-    assert [work_word(other) for other in ("web", "mail", "app", "null")] == [
+    assert compare_part(kind).work == "file operations"
+    assert [compare_part(other).work for other in ("web", "mail", "app", "null")] == [
         "requests",
         "mail steps",
         "transactions",
@@ -66,12 +67,15 @@ def test_the_peak_of_blocks_is_in_megabytes() -> None:
 def test_the_mix_counts_bytes_in_both_directions_and_operations_beside() -> None:
     record = mix_run()
     trial = replace(record.trials[0], bytes_in=3_000_000, bytes_out=1_000_000, window_s=2.0)
-    found = {metric.key: metric for metric in metrics("file-mix")}
+    found = {metric.key: metric for metric in metrics(compare_part("file-mix"), {})}
     assert found["rate"].extract(trial) == pytest.approx(16.0)
     assert found["throughput"].extract(trial) == pytest.approx(2.0)
     assert found["operations"].extract(trial) == trial.operations_per_s
     kinds = ("web", "mail", "app", "file-blocks")
-    both = {kind: {metric.key: metric for metric in metrics(kind)}["throughput"].extract(trial) for kind in kinds}
+    both = {
+        kind: {metric.key: metric for metric in metrics(compare_part(kind), {})}["throughput"].extract(trial)
+        for kind in kinds
+    }
     assert both == {"web": 1.5, "mail": 2.0, "app": 2.0, "file-blocks": 2.0}, "a web client sends only questions"
 
 

@@ -57,8 +57,8 @@ def test_a_failed_trial_tells_too_and_a_voided_one_does_not() -> None:
 
 
 def starved(name: str) -> RunRecord:
-    record = change(run(), name, 4, (1, 2), marks=("generator-starved",), generator_run_delay_share=0.07)
-    return change(record, name, 4, (3,), marks=("generator-starved",), generator_run_delay_share=0.12)
+    record = change(run(), name, 4, (1, 2), marks=("generator-waited",), generator_run_delay_share=0.07)
+    return change(record, name, 4, (3,), marks=("generator-waited",), generator_run_delay_share=0.12)
 
 
 @pytest.mark.parametrize("name", ["nginx", "apache"])

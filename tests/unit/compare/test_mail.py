@@ -11,7 +11,7 @@ from rich.console import Console
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.faults import faults_of
-from bakeoff.compare.mail_limits import limits
+from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.report.compose import compose
 from bakeoff.report.terminal import print_summary
 from bakeoff.store.records import OperationRecord, RunRecord
@@ -51,7 +51,7 @@ def test_losses_are_the_first_lines_and_only_those_of_the_contender_that_lost() 
 def test_lines_of_losses_do_not_shift_the_colours_of_the_verdicts() -> None:
     record = run()
     lost = {"ledger": {"counts": {"accepted": 9, "lost": 1}, "balanced": True}}
-    record = replace(record, trials=tuple(replace(trial, workload=lost) for trial in record.trials))
+    record = replace(record, kind="mail", trials=tuple(replace(trial, workload=lost) for trial in record.trials))
     console = Console(file=io.StringIO(), width=400, force_terminal=True, color_system="standard", highlight=False)
     print_summary(compare_run(record), console)
     assert isinstance(console.file, io.StringIO)

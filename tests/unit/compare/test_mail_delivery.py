@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from bakeoff.compare import compare_run
-from bakeoff.compare.mail_delivery import deliveries
+from bakeoff.kinds.mail.compare.delivery import deliveries
 from bakeoff.report.compose import compose
 from bakeoff.report.terminal import print_comparison
 from bakeoff.store.records import RunRecord

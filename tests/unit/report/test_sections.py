@@ -126,7 +126,7 @@ def test_how_late_clients_began_is_shown() -> None:
 
 
 def test_the_generator_s_wait_for_a_processor_is_shown() -> None:
-    marks = ("generator-starved",)
+    marks = ("generator-waited",)
     record = change(run(blocks=2), "nginx", 8, (2,), marks=marks, generator_run_delay_share=0.0625)
     found = next(s for s in compose(record, compare_run(record)).sections if s.id == "generator")
     assert "waited up to 6.25 % of its time for a processor in 1 of 12 trials" in str(found)

@@ -4,7 +4,8 @@ from typing import Any, get_args
 
 import pytest
 
-from bakeoff.run.judge import Mark, marks
+from bakeoff.run.judge import marks
+from bakeoff.store.marks import Mark
 from tests.unit.run.fake import EMPTY, result
 
 NULL_PER_S = 1e6
@@ -22,7 +23,7 @@ ROWS: dict[Mark, tuple[dict[str, Any], float | None]] = {
     "ledger-unbalanced": ({"workload": {"ledger": {"balanced": False}}}, NULL_PER_S),
     "beyond-link": ({"workload": {"beyond_link": True}}, NULL_PER_S),
     "generator-limited": ({"generator": {"cpu_share": 0.91}}, NULL_PER_S),
-    "generator-starved": ({"generator": {"run_delay_share": 0.06}}, NULL_PER_S),
+    "generator-waited": ({"generator": {"run_delay_share": 0.06}}, NULL_PER_S),
     "near-ceiling": ({}, 300.0),
     "few-operations": ({"operations": 367}, NULL_PER_S),
     "starved-client": (

@@ -90,7 +90,7 @@ def test_states(changes: dict[str, Any], state: str, reason: str) -> None:
         ({"generator": {"cpu_share": 0.9}}, 1e6, ()),
         ({"generator": {"cpu_share": 1.0, "busy_share": 0.4, "polled_s": 1.2}}, 1e6, ()),
         ({"generator": {"cpu_share": 1.0, "busy_share": 0.95, "polled_s": 0.1}}, 1e6, ("generator-limited",)),
-        ({"generator": {"run_delay_share": 0.051}}, 1e6, ("generator-starved",)),
+        ({"generator": {"run_delay_share": 0.051}}, 1e6, ("generator-waited",)),
         ({"generator": {"run_delay_share": 0.05}}, 1e6, ()),
         ({}, 300.0, ("near-ceiling",)),
         ({}, None, ()),

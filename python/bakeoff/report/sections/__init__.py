@@ -1,24 +1,23 @@
-"""The sections of a report in the order they are printed. To add one: a new file here and a line below."""
+"""The general sections of a report in the order they are printed, by id. To add one: a new file here and a line below.
+
+A kind of suite says behind which of them its own sections stand.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from bakeoff.report.blocks import Section
 from bakeoff.report.context import Context
+from bakeoff.report.kind import Builder
 from bakeoff.report.sections import (
     audits,
-    bottleneck,
     caches,
     cell_times,
     curves,
     errors,
     fairness,
-    file_mix,
+    figures,
     generator,
     heat_map,
     left_out,
-    mail,
     matrix_curves,
     matrix_tables,
     method,
@@ -28,48 +27,48 @@ from bakeoff.report.sections import (
     reading,
     response,
     result,
-    scores,
     seconds,
     steps,
     surfaces,
     trials,
 )
 
-SECTIONS: tuple[Callable[[Context], Section | None], ...] = (
-    result.section,
-    mail.section,
-    heat_map.section,
-    matrix_curves.section,
-    surfaces.section,
-    matrix_tables.section,
-    cell_times.section,
-    caches.section,
-    file_mix.section,
-    curves.section,
-    response.section,
-    errors.section,
-    ratios.section,
-    numbers.section,
-    scores.section,
-    seconds.section,
-    steps.section,
-    bottleneck.section,
-    fairness.section,
-    operations.section,
-    left_out.section,
-    generator.section,
-    audits.section,
-    method.section,
-    trials.section,
-    reading.section,
+SECTIONS: tuple[tuple[str, Builder], ...] = (
+    ("result", result.section),
+    ("heat-map", heat_map.section),
+    ("sizes", matrix_curves.section),
+    ("surfaces", surfaces.section),
+    ("rates-of-cells", matrix_tables.section),
+    ("times-of-cells", cell_times.section),
+    ("caches", caches.section),
+    ("rates", curves.section),
+    ("response", response.section),
+    ("errors", errors.section),
+    ("ratios", ratios.section),
+    ("numbers", numbers.section),
+    ("seconds", seconds.section),
+    ("steps", steps.section),
+    ("fairness", fairness.section),
+    ("operations", operations.section),
+    ("figures", figures.section),
+    ("left-out", left_out.section),
+    ("generator", generator.section),
+    ("audits", audits.section),
+    ("method", method.section),
+    ("trials", trials.section),
+    ("reading", reading.section),
 )
 
 # What is left out when trials are made of cells and there is only one number of clients.
-OVER_CLIENTS = (
-    curves.section,
-    response.section,
-    errors.section,
-    ratios.section,
-    numbers.section,
-    seconds.section,
-)
+OVER_CLIENTS = frozenset({"rates", "response", "errors", "ratios", "numbers", "seconds"})
+
+
+def builders(context: Context) -> list[Builder]:
+    """What makes the sections of a report on ``context``, in their order."""
+    hidden = context.kind.hides(context) | (OVER_CLIENTS if context.one_surface else frozenset())
+    found = []
+    for place, build in SECTIONS:
+        if place not in hidden:
+            found.append(build)
+        found += [own for after, own in context.kind.sections if after == place]
+    return found

@@ -34,8 +34,8 @@ def section(context: Context) -> Section:
         for a in audits
     )
     blocks: list[Block] = [Table("Audits of every usable trial", columns, rows)]
-    if hashed := tuple(line for name in context.names if (line := _hashed(context, name))):
-        blocks.append(Bullets(hashed))
+    if notes := context.kind.audit_notes(context):
+        blocks.append(Bullets(notes))
     deviating = [(audit.name, trial) for audit in audits for trial in audit.deviating]
     if deviating:
         heads = (
@@ -52,13 +52,3 @@ def section(context: Context) -> Section:
         rest = f"The first {SHOWN} of {len(deviating)}." if len(deviating) > SHOWN else ""
         blocks.append(Table("Trials that deviate", heads, lines, rest, folded=True))
     return Section("audits", "Audits", tuple(blocks))
-
-
-def _hashed(context: Context, name: str) -> str:
-    """How many replies were held against the corpus byte by byte; empty for work that is not checked so."""
-    trials = [t for t in context.usable if t.contender == name and "bodies_hashed" in t.workload]
-    if not trials:
-        return ""
-    hashed = sum(int(t.workload["bodies_hashed"] or 0) for t in trials)
-    replies = wording.plural(hashed, "reply", "replies")
-    return f"The bodies of {replies} of {name} were hashed, ramps included; the others were held to their length alone."

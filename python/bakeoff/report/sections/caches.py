@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_words import BLOCKS, title
+from bakeoff.compare.matrix_words import title
 from bakeoff.compare.surface import CellKey, cells_of, key_of
 from bakeoff.report.blocks import Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.sections.heat_map import sizes_of
+from bakeoff.report.sections.heat_map import capital, sizes_of
+from bakeoff.store.figures import CacheState, CellFigures
 
 # From warm to cold: the names in results, and for people.
 LEVELS = {
@@ -42,7 +42,7 @@ def section(context: Context) -> Section | None:
     columns: tuple[Column, ...] = (
         Column("Clients"),
         Column("Contender", numeric=False),
-        Column("Pattern" if matrix.kind == BLOCKS else "Test", numeric=False),
+        Column(capital(matrix.form.test), numeric=False),
         Column("Caches before", numeric=False),
         Column("Cells"),
         Column("seen empty"),
@@ -57,46 +57,47 @@ def section(context: Context) -> Section | None:
 
 
 def _asked(context: Context) -> str:
-    cold = any((cell.get("cache") or {}).get("asked") == "cold" for t in context.usable for cell in cells_of(t))
+    cold = any((cell.cache or CacheState()).asked == "cold" for t in context.usable for cell in cells_of(t))
     return "Cold caches were asked for." if cold else "Warm caches were asked for."
 
 
 def _rows(context: Context, name: str, clients: int) -> list[tuple[str, ...]]:
-    seen: dict[str, dict[CellKey, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    seen: dict[str, dict[CellKey, list[CellFigures]]] = defaultdict(lambda: defaultdict(list))
     for trial in context.at(name, clients):
         for cell in cells_of(trial):
-            if cell.get("cache"):
+            if cell.cache:
                 key = key_of(cell)
                 seen[key[0]][key].append(cell)
     return [_row(test, cells) for test, cells in seen.items()]
 
 
-def _row(test: str, cells: dict[CellKey, list[dict[str, Any]]]) -> tuple[str, ...]:
+def _row(test: str, cells: dict[CellKey, list[CellFigures]]) -> tuple[str, ...]:
     before = Counter(_reached(found) for found in cells.values())
     levels = [f"{LEVELS.get(level, level)}{f' ({n:,})' if len(before) > 1 else ''}" for level, n in before.items()]
-    empty = sum(all(cell["cache"].get("proved") for cell in found) for found in cells.values())
+    empty = sum(all(cell.cache and cell.cache.proved for cell in found) for found in cells.values())
     cached = {
         key: marked[-1]
         for key, found in cells.items()
-        if 2 * len(marked := [c for c in found if c.get("cached")]) >= len(found)
+        if 2 * len(marked := [c for c in found if c.cached]) >= len(found)
     }
     why = wording.MISSING
     if cached:
         largest = max(cached, key=lambda key: (key[1] or 0, key[2] or 0))
-        why = f"{sizes_of(largest)}: {cached[largest].get('cached_reason') or 'no reason was recorded'}"
+        why = f"{sizes_of(largest)}: {cached[largest].cached_reason or 'no reason was recorded'}"
     return title(test), "; ".join(levels), f"{len(cells):,}", f"{empty:,}", f"{len(cached):,}", _carried(cells), why
 
 
-def _carried(cells: dict[CellKey, list[dict[str, Any]]]) -> str:
+def _carried(cells: dict[CellKey, list[CellFigures]]) -> str:
     """What disk or wire carried, as a share of what the clients moved, where that was counted."""
-    counted = [c for found in cells.values() for c in found if c.get("carried_bytes") is not None and c.get("bytes")]
+    every = (cell for found in cells.values() for cell in found)
+    counted = [(cell.carried_bytes, cell.bytes) for cell in every if cell.carried_bytes is not None and cell.bytes]
     if not counted:
         return wording.MISSING
-    return wording.percent(sum(c["carried_bytes"] for c in counted) / sum(c["bytes"] for c in counted))
+    return wording.percent(sum(carried for carried, _ in counted) / sum(moved for _, moved in counted))
 
 
-def _reached(cells: list[dict[str, Any]]) -> str:
+def _reached(cells: list[CellFigures]) -> str:
     """The level that was reached in all blocks: the warmest of them."""
     order = list(LEVELS)
-    names = [str(cell["cache"].get("name", "")) for cell in cells]
+    names = [cell.cache.name for cell in cells if cell.cache]
     return min(names, key=lambda name: order.index(name) if name in order else len(order))

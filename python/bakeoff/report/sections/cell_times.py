@@ -5,27 +5,29 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_words import BLOCKS, title
+from bakeoff.compare.matrix_words import title
 from bakeoff.compare.surface import cells_of, key_of
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.sections.heat_map import label
+from bakeoff.store.figures import CellFigures, ServiceTimes
 
-Pick = Callable[[dict[str, Any]], float | None]
+Pick = Callable[[CellFigures], float | None]
 
 
 def section(context: Context) -> Section | None:
-    """Percentiles by test and size for each contender; for block sizes CPU per I/O, too."""
+    """Percentiles by test and size for each contender, and CPU per I/O where that was measured."""
     matrix = context.comparison.matrix
     if matrix is None:
         return None
-    size = "block" if matrix.kind == BLOCKS else "record"
-    wanted: list[tuple[str, Pick]] = [(f"{name} in ms", _percentile(f"{name}_ns")) for name in ("p50", "p95", "p99")]
-    if matrix.kind == BLOCKS:
-        wanted.append(("CPU per I/O in µs", lambda cell: cell.get("cpu_us_per_io")))
+    wanted: tuple[tuple[str, Pick], ...] = (
+        ("p50 in ms", _percentile(lambda times: times.p50_ns)),
+        ("p95 in ms", _percentile(lambda times: times.p95_ns)),
+        ("p99 in ms", _percentile(lambda times: times.p99_ns)),
+        ("CPU per I/O in µs", lambda cell: cell.cpu_us_per_io),
+    )
     blocks: list[Block] = []
     for clients in context.comparison.run.mixes:
         at = f", {clients} clients" if clients > 1 else ""
@@ -37,15 +39,16 @@ def section(context: Context) -> Section | None:
                     blocks.append(Table(f"{what}, {name}{at}", columns, rows, folded=True))
     if not blocks:
         return None
-    over = "blocks" if matrix.kind == BLOCKS else "file sizes and blocks"
-    intro = f"From the histogram of each cell: single operations by {size} size, geometric mean over {over}."
+    size, *others = (axis.name for axis in matrix.form.axes)
+    over = wording.names([*(f"{other}s" for other in others), "blocks"])
+    intro = f"From the histogram of each cell: single operations by {size}, geometric mean over {over}."
     return Section("times-of-cells", "Times of single operations", (Text(intro), *blocks))
 
 
-def _percentile(name: str) -> Pick:
-    def pick(cell: dict[str, Any]) -> float | None:
-        value = (cell.get("service") or {}).get(name)
-        return value / 1e6 if isinstance(value, (int, float)) else None
+def _percentile(of: Callable[[ServiceTimes], float | None]) -> Pick:
+    def pick(cell: CellFigures) -> float | None:
+        nanoseconds = None if cell.service is None else of(cell.service)
+        return None if nanoseconds is None else nanoseconds / 1e6
 
     return pick
 
@@ -57,7 +60,7 @@ def _rows(
     for trial in context.at(name, clients):
         for cell in cells_of(trial):
             value = pick(cell)
-            if value is not None and value > 0.0 and not cell.get("skipped"):
+            if value is not None and value > 0.0 and not cell.skipped:
                 test, _, record = key_of(cell)
                 logs[test, None if record is None else record / 1024.0].append(math.log(value))
     sizes = sorted({size for _, size in logs}, key=lambda kib: -1.0 if kib is None else kib)

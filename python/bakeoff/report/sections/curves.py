@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from bakeoff.compare import wording
 from bakeoff.compare.curves import SATURATION_SHARE
-from bakeoff.compare.metrics import MIX
 from bakeoff.report.blocks import Chart, Column, Section, Table
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
 
 
 def section(context: Context) -> Section:
-    """Two charts, operations and bytes per second, and where each curve peaks and flattens."""
-    if context.run.kind == MIX:  # the section of the mix has the bytes already
-        chart = curve_chart(context, "operations")
-        return Section("rates", f"{chart.title} against clients", (chart, _peaks(context)))
-    charts = tuple(curve_chart(context, metric) for metric in ("rate", "throughput"))
-    return Section("rates", f"{charts[0].title} and throughput against clients", (*charts, _peaks(context)))
+    """Charts of operations and bytes per second, and where each curve peaks and flattens."""
+    charts = tuple(curve_chart(context, metric) for metric in context.kind.rate_curves)
+    others = "".join(f" and {chart.title[0].lower()}{chart.title[1:]}" for chart in charts[1:])
+    return Section("rates", f"{charts[0].title}{others} against clients", (*charts, _peaks(context)))
 
 
 def _peaks(context: Context) -> Table:

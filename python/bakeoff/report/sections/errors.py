@@ -7,6 +7,7 @@ from bakeoff.compare.cube import totals
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.sections.curves import curve_chart
+from bakeoff.store.figures import Figures
 
 
 def section(context: Context) -> Section:
@@ -18,7 +19,8 @@ def section(context: Context) -> Section:
         blocks.append(Text(f"No operation failed in any trial of {wording.names(list(context.names))}.", "good"))
     blocks.append(curve_chart(context, "errors", wide=True))
     if classes:
-        columns = (Column("Contender", numeric=False), *(Column(kind.replace("_", " ")) for kind in classes))
+        words = context.compared.error_words
+        columns = (Column("Contender", numeric=False), *(Column(wording.error(kind, words)) for kind in classes))
         rows = tuple((name, *(f"{found[name].get(kind, 0):,}" for kind in classes)) for name in context.names)
         note = "In the measured windows of all trials, voided and failed ones too."
         blocks.append(Table("Failed operations by class", columns, rows, note))
@@ -34,18 +36,18 @@ def section(context: Context) -> Section:
 def _outside(context: Context, name: str) -> str:
     """Failures that no figure holds, as they ended in a ramp; empty if there are none."""
     trials = [trial for trial in context.run.trials if trial.contender == name]
-    found = [t.workload["outside"] for t in trials if isinstance(t.workload.get("outside"), dict)]
-    errors = sum(int(one.get("errors") or 0) for one in found)
+    found = [trial.figures(Figures).outside for trial in trials]
+    errors = sum(one.errors for one in found)
     if not errors:
         return ""
-    operations = wording.plural(errors + sum(int(one.get("operations") or 0) for one in found), "operation")
+    operations = wording.plural(errors + sum(one.operations for one in found), "operation")
     return f"{name}: {errors:,} of {operations} failed outside the measured windows: they are in no figure."
 
 
 def _closing(context: Context, name: str) -> str:
     """How a contender ended connections where it was not as agreed; none of these is an error. Empty if never."""
     trials = [trial for trial in context.run.trials if trial.contender == name]
-    stale = sum(int(t.workload.get("stale_connections") or 0) for t in trials)
+    stale = sum(t.figures(Figures).stale_connections or 0 for t in trials)
     late = sum(t.connections.get("late_closes", 0) for t in trials)
     parts = []
     if stale:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any
 
 from bakeoff.compare import wording
 from bakeoff.compare.matrix_words import title
@@ -12,6 +11,7 @@ from bakeoff.compare.surface import cells_of, idle_clients, key_of
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, known, ranges_by_mix
 from bakeoff.report.context import Context
+from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import TrialRecord
 
 
@@ -64,10 +64,10 @@ def _in_cells(context: Context) -> list[Table]:
     rows = []
     for mix in context.comparison.run.mixes:
         for name in context.names:
-            by_test: dict[str, list[dict[str, Any]]] = defaultdict(list)
+            by_test: dict[str, list[CellFigures]] = defaultdict(list)
             for trial in context.at(name, mix):
                 for cell in cells_of(trial):
-                    if not cell.get("skipped") and len(cell.get("per_client") or ()) > 1:
+                    if not cell.skipped and len(cell.per_client) > 1:
                         by_test[key_of(cell)[0]].append(cell)
             rows += [(f"{mix}", name, title(test), *_clients(cells)) for test, cells in by_test.items()]
     columns = (
@@ -87,11 +87,11 @@ def _in_cells(context: Context) -> list[Table]:
     return [Table("Clients in single cells", columns, tuple(rows), note, folded=True)] if rows else []
 
 
-def _clients(cells: list[dict[str, Any]]) -> tuple[str, ...]:
+def _clients(cells: list[CellFigures]) -> tuple[str, ...]:
     starved = sum(bool(idle_clients(cell)) for cell in cells)
-    idle = sum(bool(cell.get("idle_clients")) or any(not one[0] for one in cell["per_client"]) for cell in cells)
-    even = [cell["slowest_kib_s"] / cell["fastest_kib_s"] for cell in cells if cell.get("fastest_kib_s")]
-    late = [cell["last_done_s"] / cell["first_done_s"] for cell in cells if cell.get("first_done_s")]
+    idle = sum(bool(cell.idle_clients) or any(not moved_bytes for moved_bytes, _ in cell.per_client) for cell in cells)
+    even = [(cell.slowest_kib_s or 0.0) / cell.fastest_kib_s for cell in cells if cell.fastest_kib_s]
+    late = [(cell.last_done_s or 0.0) / cell.first_done_s for cell in cells if cell.first_done_s]
     return (
         f"{len(cells):,}",
         f"{starved:,}",

@@ -6,14 +6,16 @@ import math
 from dataclasses import replace
 
 from bakeoff.compare import wording
-from bakeoff.compare.gates import GENERATOR_LIMITED, GENERATOR_STARVED
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.compare.surface import cells_of
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.stats import mean_interval
+from bakeoff.store.figures import Figures
+from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED
 from bakeoff.store.records import TrialRecord
+from bakeoff.thresholds import CEILING_SHARE
 
 CELLS_NOTE = (
     "CPU: of the busiest load thread, with the file system's own work in the calls: a busy thread limits nothing. "
@@ -25,7 +27,7 @@ HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited")
 def section(context: Context) -> Section:
     """Its ceiling (null rate), its processor use at each mix, and how late it was."""
     ceiling = context.run.null_operations_per_s
-    peaks = [peak_operations(context.run, c) for c in context.comparison.contenders]
+    peaks = [peak_operations(context.run, context.comparison.run, c) for c in context.comparison.contenders]
     best = max((peak for peak in peaks if math.isfinite(peak)), default=math.nan)
     if ceiling is None:
         text = Text("The ceiling of the generator (null rate) was not measured in this run.", "warning")
@@ -38,7 +40,7 @@ def section(context: Context) -> Section:
             f"Without any server the generator reaches {wording.count(ceiling)} operations/s "
             "(null rate): the highest "
             f"peak in this report is {share} of that.",
-            "plain" if best <= 0.7 * ceiling else "warning",
+            "plain" if best <= CEILING_SHARE * ceiling else "warning",
         )
     spec_rows, table_rows = [], []
     for mix in context.comparison.run.mixes:
@@ -79,20 +81,20 @@ def section(context: Context) -> Section:
         return Section(
             "generator",
             "The load generator",
-            (text, *_starved(context), *_late(context), *_checked(context), replace(table, note=CELLS_NOTE)),
+            (text, *_waited(context), *_late(context), *_checked(context), replace(table, note=CELLS_NOTE)),
         )
     description = "Processor use of the load generator in percent at each number of simulated clients."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
     return Section(
         "generator",
         "The load generator",
-        (text, *_polled(context), *_starved(context), *_late(context), *_checked(context), chart),
+        (text, *_polled(context), *_waited(context), *_late(context), *_checked(context), chart),
     )
 
 
 def _polled(context: Context) -> list[Text]:
     """That load threads looked for replies instead of sleeping, where they did."""
-    shares = [float(trial.workload.get("polled_share") or 0.0) for trial in context.usable]
+    shares = [trial.figures(Figures).polled_share or 0.0 for trial in context.usable]
     if not any(shares):
         return []
     share = wording.percent(max(shares))
@@ -104,13 +106,13 @@ def _polled(context: Context) -> list[Text]:
     ]
 
 
-def _starved(context: Context) -> list[Text]:
+def _waited(context: Context) -> list[Text]:
     """A warning when others took its processor."""
-    starved = [trial for trial in context.usable if GENERATOR_STARVED in trial.marks]
-    if not starved:
+    waited = [trial for trial in context.usable if GENERATOR_WAITED in trial.marks]
+    if not waited:
         return []
-    share = wording.percent(max(trial.generator_run_delay_share for trial in starved))
-    trials = f"{len(starved)} of {wording.plural(len(context.usable), 'trial')}"
+    share = wording.percent(max(trial.generator_run_delay_share for trial in waited))
+    trials = f"{len(waited)} of {wording.plural(len(context.usable), 'trial')}"
     return [Text(f"The load generator waited up to {share} of its time for a processor in {trials}.", "warning")]
 
 
@@ -123,10 +125,10 @@ def _late(context: Context) -> list[Text]:
 def _checked(context: Context) -> list[Text]:
     """What checking contents took, and what it does to sums over several clients."""
     cells = [(trial.mix_clients, cell) for trial in context.usable for cell in cells_of(trial)]
-    checking_s = math.fsum(cell.get("verify_s") or 0.0 for _, cell in cells)
+    checking_s = math.fsum(cell.verify_s or 0.0 for _, cell in cells)
     if checking_s == 0.0:
         return []
-    working_s = math.fsum(clients * (cell.get("elapsed_s") or 0.0) for clients, cell in cells)
+    working_s = math.fsum(clients * (cell.elapsed_s or 0.0) for clients, cell in cells)
     share = wording.percent(checking_s / (checking_s + working_s))
     words = f"Contents were stamped and checked between transfers, outside all clocks: {share} of the clients' time."
     if max(clients for clients, _ in cells) > 1:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare import wording
+from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.matrix_model import Average, CellRatio, SurfacePair
-from bakeoff.compare.matrix_words import BLOCKS, percent_of, size, title
+from bakeoff.compare.matrix_words import percent_of, size, title
 from bakeoff.compare.surface import CellKey
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
@@ -21,12 +22,12 @@ def section(context: Context) -> Section | None:
     pairs = [pair for pair in matrix.pairs if pair.baseline == context.comparison.run.baseline]
     blocks: list[Block] = []
     for number, pair in enumerate(pairs):
-        blocks.append(Text(_legend(pair, matrix.blocks, matrix.kind)))
+        blocks.append(Text(_legend(pair, matrix.blocks, matrix.form)))
         blocks.append(Bullets(pair.sentences))
-        blocks.append(_averages(pair, matrix.kind))
+        blocks.append(_averages(pair, matrix.form))
         limit = ratio_range([cell.ratio for cell in pair.cells])
         places = (context.names.index(pair.baseline), context.names.index(pair.contender))
-        drawing = _Drawing(pair, places, limit, matrix.kind, f"heat-{number}", matrix.blocks)
+        drawing = _Drawing(pair, places, limit, matrix.form, f"heat-{number}", matrix.blocks)
         blocks += drawing.charts()
         blocks += _stand_out(pair)
     return Section("heat-map", "Ratio of every cell", tuple(blocks)) if blocks else None
@@ -38,13 +39,13 @@ def against(pair: SurfacePair) -> str:
     return f"{pair.contender} ÷ {pair.baseline}{clients}"
 
 
-def _legend(pair: SurfacePair, blocks: int, kind: str) -> str:
+def _legend(pair: SurfacePair, blocks: int, form: CellForm) -> str:
     interval = (
         "Hatched: the 95 % interval of the cell includes 1.00."
         if blocks > 1
         else "One block: there are no intervals, and no cell is more than a number."
     )
-    number, level = (f"{against(pair)} in percent", "100") if kind == BLOCKS else (against(pair), "1")
+    number, level = (f"{against(pair)} in percent", "100") if form.percent else (against(pair), "1")
     return (
         f"Each number is {number}, geometric mean over blocks: above {level} {pair.contender} is faster. A cell has "
         f"the colour of the one ahead, on a logarithmic scale with 1.00 in the middle. {interval} Corner: only a cache "
@@ -53,7 +54,7 @@ def _legend(pair: SurfacePair, blocks: int, kind: str) -> str:
     )
 
 
-def _averages(pair: SurfacePair, kind: str) -> Table:
+def _averages(pair: SurfacePair, form: CellForm) -> Table:
     named = [(title(average.name), average) for average in pair.tests]
     named.append(("All cells", pair.overall))
     named += [(title(region.average.name), region.average) for region in pair.regions]
@@ -62,7 +63,7 @@ def _averages(pair: SurfacePair, kind: str) -> Table:
     if pair.without_outliers:
         named.append(("Without outliers", pair.without_outliers))
     columns = (
-        Column("Pattern" if kind == BLOCKS else "Test", numeric=False),
+        Column(capital(form.test), numeric=False),
         Column("Average"),
         Column("95 % interval"),
         Column("Minimum"),
@@ -76,24 +77,24 @@ def _averages(pair: SurfacePair, kind: str) -> Table:
     note = "Average: geometric mean of the cells, with its interval over blocks. Tied: no difference shown."
     if pair.overall.weighted:
         note = f"{note} Means are weighted by file sizes; sizes that the share has no files of are left out."
-    if kind == BLOCKS:
+    if form.percent:
         note = f"{pair.contender} as a percentage of {pair.baseline}. {note}"
-    rows = tuple((name, *_average(average, kind)) for name, average in named)
+    rows = tuple((name, *_average(average, form)) for name, average in named)
     return Table(f"Averages, {against(pair)}", columns, rows, note)
 
 
-def _average(a: Average, kind: str) -> tuple[str, ...]:
+def _average(a: Average, form: CellForm) -> tuple[str, ...]:
     def shown(value: float) -> str:
         if not math.isfinite(value):
             return wording.MISSING
-        return f"{100 * value:.1f} %" if kind == BLOCKS else f"{value:.2f}×"
+        return f"{100 * value:.1f} %" if form.percent else f"{value:.2f}×"
 
-    if kind == BLOCKS and math.isfinite(a.low):
+    if form.percent and math.isfinite(a.low):
         span = f"{100 * a.low:.1f}–{100 * a.high:.1f} %"
     else:
         span = wording.interval(a.low, a.high)
     ended = (a.ahead, a.behind, a.tied)
-    told = a.open < a.cells
+    judged = a.open < a.cells
     return (
         shown(a.ratio),
         span,
@@ -101,7 +102,7 @@ def _average(a: Average, kind: str) -> tuple[str, ...]:
         shown(a.highest),
         shown(a.arithmetic),
         f"{a.cells:,}",
-        *(f"{number:,}" if told else wording.MISSING for number in ended),
+        *(f"{number:,}" if judged else wording.MISSING for number in ended),
     )
 
 
@@ -149,16 +150,16 @@ class _Drawing:
     """The maps of one pair."""
 
     def __init__(
-        self, pair: SurfacePair, places: tuple[int, int], limit: float, kind: str, prefix: str, blocks: int
+        self, pair: SurfacePair, places: tuple[int, int], limit: float, form: CellForm, prefix: str, blocks: int
     ) -> None:
-        self.pair, self.places, self.limit, self.kind, self.blocks = pair, places, limit, kind, blocks
+        self.pair, self.places, self.limit, self.form, self.blocks = pair, places, limit, form, blocks
         self.prefix = f"chart-{prefix}"
         self.tests = tuple(dict.fromkeys(cell.test for cell in pair.cells))
 
     def charts(self) -> list[Block]:
-        """One map where files are all of one size, else an overview and one for each test."""
-        if self.kind == BLOCKS:
-            return [self._patterns()]
+        """One map where cells differ by one size alone, else an overview and one for each test."""
+        if len(self.form.axes) == 1:
+            return [self._by_one_size()]
         return [*self._overviews(), *(self._test(test) for test in self.tests)]
 
     def _spec(
@@ -187,7 +188,7 @@ class _Drawing:
     def _cell(self, cell: CellRatio, column: str, row: str) -> HeatCell:
         if not math.isfinite(cell.ratio) or cell.state == "void":
             return HeatCell(column, row, "×", None)
-        text = f"{100 * cell.ratio:.0f}" if self.kind == BLOCKS else short(cell.ratio)
+        text = f"{100 * cell.ratio:.0f}" if self.form.percent else short(cell.ratio)
         hatched = cell.blocks > 1 and not cell.certain
         return HeatCell(column, row, text, cell.ratio, hatched, bool(cell.cached), bool(cell.outlier))
 
@@ -198,16 +199,19 @@ class _Drawing:
         found = [self._cell(cell, label(cell.record_kib), label(cell.file_kib)) for cell in cells]
         average = next((a for a in self.pair.tests if a.name == test), None)
         subtitle = f"average {short(average.ratio)}×, {self._ended(average)}" if average else "no cell in common"
-        name = title(test)
-        words = (test.replace("_", "-"), f"{name[0].upper()}{name[1:]}", subtitle, "Record size", "File size")
+        across, down = (capital(axis.name) for axis in self.form.axes)
+        words = (test.replace("_", "-"), capital(title(test)), subtitle, across, down)
         return self._spec(found, columns, rows, words, wide=False)
 
-    def _patterns(self) -> Chart:
+    def _by_one_size(self) -> Chart:
         columns = [label(kib) for kib in _sizes([cell.record_kib for cell in self.pair.cells])]
         found = [self._cell(cell, label(cell.record_kib), title(cell.test)) for cell in self.pair.cells]
-        chart_title = f"{self.pair.contender} as a percentage of {self.pair.baseline}"
-        subtitle = percent_of(self.pair.overall, self.pair)
-        words = ("patterns", chart_title, subtitle, "Block size", "Pattern")
+        chart_title, subtitle = f"All {self.form.tests}: {against(self.pair)}", self._ended(self.pair.overall)
+        if self.form.percent:
+            chart_title = f"{self.pair.contender} as a percentage of {self.pair.baseline}"
+            subtitle = percent_of(self.pair.overall, self.pair)
+        across, down = capital(self.form.axes[0].name), capital(self.form.test)
+        words = (self.form.tests, chart_title, subtitle, across, down)
         return self._spec(found, columns, [title(test) for test in self.tests], words, wide=True)
 
     def _overviews(self) -> list[Chart]:
@@ -230,10 +234,10 @@ class _Drawing:
         rows = [title(curve.test) for curve in curves]
         words = (
             "overview",
-            f"All tests: {against(self.pair)}",
-            "geometric mean over file sizes",
-            "Record size",
-            "Test",
+            f"All {self.form.tests}: {against(self.pair)}",
+            f"geometric mean over {self.form.axes[1].name}s",
+            capital(self.form.axes[0].name),
+            capital(self.form.test),
         )
         return [self._spec(found, [label(kib) for kib in sizes], rows, words, wide=True)]
 
@@ -242,6 +246,11 @@ class _Drawing:
         if average.open == average.cells:
             return f"{average.above} of {average.cells} cells above 1"
         return f"{average.ahead} of {average.cells} cells won, {average.behind} lost"
+
+
+def capital(words: str) -> str:
+    """The words with a capital in front."""
+    return f"{words[:1].upper()}{words[1:]}"
 
 
 def _sizes(values: list[float | None]) -> list[float | None]:

@@ -8,13 +8,14 @@ from typing import Any
 import altair as alt
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_model import Axis, SizeCurve, SurfacePair
-from bakeoff.compare.matrix_words import BLOCKS, crossing_words, title
+from bakeoff.compare.cell_form import CellForm
+from bakeoff.compare.matrix_model import SizeCurve, SurfacePair
+from bakeoff.compare.matrix_words import crossing_words, title
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table
 from bakeoff.report.charts import Row, finish, heading, known, log_ticks, rows_of
 from bakeoff.report.context import Context
 from bakeoff.report.palette import MUTED, PALETTE
-from bakeoff.report.sections.heat_map import against, label
+from bakeoff.report.sections.heat_map import against, capital, label
 
 THIN = "#9aa3ae"
 
@@ -28,20 +29,18 @@ def section(context: Context) -> Section | None:
     for number, pair in enumerate(matrix.pairs):
         if pair.baseline != context.comparison.run.baseline:
             continue
-        axes: tuple[Axis, ...] = ("record", "file")
-        for axis in axes:
-            curves = [curve for curve in pair.curves if curve.axis == axis]
+        for axis in matrix.form.axes:
+            curves = [curve for curve in pair.curves if curve.axis == axis.key]
             if curves:
-                name = "block" if matrix.kind == BLOCKS else axis
                 colour = PALETTE[context.names.index(pair.contender) % len(PALETTE)]
-                blocks.append(_chart(pair, curves, name, colour, f"chart-sizes-{number}-{axis}"))
+                blocks.append(_chart(pair, curves, axis.name, colour, f"chart-sizes-{number}-{axis.key}"))
         if pair.curves:
-            blocks.append(_crossings(pair, matrix.kind))
+            blocks.append(_crossings(pair, matrix.form))
     return Section("sizes", "Ratio against size", tuple(blocks)) if blocks else None
 
 
 def _chart(pair: SurfacePair, curves: list[SizeCurve], name: str, colour: str, id_: str) -> Chart:
-    chart_title = f"{against(pair)} against {name} size"
+    chart_title = f"{against(pair)} against {name}"
     over = next((curve for curve in curves if not curve.test), None)
     crossed = f"all tests: crossing of 1.00: {crossing_words(over)}" if over else ""
     rows: list[Row] = [
@@ -55,7 +54,7 @@ def _chart(pair: SurfacePair, curves: list[SizeCurve], name: str, colour: str, i
         for curve in curves
         for point in curve.points
     ]
-    spec = _lines(rows, colour, f"{name[0].upper()}{name[1:]} size", chart_title, f"thin: single tests; {crossed}")
+    spec = _lines(rows, colour, capital(name), chart_title, f"thin: single tests; {crossed}")
     return Chart(id_, chart_title, f"{chart_title}; {crossed}.", spec, _table(curves, chart_title))
 
 
@@ -101,21 +100,20 @@ def _table(curves: list[SizeCurve], chart_title: str) -> Table:
     return Table(chart_title, columns, tuple(rows))
 
 
-def _crossings(pair: SurfacePair, kind: str) -> Table:
-    """Where each test crosses 1.00, on either axis."""
-    axes: tuple[Axis, ...] = ("record",) if kind == BLOCKS else ("record", "file")
-    columns = [Column("Pattern" if kind == BLOCKS else "Test", numeric=False)]
-    columns += [Column(f"Over {'block' if kind == BLOCKS else axis} sizes", numeric=False) for axis in axes]
+def _crossings(pair: SurfacePair, form: CellForm) -> Table:
+    """Where each test crosses 1.00, on each axis."""
+    columns = [Column(capital(form.test), numeric=False)]
+    columns += [Column(f"Over {axis.name}s", numeric=False) for axis in form.axes]
     rows = []
     for test in ("", *(average.name for average in pair.tests)):
-        curves = [pair.curve(test, axis) for axis in axes]
+        curves = [pair.curve(test, axis.key) for axis in form.axes]
         words = tuple(crossing_words(curve) if curve else wording.MISSING for curve in curves)
         rows.append((title(test) or "all tests", *words))
     note = (
         "A side of 1.00 counts when the interval of the average at a size excludes 1 (with under six "
         "blocks: when it is off by 5 %). The size of a crossing is read off straight lines on logarithmic axes."
     )
-    if kind != BLOCKS:
+    if len(form.axes) > 1:
         note += (
             " Small files have no large records, and large files may have no small ones: what differs by record size "
             "shows against file size too. The heat maps tell the two apart."

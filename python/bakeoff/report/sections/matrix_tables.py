@@ -6,17 +6,18 @@ import math
 from collections import defaultdict
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_words import BLOCKS, size, title
+from bakeoff.compare.cell_form import CellForm
+from bakeoff.compare.matrix_words import size, title
 from bakeoff.compare.surface import cells_of, key_of, rate_of
 from bakeoff.report.blocks import Block, Column, Section, Table
 from bakeoff.report.context import Context
-from bakeoff.report.sections.heat_map import label
+from bakeoff.report.sections.heat_map import capital, label
 
 Rates = dict[tuple[str, float | None, float | None], float]
 
 
 def section(context: Context) -> Section | None:
-    """Geometric means over blocks. For block sizes MB/s and I/O per second, for a matrix KiB/s."""
+    """Geometric means over blocks, and transfers a second where the form has a name for them."""
     matrix = context.comparison.matrix
     if matrix is None:
         return None
@@ -27,11 +28,13 @@ def section(context: Context) -> Section | None:
             rates = _rates(context, name, clients)
             if not rates:
                 continue
-            if matrix.kind == BLOCKS:
-                blocks.append(_by_pattern(rates, f"MB/s of {name}{at}", 1024.0 / 1e6, False))
-                blocks.append(_by_pattern(rates, f"I/O per second of {name}{at}", 1.0, True))
+            form, whose = matrix.form, f"of {name}{at}"
+            if len(form.axes) > 1:
+                blocks.append(_by_two_sizes(rates, f"{form.rate_unit} {whose}", form))
             else:
-                blocks.append(_surface(rates, f"KiB/s of {name}{at}"))
+                blocks.append(_by_one_size(rates, f"{form.rate_unit} {whose}", form, False))
+            if form.transfers:
+                blocks.append(_by_one_size(rates, f"{form.transfers} {whose}", form, True))
     return Section("rates-of-cells", "The rates of all cells", tuple(blocks)) if blocks else None
 
 
@@ -48,8 +51,8 @@ def _rates(context: Context, name: str, clients: int) -> Rates:
     return {key: math.exp(math.fsum(values) / len(values)) for key, values in logs.items()}
 
 
-def _by_pattern(rates: Rates, caption: str, scale: float, per_io: bool) -> Table:
-    """Block sizes down, patterns across."""
+def _by_one_size(rates: Rates, caption: str, form: CellForm, transfers: bool) -> Table:
+    """Sizes down, tests across."""
     tests = list(dict.fromkeys(test for test, _, _ in rates))
     sizes = sorted({record for _, _, record in rates}, key=lambda kib: kib or 0.0)
     by = {(test, record): rate for (test, _, record), rate in rates.items()}
@@ -59,25 +62,24 @@ def _by_pattern(rates: Rates, caption: str, scale: float, per_io: bool) -> Table
         for test in tests:
             rate = by.get((test, record), math.nan)
             # I/O of mixed sizes have no one size to divide by.
-            value = rate * scale if not per_io else rate / record if record else math.nan
+            value = rate * form.rate_scale if not transfers else rate / record if record else math.nan
             cells.append(wording.figures(value))
         rows.append((size(record), *cells))
-    columns = (Column("Block size"), *(Column(title(test)) for test in tests))
-    return Table(caption, columns, tuple(rows), folded=per_io)
+    columns = (Column(capital(form.axes[0].name)), *(Column(title(test)) for test in tests))
+    return Table(caption, columns, tuple(rows), folded=transfers)
 
 
-def _surface(rates: Rates, caption: str) -> Table:
+def _by_two_sizes(rates: Rates, caption: str, form: CellForm) -> Table:
     """A row for each test and file size, a column for each record size."""
     records = sorted({record for _, _, record in rates}, key=lambda kib: kib or 0.0)
     lines = dict.fromkeys((test, file) for test, file, _ in rates)
     tests = list(dict.fromkeys(test for test, _ in lines))
     ordered = sorted(lines, key=lambda line: (tests.index(line[0]), line[1] or 0.0))
+    shown = {key: wording.count(form.rate_scale * rate) for key, rate in rates.items()}
     rows = tuple(
-        (
-            f"{title(test)}, {label(file)}",
-            *(wording.count(rates[test, file, r]) if (test, file, r) in rates else "" for r in records),
-        )
+        (f"{title(test)}, {label(file)}", *(shown.get((test, file, record), "") for record in records))
         for test, file in ordered
     )
-    columns = (Column("Test, file size", numeric=False), *(Column(label(record)) for record in records))
-    return Table(caption, columns, rows, "Geometric mean over blocks, by record size.", folded=True)
+    across, down = (axis.name for axis in form.axes)
+    columns = (Column(f"{capital(form.test)}, {down}", numeric=False), *(Column(label(record)) for record in records))
+    return Table(caption, columns, rows, f"Geometric mean over blocks, by {across}.", folded=True)

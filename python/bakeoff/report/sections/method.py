@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from bakeoff.compare import wording
-from bakeoff.compare.settings import number, only_heads
+from bakeoff.compare.settings import number
 from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.redact import hidden
@@ -43,8 +43,8 @@ def section(context: Context) -> Section:
         ),
         tuple((c.name, c.address, c.reset or "none") for c in run.contenders),
     )
-    if only_heads(plan):
-        intro += " Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
+    if note := context.kind.method_note(context):
+        intro += f" {note}"
     blocks: list[Block] = [Text(intro), contenders, *_file_systems(run.environment)]
     blocks += [*_weights(context), _settings(plan)]
     if buffers := _receive_buffer(context):

@@ -1,30 +1,75 @@
-"""Single operations at single mixes: exploratory."""
+"""Single operations: their figures at the peak, and what differs at single mixes (exploratory)."""
 
 from __future__ import annotations
+
+import math
 
 from bakeoff.compare import wording
 from bakeoff.compare.model import PairComparison
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
-from bakeoff.report.context import Context
+from bakeoff.report.context import Context, geometric_mean
+from bakeoff.store.records import TrialRecord
 
 SHOWN = 24
+# Operations in the table of all.
+MOST = 200
 
 
 def section(context: Context) -> Section | None:
-    """The cells that stand out under Benjamini–Hochberg, largest first."""
+    """Each operation by itself at the mix where the fastest contender peaks, and the cells that stand out under
+    Benjamini–Hochberg, largest first.
+    """
+    apart = _apart(context)
     pairs = [pair for pair in context.comparison.pairs if pair.exploratory.tested]
     if not pairs:
-        return None
+        return Section("operations", "Single operations", tuple(apart)) if apart else None
     blocks: list[Block] = [
+        *apart,
         Text(
             "Exploratory: mean and p99 of every operation at every mix. Of the cells found, "
             "about one in twenty is "
             "expected to be chance (Benjamini–Hochberg, q = 0.05); the intervals allow for the picking."
-        )
+        ),
     ]
     for pair in pairs:
         blocks += _pair(pair)
     return Section("operations", "Single operations (exploratory)", tuple(blocks))
+
+
+def _apart(context: Context) -> list[Block]:
+    """Rate, times and failures of each operation; nothing where another section has them, or there is only one."""
+    mix = context.peak_mix()
+    if mix is None or context.kind.tells_operations or context.comparison.matrix:
+        return []
+    trials = {name: context.at(name, mix) for name in context.names}
+    operations = list(dict.fromkeys(o.name for found in trials.values() for t in found for o in t.per_operation))
+    if len(operations) < 2:
+        return []
+    titles = ("1/s", "mean ms", "p50 ms", "p99 ms", "failed")
+    columns = [Column("Operation", numeric=False)]
+    columns += [Column(title, group=name) for name in context.names for title in titles]
+    rows = tuple(
+        (operation, *(cell for name in context.names for cell in _cells(trials[name], operation)))
+        for operation in operations[:MOST]
+    )
+    note = "All blocks together. Percentiles: geometric mean over the blocks."
+    if len(operations) > MOST:
+        note = f"The first {MOST} of {len(operations):,}. {note}"
+    return [Table(f"Operations at {wording.plural(mix, 'client')}", tuple(columns), rows, note, folded=True)]
+
+
+def _cells(trials: tuple[TrialRecord, ...], operation: str) -> tuple[str, ...]:
+    found = [(t.window_s, o) for t in trials for o in t.per_operation if o.name == operation]
+    if not found:
+        return (wording.MISSING,) * 5
+    times = [o.service for _, o in found]
+    count, window_s = sum(o.operations for _, o in found), sum(trial.window_s for trial in trials)
+    timed = sum(one.count for one in times)
+    mean_ns = sum((one.mean_ns or 0.0) * one.count for one in times) / timed if timed else math.nan
+    percentiles = [geometric_mean([getattr(one, key) for one in times]) for key in ("p50_ns", "p99_ns")]
+    failed = sum(sum(o.errors.values()) for _, o in found)
+    rate = count / window_s if window_s > 0.0 else math.nan
+    return (wording.figures(rate), *(wording.figures(ns / 1e6) for ns in (mean_ns, *percentiles)), f"{failed:,}")
 
 
 def _pair(pair: PairComparison) -> list[Block]:

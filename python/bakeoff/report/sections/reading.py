@@ -5,7 +5,7 @@ from __future__ import annotations
 from bakeoff.compare import wording
 from bakeoff.report.blocks import Bullets, Section, Text
 from bakeoff.report.context import Context
-from bakeoff.stats import MINIMUM_BLOCKS
+from bakeoff.thresholds import MINIMUM_BLOCKS
 
 
 def section(context: Context) -> Section:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bakeoff.compare import wording
-from bakeoff.compare.metrics import has_turns
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, shares_by_mix
 from bakeoff.report.context import Context
@@ -20,10 +19,6 @@ SMALL = 0.005
 
 def section(context: Context) -> Section | None:
     """Mean time of each step per operation, as shares of the whole, at each mix."""
-    if any(has_turns(trial) for trial in context.usable):
-        return None  # a turn is many operations, and no part of one
-    if any(step.name == "queue" for trial in context.usable for step in trial.steps):
-        return None  # the bottleneck section has the better split: it knows what the server was doing
     found = {
         (name, mix): _means(context.at(name, mix)) for name in context.names for mix in context.comparison.run.mixes
     }

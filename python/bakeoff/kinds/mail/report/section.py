@@ -1,4 +1,4 @@
-"""Mail: messages delivered, accepted and read, what waits, responses, and what became of every message."""
+"""Messages delivered, accepted and read, what waits, responses, and what became of every message."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import math
 from collections import defaultdict
 from statistics import fmean
 
-from bakeoff.compare import wording
-from bakeoff.compare.mail import LOSSES, ledger_counts
-from bakeoff.compare.mail_metrics import of
+from bakeoff.compare import settings, wording
+from bakeoff.kinds.mail.compare.books import LOSSES, ledger_counts
+from bakeoff.kinds.mail.figures import MailFigures
+from bakeoff.kinds.mail.report.steps import steps_of_mail
+from bakeoff.kinds.mail.report.words import CLASSES, class_words, columns_of, mail_cells, saturation_words
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, known, over_seconds
 from bakeoff.report.context import Context
-from bakeoff.report.mail_words import CLASSES, class_words, columns_of, mail_cells, saturation_words
-from bakeoff.report.sections.mail_steps import steps_of_mail
 
 
-def section(context: Context) -> Section | None:
-    """Only runs of the mail suites have it."""
-    if context.run.kind != "mail":
-        return None
+def section(context: Context) -> Section:
+    """Everything about mail."""
     blocks: list[Block] = [_scores(context), *_saturation(context), *_flow(context), *_ledger(context)]
     blocks += [*_refusals(context), *steps_of_mail(context)]
     return Section("mail", "Mail", tuple(blocks))
@@ -31,9 +29,9 @@ def _scores(context: Context) -> Table:
     rows = []
     for index, mix in enumerate(context.comparison.run.mixes):
         for name in context.names:
-            trials = context.at(name, mix)
-            drain = fmean([of(t, "flow", "drain", "per_s") for t in trials]) if trials else math.nan
-            share = fmean([of(t, "share", "sending") for t in trials]) if trials else math.nan
+            figures = [trial.figures(MailFigures) for trial in context.at(name, mix)]
+            drain = fmean([one.flowing.drain.per_s for one in figures]) if figures else math.nan
+            share = fmean([one.share.sending for one in figures]) if figures else math.nan
             cells = mail_cells(context.comparison, name, index)
             rows.append((f"{mix}", name, *cells, wording.figures(drain), wording.percent(share)))
     note = (
@@ -59,20 +57,20 @@ def _flow(context: Context) -> list[Block]:
     for name in context.names:
         for trial in context.at(name, mix):
             window_s = max(window_s, trial.window_s)
-            for second in (trial.workload.get("flow") or {}).get("per_second", []):
-                for side in ("accepted", "read"):
+            for second in trial.figures(MailFigures).flowing.per_second:
+                for side, count in (("accepted", second.accepted), ("read", second.read)):
                     rows.append(
                         {
                             "contender": f"{name}: {side}",
                             "trial": trial.id,
-                            "second": second["second"] + 0.5,
-                            "value": float(second[side]),
+                            "second": second.second + 0.5,
+                            "value": float(count),
                         }
                     )
     if not rows:
         return []
     series = [f"{name}: {side}" for name in context.names for side in ("accepted", "read")]
-    begin_s = float(context.run.plan.get("settings", {}).get("ramp_up_s") or 0.0)
+    begin_s = settings.number(context.run.plan, "ramp_up_s", 0.0)
     where = f"at {wording.plural(mix, 'client')}"
     title = f"Messages accepted and read {where}"
     spec = over_seconds(
@@ -119,7 +117,7 @@ def _ledger(context: Context) -> list[Block]:
             for trial in context.run.trials
             if trial.contender == name
             for kind in (*LOSSES, "unchecked", "late")
-            for identity in ((trial.workload.get("ledger") or {}).get("ids") or {}).get(kind, [])[:5]
+            for identity in trial.figures(MailFigures).ledger.ids.get(kind, ())[:5]
         ][:20]
         if ids:
             blocks.append(Text(f"{name}, the first of them (client.thread.number in mailbox):"))
@@ -131,12 +129,12 @@ def _refusals(context: Context) -> list[Block]:
     found: dict[str, dict[str, int]] = {}
     texts: dict[str, None] = {}
     for trial in context.run.trials:
-        for when in ("init", "measured"):
-            refusals = (trial.workload.get("refusals") or {}).get(when, {})
-            for kind, count in refusals.get("counts", {}).items():
+        refusals = trial.figures(MailFigures).refusals
+        for when, refused in (("init", refusals.init), ("measured", refusals.measured)):
+            for kind, count in refused.counts.items():
                 row = found.setdefault(f"{kind.replace('_', ' ')} ({when})", {})
-                row[trial.contender] = row.get(trial.contender, 0) + int(count)
-            texts |= {f"{trial.contender}: {text}": None for text in refusals.get("texts", [])}
+                row[trial.contender] = row.get(trial.contender, 0) + count
+            texts |= {f"{trial.contender}: {text}": None for text in refused.texts}
     if not found:
         return []
     columns = (Column("Sessions not served", numeric=False), *(Column(name) for name in context.names))

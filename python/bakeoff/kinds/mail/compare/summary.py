@@ -1,8 +1,11 @@
-"""What a comparison tells of mail beside its curves: immutable values."""
+"""What a comparison tells beside its curves: immutable values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
+
+from bakeoff.compare.model import KindSummary
 
 SATURATED_S = 5.0
 
@@ -38,8 +41,10 @@ class Books:
 
 
 @dataclass(frozen=True)
-class MailSummary:
-    """What is told of mail beside the curves."""
+class MailSummary(KindSummary):
+    """Saturation at each mix, and the books."""
+
+    key: ClassVar[str] = "mail"
 
     saturation: tuple[Saturation, ...]
     books: tuple[Books, ...]

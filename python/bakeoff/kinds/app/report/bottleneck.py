@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from bakeoff.compare import wording
+from bakeoff.kinds.app.figures import AppFigures, Server
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, shares_by_mix
-from bakeoff.report.context import Context
+from bakeoff.report.context import Context, geometric_mean
 from bakeoff.store.records import TrialRecord
 
 STEPS = ("network", "queue", "service")
@@ -89,14 +89,14 @@ def _mix(trials: tuple[TrialRecord, ...]) -> _Mix | None:
     steps = {step: _mean_ms(trials, step) for step in STEPS}
     if any(math.isnan(value) for value in steps.values()):
         return None
-    servers = [s for t in trials if isinstance(s := t.workload.get("server"), dict)]
+    servers = [server for trial in trials if (server := trial.figures(AppFigures).server)]
     service = {kind: _total_ms(trials, f"{kind}/service") for kind in KINDS}
     whole = sum(service.values())
     return _Mix(
         steps=steps,
-        cpu_share=_mean([s.get("cpu_share") for s in servers]),
-        read_mb_per_s=_mean([_rate(s, "disk_read_bytes") for s in servers]),
-        written_mb_per_s=_mean([_rate(s, "disk_written_bytes") for s in servers]),
+        cpu_share=_mean([s.cpu_share for s in servers]),
+        read_mb_per_s=_mean([_rate(s, s.disk_read_bytes) for s in servers]),
+        written_mb_per_s=_mean([_rate(s, s.disk_written_bytes) for s in servers]),
         storage_share=sum(service[kind] for kind in STORAGE) / whole if whole else 0.0,
     )
 
@@ -112,15 +112,13 @@ def _mean_ms(trials: tuple[TrialRecord, ...], name: str) -> float:
     return _total_ms(trials, name) / count if count else math.nan
 
 
-def _mean(values: list[Any]) -> float:
-    numbers = [float(value) for value in values if isinstance(value, (int, float))]
+def _mean(values: list[float | None]) -> float:
+    numbers = [value for value in values if value is not None]
     return sum(numbers) / len(numbers) if numbers else math.nan
 
 
-def _rate(server: dict[str, Any], name: str) -> float | None:
-    watched_s = server.get("watched_s") or 0.0
-    moved = server.get(name)
-    return moved / watched_s / MEGABYTE if watched_s and isinstance(moved, (int, float)) else None
+def _rate(server: Server, moved_bytes: int | None) -> float | None:
+    return moved_bytes / server.watched_s / MEGABYTE if server.watched_s and moved_bytes is not None else None
 
 
 def _bound(mix: _Mix) -> str:
@@ -194,11 +192,6 @@ def _kind(trials: tuple[TrialRecord, ...], kind: str) -> list[str]:
     if not found:
         return [wording.MISSING] * 6
     rate = sum(o.operations / t.window_s for t, o in found) / len(found)
-    p50, p99 = (_geometric([getattr(o.service, name) for _, o in found]) for name in ("p50_ns", "p99_ns"))
+    p50, p99 = (geometric_mean([getattr(o.service, name) for _, o in found]) for name in ("p50_ns", "p99_ns"))
     steps = [_mean_ms(trials, f"{kind}/{step}") for step in STEPS]
     return [wording.figures(value) for value in (rate, p50 / 1e6, p99 / 1e6, *steps)]
-
-
-def _geometric(values: list[int | None]) -> float:
-    logs = [math.log(value) for value in values if value]
-    return math.exp(sum(logs) / len(logs)) if logs else math.nan

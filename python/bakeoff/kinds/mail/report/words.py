@@ -1,13 +1,13 @@
-"""Mail in words and cells, the same on the page and on a terminal."""
+"""Mail in words and cells of tables."""
 
 from __future__ import annotations
 
 import math
 
 from bakeoff.compare import wording
-from bakeoff.compare.mail import LOSSES
-from bakeoff.compare.mail_model import SATURATED_S
 from bakeoff.compare.model import Comparison
+from bakeoff.kinds.mail.compare.books import LOSSES
+from bakeoff.kinds.mail.compare.summary import SATURATED_S, MailSummary
 
 CLASSES = (
     "accepted",
@@ -81,10 +81,10 @@ def mail_cells(comparison: Comparison, contender: str, mix_index: int) -> list[s
 
 def saturation_words(comparison: Comparison) -> list[str]:
     """A sentence for each contender and side that takes too long, with the load from which on."""
-    if comparison.mail is None:
+    if not isinstance(comparison.own, MailSummary):
         return []
     found: dict[tuple[str, str], str] = {}
-    for at in comparison.mail.saturation:
+    for at in comparison.own.saturation:
         for side in at.sides:
             seconds = at.sending_s if side == "sending" else at.reading_s
             found.setdefault(
@@ -98,10 +98,10 @@ def saturation_words(comparison: Comparison) -> list[str]:
 
 def book_lines(comparison: Comparison) -> list[str]:
     """What became of the mail of each contender, in one line each."""
-    if comparison.mail is None:
+    if not isinstance(comparison.own, MailSummary):
         return []
     lines = []
-    for books in comparison.mail.books:
+    for books in comparison.own.books:
         kinds = [kind for kind in CLASSES if kind in ("accepted", "delivered") or books.counts.get(kind)]
         if books.counts:
             listed = ", ".join(f"{class_words(kind)} {books.counts.get(kind, 0):,}" for kind in kinds)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from bakeoff.compare import wording
 from bakeoff.compare.lost import starved_clients
-from bakeoff.compare.scores import scores
+from bakeoff.kinds.app.compare.scores import scores
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.store.records import TrialRecord
 
-KIND = "app"
 # Clients named before the rest are only counted.
 NAMED = 8
 METRICS = (("rate", "unweighted harmonic"), ("plain", "plain"), ("weighted", "weighted, as published"))
 
 
-def section(context: Context) -> Section | None:
+def section(context: Context) -> Section:
     """Transactions per second in three ways, the spread over clients, and whoever got nothing."""
-    if context.comparison.run.kind != KIND:
-        return None
     columns = [Column("Clients")]
     for name in context.names:
         titles = (*(title for _, title in METRICS), "slowest client", "fastest client", "lowest Jain index")
@@ -32,7 +29,7 @@ def section(context: Context) -> Section | None:
         "Slowest and fastest client: transactions of one client per second, over all blocks."
     )
     blocks: list[Block] = [Table("Transactions per second", tuple(columns), rows, note)]
-    starved = [text for trial in context.run.trials if (text := _starved(trial))]
+    starved = [text for trial in context.run.trials if (text := _starved(trial, context.compared.enough))]
     if starved:
         text = "Clients that got (next to) no transaction: they pull the score down, and the trial counts as lost."
         blocks.append(Text(text, "bad"))
@@ -55,9 +52,9 @@ def _row(context: Context, index: int, mix: int) -> tuple[str, ...]:
     return tuple(row)
 
 
-def _starved(trial: TrialRecord) -> str:
+def _starved(trial: TrialRecord, enough: int) -> str:
     """Who got nothing in a trial in which others did."""
-    found = starved_clients(trial, KIND)
+    found = starved_clients(trial, enough)
     if not found:
         return ""
     listed = ", ".join(f"{client}" for client in found[:NAMED])

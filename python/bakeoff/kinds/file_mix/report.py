@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 from bakeoff.compare import wording
-from bakeoff.compare.metrics import has_turns, moved_mb_s
+from bakeoff.kinds.file_mix.compare import has_turns, mbit_per_s
+from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
+from bakeoff.report.kind import ReportPart
 from bakeoff.report.sections.curves import curve_chart
 from bakeoff.stats import MeanInterval, mean_interval, ratios_by_row
+from bakeoff.store.marks import BEYOND_LINK
 from bakeoff.store.records import TrialRecord
 from bakeoff.units import format_duration
 
-KIND = "file-mix"
-BEYOND_LINK = "beyond-link"
-
 
 def section(context: Context) -> Section | None:
-    """Nothing for other suites."""
-    if context.run.kind != KIND or not context.usable:
+    """None without any usable trial."""
+    if not context.usable:
         return None
     blocks: list[Block] = [_throughput(context), replace(curve_chart(context, "mean"), id="chart-mix-response")]
-    turns = [trial.workload["turns"] for trial in context.usable if has_turns(trial)]
+    turns = [turns for trial in context.usable if (turns := trial.figures(MixFigures).turns)]
     if turns:
         blocks.insert(0, Text(_turns(turns)))
     beyond = [trial for trial in context.usable if BEYOND_LINK in trial.marks]
@@ -36,11 +35,11 @@ def section(context: Context) -> Section | None:
     return Section("office-mix", "Throughput and response time of the mix", tuple(blocks))
 
 
-def _turns(turns: list[dict[str, Any]]) -> str:
+def _turns(turns: list[Turns]) -> str:
     """What a turn is, and how long the rests really were."""
-    rests = [float(turn["rest_ms"]) for turn in turns if turn.get("rest_ms") is not None]
+    rests = [turn.rest_ms for turn in turns if turn.rest_ms is not None]
     rested = f" (measured: {min(rests) / 1e3:.3g} – {max(rests) / 1e3:.3g} s)" if rests else ""
-    size, pause = turns[0]["bytes"] * 8 / 1e6, format_duration(float(turns[0]["pause_s"]))
+    size, pause = turns[0].bytes * 8 / 1e6, format_duration(turns[0].pause_s)
     return (
         f"Clients work in turns: calls of one application after another until {size:g} Mbit are moved, then a rest of "
         f"{pause}{rested}. Response times are those of turns, from the first call of one to its last; at each mix "
@@ -51,16 +50,11 @@ def _turns(turns: list[dict[str, Any]]) -> str:
 def _beyond(trials: list[TrialRecord]) -> str:
     """Which contenders cannot have sent what they delivered."""
     names = list(dict.fromkeys(trial.contender for trial in trials))
-    link = max(float(trial.workload.get("link_bytes_per_s") or 0.0) for trial in trials)
+    link = max(trial.figures(MixFigures).link_bytes_per_s or 0.0 for trial in trials)
     return (
         f"In {wording.plural(len(trials), 'trial')} of {wording.names(names)} more was moved than the link carries "
         f"({8 * link / 1e6:,.0f} Mbit/s): a cache of the client served the rest, and its speed is not the server's."
     )
-
-
-def mbit_per_s(trial: TrialRecord) -> float:
-    """Bytes read and written in the window, as 10⁶ bits a second."""
-    return 8 * moved_mb_s(trial)
 
 
 def _throughput(context: Context) -> Chart:
@@ -120,9 +114,9 @@ def _ratio(context: Context, base: str, name: str, clients: int) -> str:
     )
 
 
-def _touched(trial: TrialRecord) -> dict[str, float] | None:
-    found = trial.workload.get("touched_bytes_per_client")
-    return found if isinstance(found, dict) and isinstance(found.get("mean"), (int, float)) else None
+def _touched(trial: TrialRecord) -> Spread | None:
+    found = trial.figures(MixFigures).touched_bytes_per_client
+    return found if found is not None and found.mean is not None else None
 
 
 def _working_set(context: Context) -> Table:
@@ -144,14 +138,29 @@ def _working_set(context: Context) -> Table:
     return Table("Working set touched", tuple(columns), tuple(rows), note)
 
 
-def _set(touched: list[dict[str, float]], clients: int) -> list[str]:
+def _set(touched: list[Spread], clients: int) -> list[str]:
     if not touched:
         return [wording.MISSING] * 3
-    mean = math.fsum(found["mean"] for found in touched) / len(touched) / 2**20
-    least = min(found.get("min") or 0.0 for found in touched) / 2**20
-    most = max(found.get("max") or 0.0 for found in touched) / 2**20
+    mean = math.fsum(found.mean or 0.0 for found in touched) / len(touched) / 2**20
+    least = min(found.min or 0.0 for found in touched) / 2**20
+    most = max(found.max or 0.0 for found in touched) / 2**20
     return [
         wording.figures(mean),
         f"{wording.figures(least, 3)} – {wording.figures(most, 3)}",
         wording.figures(mean * clients),
     ]
+
+
+class Mix(ReportPart):
+    """See ReportPart. Its section has the bytes already."""
+
+    sections = (("caches", section),)
+    rate_curves = ("operations",)
+    told = frozenset({"turns", "link_bytes_per_s", "beyond_link", "touched_bytes", "touched_bytes_per_client"})
+
+    def hides(self, context: Context) -> frozenset[str]:
+        """A turn is many operations, and no part of one."""
+        return frozenset({"steps"}) if any(has_turns(trial) for trial in context.usable) else frozenset()
+
+
+PART = Mix()

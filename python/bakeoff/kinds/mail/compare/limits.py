@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from bakeoff.compare.mail_metrics import of
+from bakeoff.compare import settings
+from bakeoff.compare.content import facts_of
+from bakeoff.kinds.mail.compare.books import telling_flow
+from bakeoff.kinds.mail.figures import Door as Sessions
+from bakeoff.kinds.mail.figures import MailFigures
 from bakeoff.store.records import RunRecord, TrialRecord
 
 
@@ -61,7 +64,7 @@ def limits(run: RunRecord) -> tuple[str, ...]:
 
 
 def _sessions(run: RunRecord, trial: TrialRecord) -> Iterator[str]:
-    offered = trial.mix_clients * int(run.plan.get("settings", {}).get("threads", 1))
+    offered = trial.mix_clients * int(settings.number(run.plan, "threads", 1.0))
     peaks = {door.key: _limiting(trial, door, offered) for door in DOORS}
     if peaks["pop3_logged_in"] == peaks["pop3"]:
         peaks["pop3_logged_in"] = None  # a bound on connections bounds logins, too
@@ -83,28 +86,26 @@ def _limiting(trial: TrialRecord, door: Door, offered: int) -> int | None:
     others wait for so long that it would have let in `UNLIKELY` of them at the rate of the other times. A mean would
     not do: a busy machine lowers it.
     """
-    sessions = (trial.workload.get("sessions") or {}).get(door.key) or {}
-    peak = sessions.get("peak", 0)
+    sessions = trial.figures(MailFigures).sessions.get(door.key, Sessions())
+    peak = sessions.peak
     if not 1 < peak < offered:
         return None
     turned_away = sum(sum(op.errors.values()) for op in trial.per_operation if op.name == door.step)
     if turned_away and _refusals(trial).get(door.said_no):
-        return int(peak)
-    expected = (sessions.get("at_peak") or {}).get("let_in_expected", 0.0)
-    return int(peak) if expected >= UNLIKELY else None
+        return peak
+    expected = sessions.at_peak.let_in_expected if sessions.at_peak else 0.0
+    return peak if expected >= UNLIKELY else None
 
 
 def _refusals(trial: TrialRecord) -> dict[str, int]:
-    counts: dict[str, int] = (trial.workload.get("refusals") or {}).get("measured", {}).get("counts", {})
-    return counts
+    return trial.figures(MailFigures).refusals.measured.counts
 
 
 def _overflow(run: RunRecord, trial: TrialRecord) -> Iterator[str]:
     """The first packets of connections had no answer: the kernel drops them when a server does not accept in time."""
     if not any(_refusals(trial).get(name) for name in QUEUE_OVERFLOW):
         return
-    contenders: dict[str, Any] = (run.environment.get("content") or {}).get("contenders") or {}
-    facts = contenders.get(trial.contender) or {}
+    facts = facts_of(run, trial.contender)
     queues = [f"{key} {value}" for key, value in facts.items() if key.endswith("listen backlog")]
     of = f" (its {', '.join(queues)})" if queues else ""
     yield f"connects waited for whole seconds or in vain, as they do when the server's accept queue is full{of}"
@@ -114,9 +115,8 @@ def _rates(run: RunRecord) -> Iterator[str]:
     """A throttle holds the rate of accepted messages at the same number, however many clients there are."""
     for contender in run.contenders:
         rates: dict[int, list[float]] = {}
-        for trial in run.trials:
-            if trial.contender == contender.name and "flow" in trial.workload:
-                rates.setdefault(trial.mix_clients, []).append(of(trial, "flow", "accepted_per_s"))
+        for trial in telling_flow(run, contender.name):
+            rates.setdefault(trial.mix_clients, []).append(trial.figures(MailFigures).flowing.accepted_per_s)
         for limit, known in KNOWN_RATES.items():
             equal = [mix for mix, values in rates.items() if all(_equals(value, limit) for value in values)]
             if len(equal) > 1:

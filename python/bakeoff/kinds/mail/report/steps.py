@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from bakeoff.compare import wording
 from bakeoff.report.blocks import Block, Column, Table
-from bakeoff.report.context import Context
+from bakeoff.report.context import Context, geometric_mean
 from bakeoff.store.records import Summary, TrialRecord
 
 PARTS = {
@@ -65,9 +63,4 @@ def _cells(summaries: list[Summary]) -> list[str]:
         return [wording.MISSING] * 5
     mean_ns = sum((summary.mean_ns or 0.0) * summary.count for summary in summaries) / count
     percentiles = [[getattr(s, key) for s in summaries] for key in ("p50_ns", "p95_ns", "p99_ns")]
-    return [f"{count:,}", *(wording.figures(value / 1e6) for value in (mean_ns, *map(_geometric, percentiles)))]
-
-
-def _geometric(values: list[int | None]) -> float:
-    logs = [math.log(value) for value in values if value]
-    return math.exp(sum(logs) / len(logs)) if logs else 0.0
+    return [f"{count:,}", *(wording.figures(value / 1e6) for value in (mean_ns, *map(geometric_mean, percentiles)))]

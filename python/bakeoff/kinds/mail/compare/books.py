@@ -1,12 +1,14 @@
-"""What the ledgers of a mail run say about each contender, and at which loads it is saturated."""
+"""What the ledgers of a run say about each contender, and at which loads it is saturated."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from bakeoff.compare import wording
-from bakeoff.compare.mail_metrics import of, sending_share
-from bakeoff.compare.mail_model import Books, MailSummary, Saturation
+from bakeoff.kinds.mail.compare.metrics import sending_share
+from bakeoff.kinds.mail.compare.summary import Books, MailSummary, Saturation
+from bakeoff.kinds.mail.figures import MailFigures, Steps
 from bakeoff.store.records import RunRecord, TrialRecord
 
 # What must not happen to mail that a server has accepted, in words.
@@ -23,22 +25,19 @@ LOSSES = {
 
 def ledger_counts(trials: list[TrialRecord]) -> dict[str, int]:
     """The classes of all messages of `trials`, added up."""
+    return _sum(trial.figures(MailFigures).ledger.counts for trial in trials)
+
+
+def _sum(counts: Iterable[dict[str, int]]) -> dict[str, int]:
     total: dict[str, int] = {}
-    for trial in trials:
-        for name, count in (trial.workload.get("ledger") or {}).get("counts", {}).items():
-            total[name] = total.get(name, 0) + int(count)
+    for one in counts:
+        for name, count in one.items():
+            total[name] = total.get(name, 0) + count
     return total
 
 
-def overall_response_s(trial: TrialRecord) -> float:
-    """Mean over all timed steps, seconds; NaN when none succeeded."""
-    return trial.service.mean_ns / 1e9 if trial.service.mean_ns is not None else float("nan")
-
-
-def mail_summary(run: RunRecord) -> MailSummary | None:
-    """Of a mail run; None of any other."""
-    if run.kind != "mail":
-        return None
+def mail_summary(run: RunRecord) -> MailSummary:
+    """Saturation and books of each contender."""
     names = [contender.name for contender in run.contenders]
     saturation = tuple(
         _saturation(name, mix, [t for t in run.trials if t.contender == name and t.mix_clients == mix])
@@ -51,26 +50,21 @@ def mail_summary(run: RunRecord) -> MailSummary | None:
 
 
 def _saturation(name: str, mix: int, trials: list[TrialRecord]) -> Saturation:
-    return Saturation(name, mix, _mean_s(trials, "sending"), _mean_s(trials, "reading"))
+    responses = [trial.figures(MailFigures).response for trial in trials]
+    return Saturation(name, mix, _mean_s(r.sending for r in responses), _mean_s(r.reading for r in responses))
 
 
-def _mean_s(trials: list[TrialRecord], side: str) -> float:
+def _mean_s(sides: Iterable[Steps]) -> float:
     """Over all steps of all trials: a block with few steps must not weigh more than one with many."""
-    pairs = [(of(t, "response", side, "steps"), of(t, "response", side, "mean_s")) for t in trials]
-    known = [(steps, mean) for steps, mean in pairs if steps > 0 and math.isfinite(mean)]
-    total = sum(steps for steps, _ in known)
-    return sum(steps * mean for steps, mean in known) / total if total else math.nan
+    known = [side for side in sides if side.steps > 0 and math.isfinite(side.mean_s)]
+    total = sum(side.steps for side in known)
+    return sum(side.steps * side.mean_s for side in known) / total if total else math.nan
 
 
 def _books(name: str, trials: list[TrialRecord]) -> Books:
-    foreign: dict[str, int] = {}
-    unchecked: dict[str, int] = {}
-    for trial in trials:
-        ledger = trial.workload.get("ledger") or {}
-        for found, total in ((ledger.get("foreign"), foreign), (ledger.get("unchecked_mailboxes"), unchecked)):
-            for key, count in (found or {}).items():
-                total[key] = total.get(key, 0) + int(count)
-    return Books(name, ledger_counts(trials), foreign, unchecked)
+    ledgers = [trial.figures(MailFigures).ledger for trial in trials]
+    foreign = _sum(ledger.foreign or {} for ledger in ledgers)
+    return Books(name, ledger_counts(trials), foreign, _sum(ledger.unchecked_mailboxes or {} for ledger in ledgers))
 
 
 # Reading lags when so much of what was accepted in the window, or more, was not read at its end.
@@ -79,7 +73,7 @@ LAG_SHARE = 0.1
 
 def lags(run: RunRecord) -> tuple[str, ...]:
     """A sentence for each contender whose mail is read more slowly than it is accepted."""
-    if run.kind != "mail" or sending_share(run) >= 1.0:
+    if sending_share(run) >= 1.0:
         return ()
     found = []
     for contender in run.contenders:
@@ -95,24 +89,28 @@ def lags(run: RunRecord) -> tuple[str, ...]:
     return tuple(found)
 
 
+def telling_flow(run: RunRecord, name: str) -> list[TrialRecord]:
+    """The trials of a contender that tell the flow of messages."""
+    return [t for t in run.trials if t.contender == name and t.figures(MailFigures).flow is not None]
+
+
 def lag(run: RunRecord, name: str, mix: int) -> tuple[int, float, float, float] | None:
     """(clients, accepted/s, read/s, messages waiting), means over the trials; None where reading keeps up."""
-    trials = [t for t in run.trials if t.contender == name and t.mix_clients == mix and "flow" in t.workload]
-    accepted = sum(of(t, "flow", "accepted") for t in trials)
+    trials = [t for t in telling_flow(run, name) if t.mix_clients == mix]
+    flows = [t.figures(MailFigures).flowing for t in trials]
+    accepted = sum(flow.accepted for flow in flows)
     # What is gone is not waiting.
     gone = ledger_counts(trials)
-    waiting = sum(of(t, "flow", "backlog", "messages") for t in trials) - gone.get("lost", 0) - gone.get("unchecked", 0)
+    waiting = sum(flow.backlog.messages for flow in flows) - gone.get("lost", 0) - gone.get("unchecked", 0)
     window_s = sum(t.window_s for t in trials)
     if not trials or not window_s or not accepted or not waiting > LAG_SHARE * accepted:
         return None
-    read = sum(of(t, "flow", "read") for t in trials)
+    read = sum(flow.read for flow in flows)
     return mix, accepted / window_s, read / window_s, waiting / len(trials)
 
 
 def foreign_mail(run: RunRecord) -> tuple[str, ...]:
     """A sentence for each contender whose mailboxes were given mail that is not Bakeoff's, which was left alone."""
-    if run.kind != "mail":
-        return ()
     found = []
     for contender in run.contenders:
         by_mailbox = _books(contender.name, [t for t in run.trials if t.contender == contender.name]).foreign

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bakeoff.compare import wording
 from bakeoff.compare.cube import why_unusable
-from bakeoff.compare.mail import lag
-from bakeoff.compare.mail_metrics import of
+from bakeoff.kinds.mail.compare.books import lag, telling_flow
+from bakeoff.kinds.mail.figures import Flow, MailFigures, Times
 from bakeoff.store.records import RunRecord, TrialRecord
 
 SETTINGS = (
@@ -43,7 +43,7 @@ class Load:
 def deliveries(run: RunRecord) -> Iterator[str]:
     """A sentence for each contender whose deliveries, not its taking of mail, were the limit."""
     for contender in run.contenders:
-        trials = [t for t in run.trials if t.contender == contender.name and "flow" in t.workload]
+        trials = telling_flow(run, contender.name)
         yield from _at_a_time(run, contender.name, trials) or _waited(contender.name, trials)
 
 
@@ -98,35 +98,34 @@ def _load(run: RunRecord, name: str, mix: int, trials: list[TrialRecord]) -> Loa
     if not window_s:
         return None
 
-    def per_s(key: str) -> float:
-        return sum(of(t, "flow", key) * t.window_s for t in here) / window_s
+    def per_s(pick: Callable[[Flow], float]) -> float:
+        return sum(pick(t.figures(MailFigures).flowing) * t.window_s for t in here) / window_s
 
     load = Load(
         mix,
-        per_s("accepted_per_s"),
-        per_s("delivered_per_s"),
-        _mean_s(here, "after"),
-        _mean_s(here, "by"),
-        sum(of(t, "flow", "backlog", "messages") for t in here) / len(here),
+        per_s(lambda flow: flow.accepted_per_s),
+        per_s(lambda flow: flow.delivered_per_s),
+        _mean_s([t.figures(MailFigures).visible.after for t in here]),
+        _mean_s([t.figures(MailFigures).visible.by for t in here]),
+        sum(t.figures(MailFigures).flowing.backlog.messages for t in here) / len(here),
         lag(run, name, mix) is not None,
     )
     known = (load.accepted_per_s, load.delivered_per_s, load.after_s, load.by_s, load.waiting)
     return load if all(map(math.isfinite, known)) else None
 
 
-def _mean_s(trials: list[TrialRecord], end: str) -> float:
+def _mean_s(ends: list[Times]) -> float:
     """Over all messages of all trials; NaN when one trial does not tell it."""
-    counts = [of(t, "visible", end, "count") for t in trials]
-    total = sum(counts)
+    total = sum(end.count for end in ends)
     if not total > 0:
         return math.nan
-    means = [of(t, "visible", end, "mean_ns") if n else 0.0 for t, n in zip(trials, counts, strict=True)]
-    return sum(n * mean for n, mean in zip(counts, means, strict=True)) / total / 1e9
+    return sum(end.count * end.mean_ns if end.count else 0.0 for end in ends) / total / 1e9
 
 
 def _waited(name: str, trials: list[TrialRecord]) -> tuple[str, ...]:
     """Where the mixes do not tell the number: that messages were accepted and certainly not there for long."""
-    waits = [(of(t, "flow", "in_delivery", "peak"), of(t, "visible", "after", "p95_ns") / 1e6) for t in trials]
+    figures = [trial.figures(MailFigures) for trial in trials]
+    waits = [(one.flowing.in_delivery.peak, one.visible.after.p95_ns / 1e6) for one in figures]
     held = [(peak, wait_ms) for peak, wait_ms in waits if wait_ms >= DELIVERY_WAIT_MS and peak > 1]
     if not held:
         return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bakeoff.compare.mail_metrics import of
+from bakeoff.kinds.mail.figures import MailFigures
 from bakeoff.store.records import TrialRecord
 
 # Mail that is smaller by more than this share of the mean size is other work.
@@ -18,8 +18,8 @@ def shortfall(trials: Iterable[TrialRecord]) -> float:
     trial puts off is few messages.
     """
     offered = put_off = offered_bytes = put_off_bytes = 0.0
-    for trial in trials:
-        counts = [of(trial, "flow", part, what) for part in ("offered", "put_off") for what in ("messages", "bytes")]
+    for flow in (trial.figures(MailFigures).flowing for trial in trials):
+        counts = (flow.offered.messages, flow.offered.bytes, flow.put_off.messages, flow.put_off.bytes)
         if all(count >= 0 for count in counts):
             offered, offered_bytes = offered + counts[0], offered_bytes + counts[1]
             put_off, put_off_bytes = put_off + counts[2], put_off_bytes + counts[3]

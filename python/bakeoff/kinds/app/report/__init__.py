@@ -1,0 +1,23 @@
+"""What reports know of application servers."""
+
+from __future__ import annotations
+
+from bakeoff.kinds.app.report import bottleneck, scores
+from bakeoff.report.context import Context
+from bakeoff.report.kind import ReportPart
+
+
+class App(ReportPart):
+    """See ReportPart."""
+
+    sections = (("numbers", scores.section), ("steps", bottleneck.section))
+    told = frozenset({"server"})
+    tells_operations = True
+
+    def hides(self, context: Context) -> frozenset[str]:
+        """The bottleneck has the better split of the time: it knows what the server was doing."""
+        queued = any(step.name == "queue" for trial in context.usable for step in trial.steps)
+        return frozenset({"steps"}) if queued else frozenset()
+
+
+PART = App()

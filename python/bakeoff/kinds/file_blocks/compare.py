@@ -1,0 +1,23 @@
+"""What comparisons know of block sizes: one file, so that cells differ by one size, and ratios are told in percent."""
+
+from __future__ import annotations
+
+from bakeoff.compare.cell_form import CellForm, SizeAxis
+from bakeoff.kinds.files.compare import FileWork
+
+
+class Blocks(FileWork):
+    """See ComparePart."""
+
+    cells = CellForm(
+        test="pattern",
+        tests="patterns",
+        axes=(SizeAxis("record", "block size", "block size {}"),),
+        rate_unit="MB/s",
+        rate_scale=1024 / 1e6,
+        percent=True,
+        transfers="I/O per second",
+    )
+
+
+PART = Blocks()

@@ -1,0 +1,15 @@
+"""What comparisons know of the matrix of file sizes, record sizes and tests."""
+
+from __future__ import annotations
+
+from bakeoff.compare.cell_form import SIZES
+from bakeoff.kinds.files.compare import FileWork
+
+
+class Matrix(FileWork):
+    """See ComparePart."""
+
+    cells = SIZES
+
+
+PART = Matrix()

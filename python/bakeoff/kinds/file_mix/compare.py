@@ -1,0 +1,68 @@
+"""What comparisons know of the mix of file operations: bytes decide, and clients may work in turns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from bakeoff.compare.audits import LITTLE_TOLERANCE, LittlesLaw
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.metric import Metric
+from bakeoff.compare.metrics import megabytes_per_s, operations_rate
+from bakeoff.kinds.file_mix.figures import MixFigures
+from bakeoff.kinds.files.compare import FileWork
+from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, Summary, TrialRecord
+
+# The step that a client tells of each turn, and what its times are called.
+TURN, OF_A_TURN = "turn", "response time of a turn"
+
+
+class Mix(FileWork):
+    """See ComparePart."""
+
+    def response(self, trial: TrialRecord) -> Summary:
+        """Of turns where clients worked in turns, of single operations otherwise."""
+        if not has_turns(trial):
+            return trial.service
+        return next((step.summary for step in trial.steps if step.name == TURN), EMPTY_SUMMARY)
+
+    def rates(self, plan: dict[str, Any]) -> tuple[Metric, ...]:
+        """Mbit/s, and operations beside."""
+        decisive = Metric("rate", "Throughput of the mix", "Mbit/s", True, "log", mbit_per_s, "Mbit/s")
+        return (decisive, operations_rate(self.work, "operations"))
+
+    def endpoints(self, run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -> tuple[Metric, ...]:
+        """Response times are named after turns where they are those of turns."""
+        in_turns = any(has_turns(trial) for trial in cube.usable.values())
+        return tuple(_of_turns(metric) for metric in general) if in_turns else general
+
+    def implied_sessions(self, trial: TrialRecord, law: LittlesLaw) -> float | None:
+        """X · (R + Z) over turns: their rate, their mean time and the mean rest before them."""
+        turns = trial.figures(MixFigures).turns
+        return super().implied_sessions(trial, law) if turns is None else turns.implied_sessions
+
+    def law_tolerance(self, trial: TrialRecord, law: LittlesLaw) -> float:
+        """A turn with its rest counts whole where it ends: both edges of the window cut one, of any length."""
+        if not has_turns(trial):
+            return super().law_tolerance(trial, law)
+        longest_ns = sum(step.summary.max_ns or 0 for step in trial.steps)
+        return LITTLE_TOLERANCE + longest_ns / 1e9 / trial.window_s
+
+
+def has_turns(trial: TrialRecord) -> bool:
+    """Whether the clients of a trial worked in turns with rests between them."""
+    return trial.figures(MixFigures).turns is not None
+
+
+def mbit_per_s(trial: TrialRecord) -> float:
+    """Bytes read and written in the window, as 10⁶ bits a second."""
+    return 8 * megabytes_per_s(trial.bytes_in + trial.bytes_out, trial)
+
+
+def _of_turns(metric: Metric) -> Metric:
+    plain = "response time"
+    title, short = metric.title.replace(plain, OF_A_TURN), metric.short.replace(plain, OF_A_TURN)
+    return replace(metric, title=title, short=short)
+
+
+PART = Mix()

@@ -1,0 +1,38 @@
+"""What a trial of the mix of file operations tells."""
+
+from __future__ import annotations
+
+from bakeoff.store.figures import Count, Figures, Number, Shape
+
+
+class Turns(Shape):
+    """Clients that work in turns of ``bytes`` with rests of ``pause_s`` between them."""
+
+    bytes: Count = 0
+    pause_s: Number = 0.0
+    rest_ms: Number | None = None
+    implied_sessions: Number | None = None
+
+
+class Spread(Shape):
+    """Bytes of a client: the least, the most, and the mean over the clients."""
+
+    min: Number | None = None
+    max: Number | None = None
+    mean: Number | None = None
+
+
+class MixFigures(Figures):
+    """``touched_bytes`` are distinct pages of files, of all clients together."""
+
+    turns: Turns | None = None
+    link_bytes_per_s: Number | None = None
+    touched_bytes: Count | None = None
+    touched_bytes_per_client: Spread | None = None
+
+    def working_set_bytes(self, clients: int) -> int:
+        """See Figures."""
+        return super().working_set_bytes(clients) if self.touched_bytes is None else self.touched_bytes
+
+
+MODEL = MixFigures

@@ -1,0 +1,101 @@
+"""What comparisons know of mail: messages, not steps, are its work, and none may be lost."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.compare.audits import exact, same_content
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.faults import Source
+from bakeoff.compare.kind import ComparePart
+from bakeoff.compare.metric import Metric
+from bakeoff.compare.model import Advisory, Audit, Gate
+from bakeoff.kinds.mail.compare.books import LOSSES, foreign_mail, lags, ledger_counts, mail_summary
+from bakeoff.kinds.mail.compare.delivery import deliveries
+from bakeoff.kinds.mail.compare.limits import limits
+from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_metrics
+from bakeoff.kinds.mail.compare.smaller import SMALLER, shortfall
+from bakeoff.kinds.mail.compare.summary import MailSummary
+from bakeoff.kinds.mail.figures import Books, MailFigures
+from bakeoff.store.records import RunRecord, TrialRecord
+
+LOST = Source(
+    "did not keep its mail",
+    "accepted",
+    LOSSES,
+    lambda trial: ledger_counts([trial]),
+    lambda trial: ledger_counts([trial]).get("accepted", 0),
+)
+SMALLER_MAIL = "smaller mail"
+LEDGER = "Ledger"
+
+
+class Mail(ComparePart):
+    """See ComparePart."""
+
+    work = "mail steps"
+    faults = (LOST, *ComparePart.faults)
+    gates_of_its_own = (SMALLER_MAIL,)
+    audits_of_its_own = (LEDGER,)
+
+    def endpoints(self, run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -> tuple[Metric, ...]:
+        """Messages, where they were counted."""
+        return mail_metrics(run, general) if counts_messages(run) else general
+
+    def same_work(self, run: RunRecord, cube: Cube) -> Audit | None:
+        """How often a mailbox is found empty depends on the server: bytes per step are no measure of the same work."""
+        trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
+        kept = [(trial, books) for trial in trials if (books := trial.figures(MailFigures).ledger.books)]
+        if not kept:
+            return same_content(cube)
+        what = "each accepted message was delivered, damaged, doubled or lost, and each message seen has its class"
+        return exact(LEDGER, what, [trial for trial, _ in kept], [_sums(books) for _, books in kept])
+
+    def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
+        """A server that takes only what is small has more messages per second for less mail."""
+        smaller = shortfall(usable)
+        if smaller <= SMALLER:
+            return []
+        text = f"{name} put off the large messages: those it took are {wording.percent(smaller)} smaller on average"
+        return [Gate(SMALLER_MAIL, "red" if ahead else "amber", text, name)]
+
+    def advice(self, run: RunRecord) -> list[Advisory]:
+        """Reading that lags, foreign mail, and limits that decided the result."""
+        return [
+            *_advisories(
+                lags(run),
+                "Its rate of delivered messages is that of reading or of delivery, not that of taking mail: see "
+                "backlog and visible times.",
+            ),
+            *_advisories(
+                foreign_mail(run),
+                "Stop what delivers to these accounts, or use others: each session lists such mail again.",
+            ),
+            *_advisories(
+                limits(run),
+                "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as "
+                "one.",
+            ),
+            *_advisories(
+                tuple(deliveries(run)),
+                "Raise the limit that the number equals, and run again: it was the limit if the rate of delivery "
+                "follows.",
+            ),
+        ]
+
+    def summary(self, run: RunRecord) -> MailSummary:
+        """Saturation and books."""
+        return mail_summary(run)
+
+
+def _sums(books: Books) -> list[tuple[str, int, int]]:
+    return [
+        ("accepted messages", books.accounted, books.accepted),
+        ("messages seen", books.classified, books.ids_seen),
+    ]
+
+
+def _advisories(texts: tuple[str, ...], advice: str) -> list[Advisory]:
+    return [Advisory(f"{text}.", advice) for text in texts]
+
+
+PART = Mail()

@@ -1,0 +1,170 @@
+"""What a trial of mail tells: the books on messages, their flow, who was let in, and who was refused."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+from pydantic import Field
+
+from bakeoff.store.figures import Count, Figures, NumberOrNan, Shape
+
+MOST_LISTED = 1_000_000
+Counts = Annotated[dict[str, Count], Field(max_length=MOST_LISTED)]
+Texts = Annotated[tuple[str, ...], Field(max_length=MOST_LISTED)]
+
+
+class Books(Shape):
+    """Sums that must agree: what was accepted with what is accounted for, messages seen with those classified."""
+
+    accepted: Count
+    accounted: Count
+    ids_seen: Count
+    classified: Count
+
+
+class Ledger(Shape):
+    """Messages by class, one for each recipient, with the first ids of each class; ``foreign`` mail and mailboxes that
+    could not be looked at, by mailbox and by reason.
+    """
+
+    counts: Counts = Field(default_factory=dict)
+    ids: dict[str, Texts] = Field(default_factory=dict, max_length=MOST_LISTED)
+    books: Books | None = None
+    foreign: Counts | None = None
+    unchecked_mailboxes: Counts | None = None
+
+
+class Amount(Shape):
+    """Messages for a recipient, and their bytes."""
+
+    messages: NumberOrNan = math.nan
+    bytes: NumberOrNan = math.nan
+
+
+class Backlog(Shape):
+    """Messages that were accepted and not read at the end of the window."""
+
+    messages: NumberOrNan = math.nan
+
+
+class Inside(Shape):
+    """Messages at a time between acceptance and delivery."""
+
+    peak: NumberOrNan = math.nan
+
+
+class Drain(Shape):
+    """Messages read per second after the trial."""
+
+    per_s: NumberOrNan = math.nan
+
+
+class Second(Shape):
+    """One second of the trial."""
+
+    second: Count
+    accepted: Count
+    read: Count
+
+
+class Flow(Shape):
+    """Messages in the window, for each recipient, and per second."""
+
+    delivered_per_s: NumberOrNan = math.nan
+    delivered_at_last_per_s: NumberOrNan = math.nan
+    accepted_per_s: NumberOrNan = math.nan
+    read_per_s: NumberOrNan = math.nan
+    accepted: NumberOrNan = math.nan
+    read: NumberOrNan = math.nan
+    offered: Amount = Amount()
+    put_off: Amount = Amount()
+    in_delivery: Inside = Inside()
+    backlog: Backlog = Backlog()
+    drain: Drain = Drain()
+    per_second: Annotated[tuple[Second, ...], Field(max_length=MOST_LISTED)] = ()
+
+
+class Times(Shape):
+    """One end of the times from acceptance to visibility, ns."""
+
+    count: NumberOrNan = math.nan
+    mean_ns: NumberOrNan = math.nan
+    p95_ns: NumberOrNan = math.nan
+
+
+class Visible(Shape):
+    """Certainly not there ``after`` so long, there ``by`` so long."""
+
+    after: Times = Times()
+    by: Times = Times()
+
+
+class Steps(Shape):
+    """Steps of one side, and their mean time."""
+
+    steps: NumberOrNan = math.nan
+    mean_s: NumberOrNan = math.nan
+
+
+class Response(Shape):
+    """Mean response times without EHLO, QUIT and empty polls."""
+
+    without_empty_polls: Steps = Steps()
+    sending: Steps = Steps()
+    reading: Steps = Steps()
+
+
+class AtPeak(Shape):
+    """The times in which as many sessions as ever were inside, and others waited."""
+
+    let_in_expected: NumberOrNan = 0.0
+
+
+class Door(Shape):
+    """Sessions at a time behind one door of the server."""
+
+    peak: Count = 0
+    at_peak: AtPeak | None = None
+
+
+class Refused(Shape):
+    """Sessions that were not served, by reason, and what the server said."""
+
+    counts: Counts = Field(default_factory=dict)
+    texts: Texts = ()
+
+
+class Refusals(Shape):
+    """Before the trial, and in it."""
+
+    init: Refused = Refused()
+    measured: Refused = Refused()
+
+
+class Share(Shape):
+    """Share of the clients' time spent on sending."""
+
+    sending: NumberOrNan = math.nan
+
+
+class MailFigures(Figures):
+    """Parts are empty where a trial does not tell them; ``flow`` is None then."""
+
+    ledger: Ledger = Ledger()
+    flow: Flow | None = None
+    visible: Visible = Visible()
+    response: Response = Response()
+    sessions: dict[str, Door] = Field(default_factory=dict, max_length=MOST_LISTED)
+    refusals: Refusals = Refusals()
+    share: Share = Share()
+
+    @property
+    def flowing(self) -> Flow:
+        """The flow; one of unknown figures where the trial tells none."""
+        return self.flow or NO_FLOW
+
+
+NO_FLOW = Flow()
+
+MODEL = MailFigures

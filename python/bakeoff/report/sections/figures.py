@@ -1,0 +1,66 @@
+"""The figures that a kind of suite tells of its trials, as far as no other section has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import fmean
+from typing import Any
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Column, Section, Table, Text
+from bakeoff.report.context import Context
+from bakeoff.store.figures import Figures
+
+# What general sections tell, and what is no figure of the contender.
+TOLD = frozenset(Figures.model_fields) | {"unsolicited", "cpu_is_work", "complete"}
+MOST_ROWS = 200
+Value = bool | float | str
+
+
+def section(context: Context) -> Section | None:
+    """A row for each of them, at the mix where the fastest contender peaks."""
+    mix = context.peak_mix()
+    if mix is None:
+        return None
+    found = {name: _values(context, name, mix) for name in context.names}
+    rows = list(dict.fromkeys(figure for values in found.values() for figure in values))
+    if not rows:
+        return None
+    columns = (Column("Figure", numeric=False), *(Column(name) for name in context.names))
+    cells = tuple((row, *(_shown(found[name].get(row, [])) for name in context.names)) for row in rows[:MOST_ROWS])
+    note = f"The first {MOST_ROWS} of {len(rows):,}." if len(rows) > MOST_ROWS else ""
+    title = f"Other figures at {wording.plural(mix, 'client')}"
+    words = "As the load generator told them of each trial: mean over the blocks, with the least and the most."
+    return Section("figures", "Other figures", (Text(words), Table(title, columns, cells, note, folded=True)))
+
+
+def _values(context: Context, name: str, mix: int) -> dict[str, list[Value]]:
+    """Each figure with its value in every trial of a contender at a mix."""
+    told = TOLD | context.kind.told
+    found: dict[str, list[Value]] = {}
+    for trial in context.at(name, mix):
+        for figure, value in _leaves({key: value for key, value in trial.workload.items() if key not in told}, ""):
+            found.setdefault(figure, []).append(value)
+    return found
+
+
+def _leaves(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
+    for key, value in table.items():
+        name = f"{prefix}{key.replace('_', ' ')}"
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{name} · ")
+        elif isinstance(value, list):
+            yield f"{name} · entries", float(len(value))
+        elif value is not None:
+            yield name, value
+
+
+def _shown(values: list[Value]) -> str:
+    numbers = [float(value) for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    if numbers and len(numbers) == len(values):
+        ends = wording.figures(min(numbers)), wording.figures(max(numbers))
+        span = f" ({ends[0]} – {ends[1]})" if ends[0] != ends[1] else ""
+        return f"{wording.rate(fmean(numbers))}{span}"
+    words = {True: "yes", False: "no"}
+    texts = list(dict.fromkeys(words[value] if isinstance(value, bool) else f"{value}" for value in values))
+    return texts[0] if len(texts) == 1 else f"{len(texts)} different" if texts else wording.MISSING

@@ -1,0 +1,124 @@
+"""What a trial tells of itself beside the counts that every trial has: typed, bounded, and believed only when it fits.
+
+The engine's workload reports it as JSON. Each kind of suite has a model of its own (`kinds/NAME/figures.py`), which is
+this one with more; JSON that does not fit is refused in one sentence. Names that a model does not know are left alone:
+a newer engine may tell more.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+
+from bakeoff.errors import RunFileError
+
+# No time in ns, no rate and no sum of bytes is above this, and sums of so large numbers are still numbers.
+MOST = 1e18
+MOST_CELLS = 200_000
+MOST_CLIENTS = 1_000_000
+
+
+def _or_nan(value: Any, number: ValidatorFunctionWrapHandler) -> Any:
+    return math.nan if value is None else number(value)
+
+
+Count = Annotated[int, Field(ge=0, le=2**64)]
+Size = Annotated[int, Field(ge=1, le=2**63)]
+Number = Annotated[float, Field(ge=0.0, le=MOST)]
+# NaN where the engine knows none.
+NumberOrNan = Annotated[Number, WrapValidator(_or_nan)]
+
+
+class Shape(BaseModel):
+    """A JSON object of an engine's figures."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False)
+
+
+class CacheState(Shape):
+    """How cold a cache was before a cell; ``proved`` when the kernel showed it empty."""
+
+    asked: str = ""
+    name: str = ""
+    proved: bool | None = None
+
+
+class ServiceTimes(Shape):
+    """Percentiles of single operations of a cell, ns."""
+
+    p50_ns: Number | None = None
+    p95_ns: Number | None = None
+    p99_ns: Number | None = None
+
+
+class CellFigures(Shape):
+    """One cell of a trial that is made of cells: a test at one file size and one record size, in bytes.
+
+    A cell that was ``skipped``, for the reason that this says, has no figures. ``per_client`` are bytes and KiB/s.
+    """
+
+    test: str = ""
+    operation: str = ""
+    file_bytes: Size | None = None
+    record_bytes: Size | None = None
+    skipped: str | None = None
+    empty: bool | None = None
+    stretched: bool | None = None
+    bytes: Count | None = None
+    operations: Count | None = None
+    elapsed_s: Number | None = None
+    rate_kib_s: Number | None = None
+    slowest_kib_s: Number | None = None
+    fastest_kib_s: Number | None = None
+    first_done_s: Number | None = None
+    last_done_s: Number | None = None
+    per_client: Annotated[tuple[tuple[Count, Number], ...], Field(max_length=MOST_CLIENTS)] = ()
+    idle_clients: Count | None = None
+    damaged: Count | None = None
+    verify_s: Number | None = None
+    cache: CacheState | None = None
+    cached: bool | None = None
+    cached_reason: str | None = None
+    carried_bytes: Number | None = None
+    cpu_us_per_io: Number | None = None
+    service: ServiceTimes | None = None
+
+
+class Outside(Shape):
+    """What ended before or after the measured window."""
+
+    operations: Count = 0
+    errors: Count = 0
+
+
+class Figures(Shape):
+    """What any kind may tell. ``outside_s`` is time that sessions spent between operations on filling and checking
+    data; ``stale_connections`` are requests that were asked again, as the server had closed their kept connection.
+    """
+
+    cells: Annotated[tuple[CellFigures, ...], Field(max_length=MOST_CELLS)] | None = None
+    outside: Outside = Outside()
+    outside_s: Number | None = None
+    polled_share: Number | None = None
+    stale_connections: Count | None = None
+
+    def working_set_bytes(self, clients: int) -> int:
+        """The largest set of files that the clients of the trial went through together; 0 where it is not known."""
+        return clients * max((cell.file_bytes or 0 for cell in self.cells or () if not cell.skipped), default=0)
+
+
+F = TypeVar("F", bound=Figures)
+
+MODEL = Figures
+
+
+def parsed(model: type[F], workload: dict[str, Any], whose: str) -> F:
+    """``workload`` as ``model``. Raises RunFileError that names ``whose`` it is and the first wrong value."""
+    try:
+        return model.model_validate(workload)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])[:200]
+        raise RunFileError(f"{whose}: {where} of its figures does not hold what it must") from error

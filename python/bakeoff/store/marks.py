@@ -1,0 +1,34 @@
+"""The marks of trials: warnings that are stored with a trial and do not change its state."""
+
+from typing import Final, Literal
+
+# Every mark there is; `tests/unit/run/test_every_mark.py` trips each one alone.
+Mark = Literal[
+    "ledger-unbalanced",
+    "beyond-link",
+    "generator-limited",
+    "generator-waited",
+    "near-ceiling",
+    "few-operations",
+    "starved-client",
+    "stuck-operations",
+    "late-start",
+    "generator-paused",
+    "stolen-time",
+]
+# Those that more than one layer knows.
+UNBALANCED: Final = "ledger-unbalanced"
+BEYOND_LINK: Final = "beyond-link"
+GENERATOR_LIMITED: Final = "generator-limited"
+# It waited for a processor. Starved are clients that a server gives nothing.
+GENERATOR_WAITED: Final = "generator-waited"
+STUCK_OPERATIONS: Final = "stuck-operations"
+GENERATOR_PAUSED: Final = "generator-paused"
+STOLEN_TIME: Final = "stolen-time"
+# Names in files of earlier versions.
+FORMER = {"generator-starved": GENERATOR_WAITED}
+
+
+def current(stored: tuple[str, ...]) -> tuple[str, ...]:
+    """Stored marks by their names of today."""
+    return tuple(FORMER.get(mark, mark) for mark in stored)

@@ -1,0 +1,8 @@
+"""Numbers that decide something in more than one layer, each with its reason. Any layer may import this."""
+
+# The exact sign-flip test of fewer blocks cannot reach p = 0.05.
+MINIMUM_BLOCKS = 6
+# A distribution-free upper 95 % bound of a percentile needs this many independent operations.
+P95_OPERATIONS, P99_OPERATIONS = 72, 368
+# A rate above this share of the generator's own ceiling may be the generator's.
+CEILING_SHARE = 0.7
