@@ -9,11 +9,15 @@ from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import PUBLISHED, Suite
 from bakeoff.units import format_binary, format_duration, format_share
 
-# What says where the work is done and how the tool watches it is no part of a publication.
+# What says where the work is done, of which size the servers are, and how the tool watches them, is no part of a
+# publication.
 OWN = {
     "pin",
     "cores",
+    "poll",
+    "server_memory",
     "users",
+    "empty_mailboxes",
     "keep",
     "link_speed",
     "ca_file",

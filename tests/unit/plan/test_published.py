@@ -50,6 +50,12 @@ def test_a_changed_setting_is_a_difference_too(tmp_path: Path) -> None:
     assert Plan.from_dict(mix.to_dict()).hash == mix.hash
 
 
+def test_what_the_servers_are_and_how_the_tool_waits_is_no_difference(tmp_path: Path) -> None:
+    assert plan("web-static", "published", poll="on").differences == ()
+    relative = plan("file-mix", "netbench7", str(tmp_path), server_memory="4GiB", workspace="2x")
+    assert relative.differences == plan("file-mix", "netbench7", str(tmp_path), workspace="8GiB").differences
+
+
 def test_every_size_of_every_suite_can_be_planned() -> None:
     for name in suite_names():
         suite = load_suite(name)
