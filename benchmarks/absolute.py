@@ -7,8 +7,6 @@ with one. Ends with 1 when a figure misses its mark.
 """
 
 import json
-import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,7 +31,6 @@ from tests.unit.store.builders import stored
 
 # Independent copies side by side: they sleep most of the time, and together they are a long run in a short time.
 COPIES, QUEUE_S = 16, 25.0
-STARTS = 10
 
 Row = tuple[str, float, float, float]
 
@@ -65,7 +62,7 @@ def limit() -> list[Row]:
 def queue() -> list[Row]:
     """M/D/2 at 60 % of its capacity: waits within 5 % of the theory, ms."""
     servers = [Target(kind="app", service_s=SERVICE_S, threads=SERVERS) for _ in range(COPIES)]
-    spec = {"clients": CLIENTS, "length_s": QUEUE_S, "ramp_up_s": 1, "think_s": think_s()}
+    spec = {"load": {"clients": CLIENTS}, "length_s": QUEUE_S, "ramp_up_s": 1, "think_s": think_s()}
     spec |= {"think_distribution": "exponential"}
     workloads = [app_workload(server.address, {"download": 1}, download_bytes=0) for server in servers]
     trials = [_engine.start(json.dumps(spec | {"seed": seed, "workload": work})) for seed, work in enumerate(workloads)]
@@ -93,21 +90,10 @@ def report() -> list[Row]:
     return [("page of a full run, s of CPU", taken_s, 0.0, 3.0)]
 
 
-def start() -> list[Row]:
-    """Processor time of `bakeoff --help`, s: the best of some, as a shell pays it once files are in memory."""
-    taken_s = []
-    for _ in range(STARTS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([sys.executable, "-m", "bakeoff", "--help"], stdout=subprocess.DEVNULL, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        taken_s.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return [("bakeoff --help, s of CPU", min(taken_s), 0.0, 0.15)]
-
-
 def main() -> int:
     """Measures all, and says which are beside their marks."""
     print(machine_line())
-    parts: list[Callable[[], list[Row]]] = [start, delay, limit, ceiling, report, queue]
+    parts: list[Callable[[], list[Row]]] = [delay, limit, ceiling, report, queue]
     missed = 0
     for part in parts:
         for name, value, least, most in part():

@@ -63,7 +63,7 @@ def bakeoff(address: str, clients: int, seconds: float) -> float:
         "read_records": 1,
         "write_records": 1,
     }
-    spec = {"workload": workload, "clients": clients, "length_s": seconds, "pin": [int(CLIENT_CORE)]}
+    spec = {"workload": workload, "load": {"clients": clients}, "length_s": seconds, "pin": [int(CLIENT_CORE)]}
     outcome = _engine.start(json.dumps(spec)).wait(60)
     assert outcome is not None
     result = json.loads(outcome.json())

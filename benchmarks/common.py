@@ -32,9 +32,9 @@ def put_table(path: Path, name: str, text: str) -> None:
     path.write_text(block.sub(lambda found: found[1] + text + found[2], page))
 
 
-def run_trial(workload: dict[str, Any], **settings: Any) -> dict[str, Any]:
+def run_trial(workload: dict[str, Any], clients: int = 1, **settings: Any) -> dict[str, Any]:
     """The workload's own figures of a trial; `settings` are those of a TrialSpec."""
-    settings = {"clients": 1, "length_s": 600, "seed": 1, **settings}
+    settings = {"load": {"clients": clients}, "length_s": 600, "seed": 1, **settings}
     spec = TrialSpec.model_validate({"workload": workload, **settings})
     outcome = LocalAgent().start(spec).wait(spec.length_s + 60)
     if outcome is None or outcome.result.fatal:

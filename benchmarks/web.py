@@ -114,7 +114,7 @@ def bakeoff(case: Case, seconds: float, poll: bool = False) -> Figures:
                 }
             ],
         },
-        "clients": case.connections,
+        "load": {"clients": case.connections},
         "length_s": seconds,
         "ramp_up_s": 0.2,
         "pin": [int(CLIENT_CORE)],

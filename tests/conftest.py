@@ -117,9 +117,9 @@ def app_workload(address: str, mix: dict[str, float] | None = None, **settings: 
     } | settings
 
 
-def run_trial(workload: dict[str, Any], **spec: Any) -> dict[str, Any]:
+def run_trial(workload: dict[str, Any], clients: int = 1, **spec: Any) -> dict[str, Any]:
     """Runs one trial to its end and returns its figures."""
-    whole = {"clients": 1, "length_s": 10, "seed": 1, **spec, "workload": workload}
+    whole = {"load": {"clients": clients}, "length_s": 10, "seed": 1, **spec, "workload": workload}
     outcome = _engine.start(json.dumps(whole)).wait(PATIENCE_S)
     assert outcome is not None, "the trial did not end"
     result: dict[str, Any] = json.loads(outcome.json())

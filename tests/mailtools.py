@@ -28,7 +28,7 @@ def accounts(count: int, domain: str = "bakeoff.test") -> list[dict[str, str]]:
 
 def spec(smtp: str | None, pop3: str | None, **changes: Any) -> dict[str, Any]:
     """A short trial: 4 clients with 5 mailboxes each, plain 2 KiB messages. `trial`: changes outside `workload`."""
-    trial = changes.pop("trial", {})
+    trial = {"clients": 4, **changes.pop("trial", {})}
     workload = {
         "kind": "mail",
         "smtp": None if smtp is None else {"addresses": [smtp], **changes.pop("smtp_settings", {})},
@@ -41,7 +41,7 @@ def spec(smtp: str | None, pop3: str | None, **changes: Any) -> dict[str, Any]:
     }
     return {
         "workload": workload,
-        "clients": 4,
+        "load": {"clients": trial.pop("clients")},
         "threads": 1,
         "length_s": 2.0,
         "ramp_up_s": 0.2,

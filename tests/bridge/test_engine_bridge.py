@@ -14,7 +14,7 @@ import pytest
 from bakeoff import _engine
 from tests.control import PATIENCE_S
 
-NULL: dict[str, Any] = {"workload": {"kind": "null"}, "clients": 2, "length_s": 3600}
+NULL: dict[str, Any] = {"workload": {"kind": "null"}, "load": {"clients": 2}, "length_s": 3600}
 
 
 def start(**changes: Any) -> Any:
@@ -25,7 +25,7 @@ def test_bad_specifications_raise_with_words() -> None:
     for text, word in [
         ("{", "malformed"),
         (json.dumps(NULL | {"colour": 1}), "colour"),
-        (json.dumps(NULL | {"clients": 0}), "clients"),
+        (json.dumps(NULL | {"load": {"clients": 0}}), "clients"),
         (json.dumps(NULL | {"workload": {"kind": "gopher"}}), "gopher"),
         (json.dumps(NULL | {"ramp_up_s": 4000}), "no time is left"),
     ]:

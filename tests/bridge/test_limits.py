@@ -11,12 +11,19 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings
+from bakeoff.mix import Clients, Mix, Rate
 from bakeoff.plan.settings import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, SESSIONS_MAX
 
-MOST = {"clients": CLIENTS_MAX, "sessions": SESSIONS_MAX, "cores": CORES_MAX, "length_s": LENGTH_MAX_S}
+MOST = {
+    "clients": CLIENTS_MAX,
+    "rate_per_s": 10e6,
+    "sessions": SESSIONS_MAX,
+    "cores": CORES_MAX,
+    "length_s": LENGTH_MAX_S,
+}
 WITHIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    ({"mixes": CLIENTS_MAX}, {"clients": CLIENTS_MAX}),
-    ({"mixes": SESSIONS_MAX // 2, "threads": 2}, {"clients": SESSIONS_MAX // 2, "threads": 2}),
+    ({"mixes": CLIENTS_MAX}, {"load": Clients(CLIENTS_MAX)}),
+    ({"mixes": SESSIONS_MAX // 2, "threads": 2}, {"load": Clients(SESSIONS_MAX // 2), "threads": 2}),
     ({"cores": CORES_MAX}, {"cores": CORES_MAX}),
     ({"length": f"{LENGTH_MAX_S:.0f}s"}, {"length_s": LENGTH_MAX_S}),
     ({"think": f"{LENGTH_MAX_S:.0f}s"}, {"think_s": LENGTH_MAX_S}),
@@ -24,8 +31,8 @@ WITHIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"connect_timeout": f"{LENGTH_MAX_S:.0f}s"}, {"connect_timeout_s": LENGTH_MAX_S}),
 ]
 BEYOND: list[tuple[dict[str, Any], dict[str, Any]]] = [
-    ({"mixes": CLIENTS_MAX + 1}, {"clients": CLIENTS_MAX + 1}),
-    ({"mixes": SESSIONS_MAX // 4 + 1, "threads": 4}, {"clients": SESSIONS_MAX // 4 + 1, "threads": 4}),
+    ({"mixes": CLIENTS_MAX + 1}, {"load": Clients(CLIENTS_MAX + 1)}),
+    ({"mixes": SESSIONS_MAX // 4 + 1, "threads": 4}, {"load": Clients(SESSIONS_MAX // 4 + 1), "threads": 4}),
     ({"cores": CORES_MAX + 1}, {"cores": CORES_MAX + 1}),
     ({"length": f"{LENGTH_MAX_S + 1:.0f}s"}, {"length_s": LENGTH_MAX_S + 1}),
     ({"think": f"{LENGTH_MAX_S + 1:.0f}s"}, {"think_s": LENGTH_MAX_S + 1}),
@@ -35,7 +42,7 @@ BEYOND: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 
 def spec(**changes: Any) -> TrialSpec:
-    return TrialSpec(**{"workload": NullWorkload(), "clients": 1, "length_s": 1.0, **changes})
+    return TrialSpec(**{"workload": NullWorkload(), "load": Clients(1), "length_s": 1.0, **changes})
 
 
 def test_the_limits_are_the_same() -> None:
@@ -62,3 +69,18 @@ def test_checking_reads_the_workload_and_starts_nothing() -> None:
     for workload in ({"kind": "web"}, {"kind": "file-mix", "folder": 3}, {"kind": "nonsense"}, {}, 7):
         with pytest.raises(_engine.SpecError):
             _engine.check(json.dumps(text | {"workload": workload}))
+
+
+@pytest.mark.parametrize("load", [Clients(3), Rate(500.0, "fixed", 8), Rate(0.5, "exponential", 1)])
+def test_the_engine_takes_a_mix_as_it_is_written(load: Mix) -> None:
+    LocalAgent().check(spec(load=load))
+    assert TrialSpec.model_validate_json(spec(load=load).to_json()).load == load
+
+
+@pytest.mark.parametrize("load", [{"rate": {"per_s": 5}}, {"rate": 5}, {"crowds": 1}, {}, 4])
+def test_what_is_no_mix_neither_side_takes(load: Any) -> None:
+    text = json.dumps({"workload": {"kind": "null"}, "load": load, "length_s": 1.0})
+    with pytest.raises(ValidationError):
+        TrialSpec.model_validate_json(text)
+    with pytest.raises(_engine.SpecError):
+        _engine.check(text)

@@ -44,7 +44,7 @@ def blocks(folder: Path, specs: list[AccessSpec], clients: int, **changes: Any) 
         "carrier": "disk", "link_bytes_per_s": None, "min_transfers": 1, "cell_limit_s": 5.0, "stall_s": 30.0,
         **changes,
     }  # fmt: skip
-    return {"workload": workload, "clients": clients, "length_s": 100, "seed": 5}
+    return {"workload": workload, "load": {"clients": clients}, "length_s": 100, "seed": 5}
 
 
 def measure(folder: Path, specs: list[AccessSpec], clients: int = 1, **changes: Any) -> dict[str, Any]:
@@ -167,7 +167,7 @@ def test_specifications_are_written_and_read_by_the_command_line(tmp_path: Path)
 def test_the_engine_and_the_control_plane_agree_on_the_fields(tmp_path: Path) -> None:
     engine = LocalAgent()
     session = engine.start(
-        TrialSpec.model_validate({"workload": {**_smallest(tmp_path)}, "clients": 1, "length_s": 10})
+        TrialSpec.model_validate({"workload": {**_smallest(tmp_path)}, "load": {"clients": 1}, "length_s": 10})
     )
     outcome = session.wait(PATIENCE_S)
     assert outcome is not None and outcome.result.fatal is None

@@ -40,7 +40,7 @@ def matrix(folder: Path, **changes: Any) -> dict[str, Any]:
 
 def measure(folder: Path, clients: int = 1, **changes: Any) -> TrialResult:
     workload = matrix(folder, **changes)
-    spec = TrialSpec.model_validate({"workload": workload, "clients": clients, "length_s": 100, "seed": 5})
+    spec = TrialSpec.model_validate({"workload": workload, "load": {"clients": clients}, "length_s": 100, "seed": 5})
     outcome = LocalAgent().start(spec).wait(PATIENCE_S)
     assert outcome is not None
     return outcome.result
@@ -71,7 +71,9 @@ def test_short_files_with_stonewall_have_sane_times_and_every_idle_client_is_nam
 
 def test_a_processor_that_is_not_there_is_told(memory: Path) -> None:
     workload = matrix(memory, pairs=[[64 * KIB, 4 * KIB]], tests=["write"])
-    spec = TrialSpec.model_validate({"workload": workload, "clients": 1, "length_s": 100, "seed": 5, "pin": [9_999]})
+    spec = TrialSpec.model_validate(
+        {"workload": workload, "load": {"clients": 1}, "length_s": 100, "seed": 5, "pin": [9_999]}
+    )
     session = LocalAgent().start(spec)
     outcome = session.wait(PATIENCE_S)
     assert outcome is not None and outcome.result.fatal is None
@@ -95,7 +97,7 @@ def test_sixty_clients_need_a_record_and_a_mebibyte_each_at_most(memory: Path, r
     pairs = [[size, record] for size in (256 * KIB, 512 * KIB, 1 * MIB)]
     tests = [test for test in AUTOMATIC if streams or test not in STREAMS]
     workload = matrix(memory, pairs=pairs, tests=tests)
-    spec = {"workload": workload, "clients": 60, "length_s": 100}
+    spec = {"workload": workload, "load": {"clients": 60}, "length_s": 100}
     told = appetite(spec)
     assert told["fatal"] is None and told["operations"] == 60 * len(tests) * sum(size // record for size, _ in pairs)
     assert told["grown"] <= 60 * (record * (1 + streams) + MIB), f"{told['grown'] / MIB:.1f} MiB"

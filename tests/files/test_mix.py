@@ -39,7 +39,8 @@ def measure(folder: Path, clients: int = 1, threads: int = 1, length_s: float = 
     limit = {"max_operations": changes.pop("max_operations")} if "max_operations" in changes else {}
     workload = mix(folder, **changes)
     spec = TrialSpec.model_validate(
-        {"workload": workload, "clients": clients, "threads": threads, "length_s": length_s, "seed": 7} | limit
+        {"workload": workload, "load": {"clients": clients}, "threads": threads, "length_s": length_s, "seed": 7}
+        | limit
     )
     outcome = LocalAgent().start(spec).wait(PATIENCE_S)
     assert outcome is not None
@@ -76,7 +77,7 @@ def test_a_cycle_of_the_office_mix_has_the_published_shares(tmp_path: Path) -> N
 
 def test_sixty_clients_need_no_more_than_a_transfer_and_a_mebibyte_each(tmp_path: Path) -> None:
     place = memory_folder(tmp_path)
-    spec = {"workload": mix(place, workspace_bytes=2_000_000), "clients": 60, "length_s": 2.0, "seed": 7}
+    spec = {"workload": mix(place, workspace_bytes=2_000_000), "load": {"clients": 60}, "length_s": 2.0, "seed": 7}
     told = appetite(spec)
     # On a busy machine some clients may get no turn in that time; they have their memory from the start.
     assert (told["fatal"], told["errors"]) == (None, {}) and told["operations"] > 0

@@ -58,7 +58,7 @@ class Machine(FakeAgent):
         if place == 0:
             self._block = self._random.normal(0.0, BLOCK)
         log = self._block + DRIFT * before + SECOND * (place >= len(MIXES)) + self._random.normal(0.0, NOISE)
-        return drawn(self._rates[spec.workload.host] * math.exp(log), spec.clients)
+        return drawn(self._rates[spec.workload.host] * math.exp(log), spec.load.clients)
 
 
 @pytest.fixture(scope="module")

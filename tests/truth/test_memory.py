@@ -19,7 +19,7 @@ def rss():
 workload = web_workload(address)
 one = workload["classes"][0]
 workload["classes"] = [dict(one, name=f"class-{n}") for n in range(classes)]
-spec = dict(workload=workload, clients=clients, length_s=600, think_s=think_s, delay_s=2, seed=1)
+spec = dict(workload=workload, load=dict(clients=clients), length_s=600, think_s=think_s, delay_s=2, seed=1)
 before = rss()
 handle = _engine.start(json.dumps(spec))
 sizes = []

@@ -28,7 +28,7 @@ print(outcome.json())
 
 def stopped(workload: dict[str, Any], at_s: float, for_s: float, **spec: Any) -> TrialResult:
     """The result of a trial whose process is stopped after `at_s` for `for_s` seconds."""
-    whole = {"clients": 4, "seed": 1, **spec, "workload": workload}
+    whole = {"load": {"clients": 4}, "seed": 1, **spec, "workload": workload}
     process = subprocess.Popen([sys.executable, "-c", TRIAL, json.dumps(whole)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:

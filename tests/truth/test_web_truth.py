@@ -34,7 +34,7 @@ def test_a_delay_of_5_ms_is_reported_as_5_ms(target: MakeTarget) -> None:
 def test_every_stall_of_200_ms_shows(target: MakeTarget) -> None:
     """Each client is caught by each stall once, as a bare client is."""
     server = target(stall={"for_s": 0.2, "every_s": 1.0})
-    spec = {"clients": 4, "length_s": 5.0, "seed": 1, "workload": web_workload(server.address)}
+    spec = {"load": {"clients": 4}, "length_s": 5.0, "seed": 1, "workload": web_workload(server.address)}
     with asking(server.address, get_page, clients=1) as bare:
         outcome = _engine.start(json.dumps(spec)).wait(PATIENCE_S)
     result, blob = json.loads(outcome.json()), outcome.histograms()["service"]
@@ -170,6 +170,7 @@ open("/proc/sys/net/ipv4/ip_local_port_range", "w").write("50000 50019")
 open("/proc/sys/net/ipv4/tcp_tw_reuse", "w").write("0")
 from bakeoff import _engine
 from tests.conftest import Target, run_trial, web_workload
+from tests.control import PATIENCE_S, asking, assert_no_later, get_page
 server = Target()
 workload = web_workload(server.address, requests_per_connection=1)
 print(json.dumps(run_trial(workload, clients=2, length_s=1)["errors"]))

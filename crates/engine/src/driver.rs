@@ -1,10 +1,10 @@
 //! Drives sessions through their operations and stamps every step: the engine measures, not the workload.
 
-use crate::pause::Pause;
+use crate::schedule::Schedule;
 use crate::spec::nanos;
 use crate::{
-    Actions, ErrorClass, Event, Identity, Live, Nanos, Outcome, Phase, Progress, Recorder, Rng, SECOND_NS, Session,
-    Stamps, Timeline, TrialSpec, Workload,
+    Actions, ErrorClass, Event, Identity, Live, Nanos, Outcome, Phase, Progress, Recorder, SECOND_NS, Session, Stamps,
+    Timeline, TrialSpec, Workload,
 };
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub struct Driver<S, C> {
     recorder: Recorder,
     live: Arc<Live>,
     thread: usize,
-    pause: Pause,
+    schedule: Schedule,
     connect_timeout_ns: Nanos,
     reply_timeout_ns: Nanos,
     end_ns: Nanos,
@@ -75,19 +75,20 @@ impl<S: Session, C: Clock> Driver<S, C> {
         clock: C,
     ) -> Self {
         let sessions = Self::sessions(workload, spec, thread);
-        Self::resume(workload, sessions, spec, live, thread, spec.timeline(start_ns), clock)
+        Self::resume(workload, sessions, spec, live, thread, spec.timeline(start_ns), clock).under_load(spec)
     }
 
     /// The sessions of load-generating thread `thread`, each with its client.
     pub fn sessions<W: Workload<Session = S>>(workload: &W, spec: &TrialSpec, thread: usize) -> Vec<(u32, S)> {
-        let clients = (0..spec.clients).filter(|client| (client % spec.cores) as usize == thread);
+        let clients = (0..spec.clients()).filter(|client| (client % spec.cores) as usize == thread);
         clients
             .flat_map(|client| (0..spec.threads).map(move |of_client| (client, of_client)))
             .map(|(client, thread)| (client, workload.session(Identity { client, thread, seed: spec.seed })))
             .collect()
     }
 
-    /// A driver of sessions that have lived through an earlier stage, or are about to.
+    /// A driver of sessions that have lived through an earlier stage, or are about to. Each lane follows itself, as
+    /// it is right around the measured part.
     pub fn resume<W: Workload<Session = S>>(
         workload: &W,
         sessions: Vec<(u32, S)>,
@@ -113,12 +114,12 @@ impl<S: Session, C: Clock> Driver<S, C> {
             planned: lanes.len(),
             lanes,
             clock,
-            recorder: Recorder::new(timeline, workload.operations().len(), spec.clients as usize)
+            recorder: Recorder::new(timeline, workload.operations().len(), spec.clients() as usize)
                 .with_steps(workload.steps())
                 .split(&workload.split()),
             live,
             thread,
-            pause: Pause::new(spec, thread, 0),
+            schedule: Schedule::after_pause(spec, thread),
             connect_timeout_ns: nanos(spec.connect_timeout_s),
             reply_timeout_ns: nanos(spec.reply_timeout_s),
             end_ns: timeline.end_ns,
@@ -127,15 +128,21 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
     }
 
-    /// When each lane is to begin: the start plus its random delay. Clients with a random pause begin with one, so
-    /// that their starts are spread as they are later on.
-    pub fn first_starts(&self, spec: &TrialSpec) -> Vec<(usize, Nanos)> {
-        let delay_ns = nanos(spec.delay_s);
+    /// The measured part: operations begin as the trial's load says.
+    #[must_use]
+    pub fn under_load(mut self, spec: &TrialSpec) -> Self {
+        self.schedule = Schedule::of_load(spec, self.thread, spec.cores, *self.recorder.timeline());
+        if self.schedule.is_planned() {
+            self.recorder = self.recorder.with_plan();
+        }
+        self
+    }
+
+    /// When each lane is to begin.
+    pub fn first_starts(&mut self, spec: &TrialSpec) -> Vec<(usize, Nanos)> {
         let start_ns = self.recorder.timeline().start_ns;
-        let mut rng = Rng::for_thread(spec.seed ^ 0xDE1A, self.thread as u32, 0);
-        let mut pause = Pause::new(spec, self.thread, 1);
-        let mut first_ns = || rng.below(delay_ns + 1) + if pause.is_random() { pause.next_ns() } else { 0 };
-        (0..self.lanes.len()).map(|lane| (lane, start_ns + first_ns())).collect()
+        let starts = self.schedule.first_starts(spec, self.thread, self.lanes.len(), start_ns);
+        starts.into_iter().enumerate().collect()
     }
 
     /// Lanes of this thread.
@@ -186,11 +193,11 @@ impl<S: Session, C: Clock> Driver<S, C> {
     pub fn begin(&mut self, lane: usize, planned_ns: Nanos, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
         self.recorder.late_start(now_ns.saturating_sub(planned_ns));
-        self.begin_now(lane, now_ns, actions)
+        self.begin_now(lane, planned_ns, now_ns, actions)
     }
 
     #[inline]
-    fn begin_now(&mut self, lane: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
+    fn begin_now(&mut self, lane: usize, planned_ns: Nanos, now_ns: Nanos, actions: &mut Actions) -> Next {
         if now_ns >= self.end_ns || !self.live.take_one() {
             self.planned -= 1;
             return Next::Stopped;
@@ -198,7 +205,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         let lane = &mut self.lanes[lane];
         lane.busy = true;
         self.busy += 1;
-        lane.stamps = Stamps { start_ns: now_ns, sent_ns: now_ns, ..Stamps::default() };
+        lane.stamps = Stamps { planned_ns, start_ns: now_ns, sent_ns: now_ns, ..Stamps::default() };
         lane.session.begin(actions);
         if actions.stop {
             lane.busy = false;
@@ -328,7 +335,9 @@ impl<S: Session, C: Clock> Driver<S, C> {
     }
 
     /// The trial is over: what still ends is counted no more.
-    pub fn close_books(&mut self) {
+    pub fn close_books(&mut self, now_ns: Nanos) {
+        let running = self.lanes.iter().filter(|lane| lane.busy).map(|lane| lane.stamps.planned_ns);
+        self.recorder.close_plan(self.schedule.offered(now_ns), running);
         self.recorder.close_books();
     }
 
@@ -351,24 +360,36 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
         state.session.finished(outcome, &state.stamps);
         self.recorder.lag.record(now_ns.saturating_sub(self.batch_ns));
-        let pause_ns = if outcome.error.is_none() {
+        let due_ns = if outcome.error.is_none() {
             state.failures = 0;
-            self.pause.next_ns()
+            self.schedule.next_ns(now_ns)
         } else {
             state.failures = state.failures.saturating_add(1);
             let answered =
                 matches!(outcome.error, Some(ErrorClass::WrongStatus | ErrorClass::WrongContent | ErrorClass::PutOff));
-            self.pause.next_ns().max(if answered { 0 } else { back_off_ns(state.failures) })
+            let back_off_ns = if answered { 0 } else { back_off_ns(state.failures) };
+            self.schedule.next_after_failure_ns(now_ns, back_off_ns)
         };
-        if pause_ns == 0 {
-            return self.begin_now(lane, now_ns, actions);
+        if due_ns == now_ns {
+            return self.begin_now(lane, now_ns, now_ns, actions);
         }
-        let until_ns = now_ns + pause_ns;
-        if until_ns >= self.end_ns || self.live.is_exhausted() {
+        self.begin_when_due(lane, due_ns, now_ns, actions)
+    }
+
+    /// A lane is free earlier, or later, than its next operation is due.
+    fn begin_when_due(&mut self, lane: usize, due_ns: Nanos, now_ns: Nanos, actions: &mut Actions) -> Next {
+        if due_ns < now_ns {
+            let next = self.begin_now(lane, due_ns, now_ns, actions);
+            if next == Next::Begun {
+                self.recorder.record_late(due_ns, now_ns);
+            }
+            return next;
+        }
+        if due_ns >= self.end_ns || self.live.is_exhausted() {
             self.planned -= 1;
             return Next::Stopped;
         }
-        Next::Wait(until_ns)
+        Next::Wait(due_ns)
     }
 
     /// The first lane at or after `from` whose time-out has passed, with the class of its failure.

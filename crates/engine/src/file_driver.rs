@@ -1,10 +1,10 @@
 //! Drives one file session and stamps its calls. One reading of the clock per call: the end of one is the start
 //! of the next, unless something that must not be counted (filling, checking, waiting) lies between.
 
-use crate::pause::Pause;
+use crate::schedule::{Delay, Schedule};
 use crate::{
     Clock, FileBuffers, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity,
-    Live, Nanos, Recorder, Rng, SharedTimes, Stamps, TrialSpec,
+    Live, Nanos, Recorder, SharedTimes, Stamps, TrialSpec,
 };
 use std::sync::Arc;
 
@@ -34,7 +34,8 @@ struct Slot {
     inside: bool,
     /// Holds the right to start one operation of a trial that is bounded by a count.
     allowed: bool,
-    resume_ns: Nanos,
+    /// Its next operation is to begin then; 0 when nobody has said so yet.
+    due_ns: Nanos,
 }
 
 const FREE: Slot = Slot {
@@ -44,7 +45,7 @@ const FREE: Slot = Slot {
     check: false,
     inside: false,
     allowed: false,
-    resume_ns: 0,
+    due_ns: 0,
 };
 
 /// Totals are published at most so often, ns.
@@ -62,7 +63,7 @@ pub struct FileDriver<S, C> {
     slots: Vec<Slot>,
     mark_ns: Nanos,
     end_ns: Nanos,
-    pause: Pause,
+    schedule: Schedule,
     published_ns: Nanos,
     outside_ns: Nanos,
 }
@@ -82,28 +83,30 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         let client = thread / spec.threads;
         let identity = Identity { client, thread: thread % spec.threads, seed: spec.seed };
         let depth = workload.needs().depth.max(1) as usize;
+        let schedule = Schedule::of_load(spec, thread as usize, spec.sessions(), timeline);
+        let recorder = Recorder::lazy(timeline, workload.operations().len(), spec.clients() as usize)
+            .sharing(times)
+            .with_steps(workload.steps());
         Self {
             session: workload.session(identity),
             clock,
-            recorder: Recorder::lazy(timeline, workload.operations().len(), spec.clients as usize)
-                .sharing(times)
-                .with_steps(workload.steps()),
+            recorder: if schedule.is_planned() { recorder.with_plan() } else { recorder },
             live,
             client,
             thread: thread as usize,
             slots: vec![FREE; depth],
             mark_ns: start_ns,
             end_ns: timeline.end_ns,
-            pause: Pause::new(spec, thread as usize, 0),
+            schedule,
             published_ns: start_ns,
             outside_ns: 0,
         }
     }
 
-    /// When the session is to begin: the start plus its random delay.
+    /// When the session is to begin: the start plus its random delay. What it begins with is no operation as a rule:
+    /// a plan of starts counts from the end of the first one.
     pub fn first_start(&self, spec: &TrialSpec) -> Nanos {
-        let mut rng = Rng::for_thread(spec.seed ^ 0xDE1A, self.thread as u32, 0);
-        self.recorder.timeline().start_ns + rng.below(crate::spec::nanos(spec.delay_s) + 1)
+        self.recorder.timeline().start_ns + Delay::new(spec, self.thread).next_ns()
     }
 
     /// The session waited (for its start, a barrier or a pause) and goes on now.
@@ -159,8 +162,8 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         if !inside && (self.mark_ns >= self.end_ns || self.live.is_cancelled()) {
             return FileNext::Stopped;
         }
-        if self.slots[index].resume_ns > self.mark_ns {
-            return FileNext::Wait(self.slots[index].resume_ns.min(self.end_ns));
+        if self.slots[index].due_ns > self.mark_ns {
+            return FileNext::Wait(self.slots[index].due_ns.min(self.end_ns));
         }
         let context = FileContext { now_ns: self.mark_ns, others_wait };
         loop {
@@ -236,15 +239,12 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
             FileProgress::Done(outcome) => {
                 state.inside = false;
                 state.allowed = false;
-                let stamps = Stamps {
-                    start_ns: state.operation_start_ns,
-                    end_ns,
-                    sent_ns: state.operation_start_ns,
-                    ..Stamps::default()
-                };
-                let pause_ns = self.pause.next_ns();
-                if pause_ns > 0 {
-                    state.resume_ns = end_ns + pause_ns;
+                let start_ns = state.operation_start_ns;
+                let planned_ns = if state.due_ns == 0 { self.schedule.unplanned(start_ns) } else { state.due_ns };
+                let stamps = Stamps { planned_ns, start_ns, end_ns, sent_ns: start_ns, ..Stamps::default() };
+                state.due_ns = self.schedule.next_ns(end_ns);
+                if state.due_ns < end_ns {
+                    self.recorder.record_late(state.due_ns, end_ns);
                 }
                 self.recorder.record(self.client, &outcome, &stamps);
                 self.recorder.record_told_steps(end_ns, self.session.steps());
@@ -290,7 +290,12 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
     /// Ends the session: its counts and the session itself.
     pub fn into_parts(mut self) -> (Recorder, S) {
         self.publish();
+        let running = self.slots.iter().filter(|slot| slot.inside || slot.call.is_some()).map(|slot| slot.due_ns);
+        self.recorder.close_plan(self.schedule.offered(self.mark_ns), running);
         self.recorder.end();
         (self.recorder, self.session)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 //! From the threads' counts to the result of a trial.
 
-use crate::recorder::{ClientFigures, OperationFigures, Steps};
+use crate::recorder::{ClientFigures, OperationFigures, PlannedFigures, Steps};
 use crate::series::Row;
-use crate::{ErrorClass, LatencyHistogram, Recorder, SECOND_NS, deserialize, serialize, summarize};
+use crate::{ErrorClass, LatencyHistogram, Recorder, SECOND_NS, SharedTimes, deserialize, serialize, summarize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -65,6 +65,7 @@ pub(crate) struct Merged {
     close: LatencyHistogram,
     connections: (u64, u64),
     late_closes: u64,
+    pub(crate) planned: Option<PlannedFigures>,
 }
 
 const STATUS_NAMES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
@@ -85,6 +86,7 @@ pub(crate) fn merge_recorders(recorders: &[Recorder]) -> Merged {
         close: LatencyHistogram::lazy(),
         connections: (0, 0),
         late_closes: 0,
+        planned: None,
     };
     for recorder in recorders {
         for (total, part) in merged.clients.iter_mut().zip(&recorder.clients) {
@@ -112,13 +114,15 @@ pub(crate) fn merge_recorders(recorders: &[Recorder]) -> Merged {
         }
         merged.outside.0 += recorder.outside_operations;
         merged.outside.1 += recorder.outside_errors;
-        merged.late_start.add(&recorder.late_start);
-        recorder.first_late_starts_ns.iter().for_each(|late_ns| merged.late_start.record(*late_ns));
+        recorder.late_start.add_to(&mut merged.late_start);
         merged.lag.add(&recorder.lag);
         merged.close.add(&recorder.close);
         merged.late_closes += recorder.late_closes;
         merged.connections.0 += recorder.connections_opened;
         merged.connections.1 += recorder.connections_failed;
+        if let Some(planned) = &recorder.planned {
+            merged.planned.get_or_insert_with(|| PlannedFigures::new(recorder.operations.len())).add(planned);
+        }
     }
     merged
 }
@@ -190,15 +194,42 @@ fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<
         .collect()
 }
 
+/// What a load with planned starts asked for and got; null for a closed loop, which plans none.
+fn starts_json(planned: Option<&PlannedFigures>) -> Value {
+    planned.map_or(Value::Null, |planned| {
+        json!({
+            "offered": planned.offered,
+            "started": planned.started,
+            "never_started": planned.offered.saturating_sub(planned.started),
+            "late": summarize(planned.late.inner()),
+        })
+    })
+}
+
+/// The response times of one operation over all threads.
+fn merge_response(recorders: &[Recorder], merged: &mut Merged, index: usize) -> Option<LatencyHistogram> {
+    let planned = merged.planned.as_mut()?;
+    let mut total = std::mem::replace(&mut planned.response[index], LatencyHistogram::lazy());
+    if let Some((log, operations)) = shared_times(recorders) {
+        log.add_to(operations + index, &mut total);
+    }
+    Some(total)
+}
+
+/// The histograms that all threads of a trial share, if they do: service times by operation, then response times.
+fn shared_times(recorders: &[Recorder]) -> Option<(&SharedTimes, usize)> {
+    let recorder = recorders.first()?;
+    recorder.log.as_ref().map(|log| (log.shared(), recorder.operations.len()))
+}
+
 /// The figures of one operation over all threads. One at a time: a matrix has thousands, each with a histogram.
 fn merge_operation(recorders: &[Recorder], index: usize) -> OperationFigures {
     let mut total = OperationFigures::lazy();
     for recorder in recorders {
         total.add(&recorder.operations[index]);
     }
-    if let Some(log) = recorders.iter().find_map(|recorder| recorder.log.as_ref()) {
-        // All threads of a trial share the same histograms.
-        log.shared().add_to(index, &mut total.service);
+    if let Some((log, _)) = shared_times(recorders) {
+        log.add_to(index, &mut total.service);
     }
     total
 }
@@ -234,9 +265,10 @@ pub fn collect(
     threads: &[ThreadFigures],
     figures: &GeneratorFigures,
 ) -> TrialResult {
-    let merged = merge_recorders(&recorders);
+    let mut merged = merge_recorders(&recorders);
     let mut histograms = BTreeMap::new();
     let mut service = LatencyHistogram::new();
+    let mut response = merged.planned.is_some().then(LatencyHistogram::new);
     let mut errors = [0; ErrorClass::COUNT];
     let mut totals = (0_u64, 0_u64, 0_u64);
     let mut per_operation = Vec::with_capacity(operations.len());
@@ -247,18 +279,30 @@ pub fn collect(
         for (total, count) in errors.iter_mut().zip(part.errors()) {
             *total += count;
         }
-        let key = format!("op/{name}");
+        let part_response = merge_response(&recorders, &mut merged, index);
+        if let (Some(total), Some(part)) = (&mut response, &part_response) {
+            total.add(part);
+        }
+        let (key, response_key) = (format!("op/{name}"), format!("response/{name}"));
         per_operation.push(json!({
             "name": name, "operations": part.operations, "errors": errors_json(&part.errors()),
             "bytes_in": part.bytes_in, "bytes_out": part.bytes_out,
             "service": summarize(part.service.inner()), "histogram": key,
+            "response": part_response.as_ref().map(|response| summarize(response.inner())),
+            "response_histogram": part_response.as_ref().map(|_| &response_key),
         }));
+        if let Some(response) = part_response.filter(|response| response.count() > 0) {
+            histograms.insert(response_key, serialize(&response));
+        }
         if part.service.count() > 0 {
             histograms.insert(key, serialize(&part.service));
         }
     }
     let steps = steps_json(&merged, operations, &mut histograms);
     histograms.insert("service".to_owned(), serialize(&service));
+    if let Some(response) = &response {
+        histograms.insert("response".to_owned(), serialize(response));
+    }
 
     let window_ns = threads.iter().map(|thread| thread.window_ns).max().unwrap_or(0);
     let statuses = STATUS_NAMES.iter().zip(merged.statuses).filter(|(name, n)| *n > 0 && **name != "none");
@@ -295,6 +339,9 @@ pub fn collect(
         "statuses": statuses.map(|(name, n)| ((*name).to_owned(), json!(n))).collect::<Map<_, _>>(),
         "service": summarize(service.inner()),
         "histogram": "service",
+        "starts": starts_json(merged.planned.as_ref()),
+        "response": response.as_ref().map(|response| summarize(response.inner())),
+        "response_histogram": response.as_ref().map(|_| "response"),
         "per_operation": per_operation,
         "steps": steps,
         "per_second": series_json(&mut recorders, figures.elapsed_ns),

@@ -1,6 +1,7 @@
 //! One trial as it crosses the seam: JSON text, checked once, immutable afterwards.
 
-use crate::{Nanos, SECOND_NS, Timeline};
+use crate::load::{CLIENTS_MAX, RATE_MAX_PER_S};
+use crate::{Distribution, Load, Nanos, SECOND_NS, Timeline};
 use serde::Deserialize;
 
 /// A trial specification that cannot be run, with the reason in words.
@@ -14,25 +15,14 @@ pub enum SpecError {
     Range(String),
 }
 
-/// How the pauses after operations are spread.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ThinkDistribution {
-    /// All alike.
-    #[default]
-    Fixed,
-    /// Exponential: many clients together then arrive as a Poisson process does.
-    Exponential,
-}
-
 /// What one trial does. Times in seconds; `length_s` includes both ramps.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrialSpec {
     /// The workload and its settings; `kind` names it.
     pub workload: serde_json::Value,
-    /// Simulated clients.
-    pub clients: u32,
+    /// What the contender is put under.
+    pub load: Load,
     /// Sessions each client holds at once.
     #[serde(default = "one")]
     pub threads: u32,
@@ -52,7 +42,7 @@ pub struct TrialSpec {
     pub think_s: f64,
     /// Whether each pause has this length or is drawn at random with this mean.
     #[serde(default)]
-    pub think_distribution: ThinkDistribution,
+    pub think_distribution: Distribution,
     /// Ends the trial after exactly so many operations; the window is then the whole trial.
     #[serde(default)]
     pub max_operations: Option<u64>,
@@ -87,15 +77,15 @@ fn ten() -> f64 {
 }
 
 /// Upper limits, so that a slip in a plan cannot exhaust the machine.
-const CLIENTS_MAX: u32 = 100_000;
 const SESSIONS_MAX: u64 = 200_000;
 const CORES_MAX: u32 = 1024;
 const LENGTH_MAX_S: f64 = 30.0 * 24.0 * 3600.0;
 
 /// These limits by name, for whoever writes specifications.
-pub fn limits() -> [(&'static str, f64); 4] {
+pub fn limits() -> [(&'static str, f64); 5] {
     [
         ("clients", f64::from(CLIENTS_MAX)),
+        ("rate_per_s", RATE_MAX_PER_S),
         ("sessions", SESSIONS_MAX as f64),
         ("cores", f64::from(CORES_MAX)),
         ("length_s", LENGTH_MAX_S),
@@ -112,10 +102,8 @@ impl TrialSpec {
 
     fn check(&self) -> Result<(), SpecError> {
         let range = |text: String| Err(SpecError::Range(text));
-        if self.clients == 0 || self.clients > CLIENTS_MAX {
-            return range(format!("clients must be 1 to {CLIENTS_MAX}, not {}", self.clients));
-        }
-        if self.threads == 0 || u64::from(self.clients) * u64::from(self.threads) > SESSIONS_MAX {
+        self.load.check().map_err(SpecError::Range)?;
+        if self.threads == 0 || u64::from(self.clients()) * u64::from(self.threads) > SESSIONS_MAX {
             return range(format!("clients × threads must be 1 to {SESSIONS_MAX}"));
         }
         if self.cores == 0 || self.cores > CORES_MAX {
@@ -140,6 +128,9 @@ impl TrialSpec {
                 return range(format!("{name} must be more than 0 and at most {LENGTH_MAX_S}, not {value}"));
             }
         }
+        if matches!(self.load, Load::Rate(_)) && (self.think_s > 0.0 || self.delay_s > 0.0) {
+            return range("a rate says when each operation begins: think_s and delay_s must be 0".to_owned());
+        }
         if self.max_operations == Some(0) {
             return range("max_operations must be at least 1".to_owned());
         }
@@ -158,9 +149,14 @@ impl TrialSpec {
         Timeline::new(start_ns, nanos(up), nanos(self.length_s), nanos(down))
     }
 
+    /// Simulated clients; of a rate, the most there may be.
+    pub const fn clients(&self) -> u32 {
+        self.load.clients()
+    }
+
     /// Sessions of the whole trial.
-    pub fn sessions(&self) -> u32 {
-        self.clients * self.threads
+    pub const fn sessions(&self) -> u32 {
+        self.clients() * self.threads
     }
 
     /// The processor that the user wants for a load-generating thread, if any.
@@ -178,9 +174,14 @@ pub(crate) fn nanos(seconds: f64) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Rate;
+
+    fn parse_load(load: &str, extra: &str) -> Result<TrialSpec, SpecError> {
+        TrialSpec::from_json(&format!(r#"{{"workload":{{"kind":"null"}},"load":{load},"length_s":3{extra}}}"#))
+    }
 
     fn parse(extra: &str) -> Result<TrialSpec, SpecError> {
-        TrialSpec::from_json(&format!(r#"{{"workload":{{"kind":"null"}},"clients":4,"length_s":3{extra}}}"#))
+        parse_load(r#"{"clients":4}"#, extra)
     }
 
     #[test]
@@ -203,6 +204,34 @@ mod tests {
             [r#","colour":1"#, r#","threads":0"#, r#","think_s":-1"#, r#","cores":0"#, r#","max_operations":0"#]
         {
             assert!(parse(extra).is_err(), "{extra}");
+        }
+    }
+    #[test]
+    fn a_rate_has_its_clients_and_leaves_no_room_for_pauses() {
+        let rate = r#"{"rate":{"per_s":500,"arrivals":"exponential","most_clients":8}}"#;
+        let spec = parse_load(rate, r#","threads":2"#).unwrap();
+        let expected = Rate { per_s: 500.0, arrivals: Distribution::Exponential, most_clients: 8 };
+        assert_eq!((spec.load, spec.clients(), spec.sessions()), (Load::Rate(expected), 8, 16));
+        for pause in [r#","think_s":0.1"#, r#","delay_s":1"#] {
+            assert!(parse_load(rate, pause).unwrap_err().to_string().contains("a rate says when"), "{pause}");
+        }
+    }
+
+    #[test]
+    fn impossible_loads_are_refused() {
+        for load in [
+            "4",
+            "{}",
+            r#"{"clients":0}"#,
+            r#"{"clients":100001}"#,
+            r#"{"clients":1,"rate":{"per_s":1,"most_clients":1}}"#,
+            r#"{"rate":{"per_s":1}}"#,
+            r#"{"rate":{"per_s":0,"most_clients":1}}"#,
+            r#"{"rate":{"per_s":1e8,"most_clients":1}}"#,
+            r#"{"rate":{"per_s":1,"most_clients":0}}"#,
+            r#"{"rate":{"per_s":1,"most_clients":1,"colour":1}}"#,
+        ] {
+            assert!(parse_load(load, "").is_err(), "{load}");
         }
     }
 }

@@ -48,6 +48,8 @@ impl SharedTimes {
 pub(crate) struct TimesLog {
     shared: Arc<SharedTimes>,
     waiting: Vec<u64>,
+    /// With so many times it asks to be emptied.
+    full: usize,
 }
 
 impl TimesLog {
@@ -55,7 +57,7 @@ impl TimesLog {
     pub fn new(shared: Arc<SharedTimes>) -> Self {
         let mut waiting = vec![1; FULL];
         waiting.clear();
-        Self { shared, waiting }
+        Self { shared, waiting, full: FULL }
     }
 
     /// Where it is emptied to.
@@ -70,8 +72,8 @@ impl TimesLog {
 
     /// Whether it asks to be emptied: each time it has grown by [`FULL`].
     #[inline]
-    pub fn is_full(&self) -> bool {
-        !self.waiting.is_empty() && self.waiting.len().is_multiple_of(FULL)
+    pub const fn is_full(&self) -> bool {
+        self.waiting.len() >= self.full
     }
 
     /// Empties it, unless another session is just doing so and there is room to wait.
@@ -80,12 +82,16 @@ impl TimesLog {
             self.empty();
         } else if let Some(mut histograms) = self.shared.try_lock() {
             drain(&mut self.waiting, &mut histograms);
+            self.full = FULL;
+        } else {
+            self.full += FULL;
         }
     }
 
     /// Empties it, however long that takes.
     pub fn empty(&mut self) {
         drain(&mut self.waiting, &mut self.shared.lock());
+        self.full = FULL;
     }
 }
 

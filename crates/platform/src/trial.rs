@@ -102,7 +102,7 @@ pub fn start<W: Workload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, T
     let remotes = workload.endpoints().iter().map(resolve).collect::<Result<Vec<_>, _>>();
     let remotes = remotes.map_err(TrialError::Endpoint)?;
     process::raise_file_limit();
-    let threads = spec.cores.min(spec.clients) as usize;
+    let threads = spec.cores.min(spec.clients()) as usize;
     let spec = TrialSpec { cores: threads as u32, ..spec };
     let live = Arc::new(Live::new(threads, spec.max_operations));
     let watcher = Arc::clone(&live);
@@ -219,6 +219,7 @@ impl<W: Workload> Shared<W> {
         sessions.iter_mut().for_each(|(_, session)| session.enter(Stage::Measure, &timeline));
         let live = Arc::clone(&self.live);
         let driver = Driver::resume(&self.workload, sessions, spec, live, thread, timeline, MonotonicClock);
+        let mut driver = driver.under_load(spec);
         if self.gate.fatal().is_some() {
             let (recorder, sessions) = driver.into_parts();
             let figures = LoopFigures { ended_ns: MonotonicClock.now_ns(), ..LoopFigures::default() };

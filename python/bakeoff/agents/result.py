@@ -122,6 +122,17 @@ class UnfinishedResult(_Result):
     oldest_s: float = 0.0
 
 
+class StartsResult(_Result):
+    """Starts that a rate planned for the window: how many, how many began, how many never did, and how late those began
+    that found every session busy.
+    """
+
+    offered: int
+    started: int
+    never_started: int
+    late: SummaryResult
+
+
 class OutsideResult(_Result):
     """What ended before or after the measured window."""
 
@@ -143,6 +154,8 @@ class TrialResult(_Result):
     errors: dict[str, int]
     statuses: dict[str, int]
     service: SummaryResult
+    response: SummaryResult | None = None  # from the planned start: where the load plans them
+    starts: StartsResult | None = None
     per_operation: tuple[OperationResult, ...]
     steps: tuple[StepResult, ...]
     per_second: tuple[SecondResult, ...]

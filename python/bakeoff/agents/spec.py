@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bakeoff.mix import Mix, MixField
+
 
 class _Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -243,7 +245,7 @@ class TrialSpec(_Spec):
     """Everything the engine needs for one trial. `length_s` includes both ramps."""
 
     workload: Workload
-    clients: int = Field(ge=1)
+    load: MixField
     threads: int = Field(default=1, ge=1)
     ramp_up_s: float = Field(default=0.0, ge=0)
     ramp_down_s: float = Field(default=0.0, ge=0)
@@ -259,12 +261,12 @@ class TrialSpec(_Spec):
     poll: bool = False
     seed: int = Field(default=1, ge=0)
 
-    def for_trial(self, clients: int, seed: int) -> "TrialSpec":
+    def for_trial(self, load: Mix, seed: int) -> "TrialSpec":
         """The spec of one trial. Mail gets a mark of its own, so that late messages of another trial are told apart."""
         workload = self.workload
         if isinstance(workload, MailWorkload):
             workload = workload.model_copy(update={"run": secrets.token_hex(8)})
-        return self.model_copy(update={"clients": clients, "seed": seed, "workload": workload})
+        return self.model_copy(update={"load": load, "seed": seed, "workload": workload})
 
     def to_json(self) -> str:
         """The text that crosses the bridge."""

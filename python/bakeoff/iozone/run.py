@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-from bakeoff import __version__
+from bakeoff import __version__, mix
 from bakeoff.agents.base import Agent
 from bakeoff.agents.spec import FileMatrixWorkload, TrialSpec
 from bakeoff.errors import LabError, PlanError, TargetError
@@ -136,7 +136,7 @@ def trial(
     )
     spec = TrialSpec(
         workload=workload,
-        clients=clients,
+        load=mix.Clients(clients),
         length_s=LENGTH_S,
         think_s=options.think_s,
         pin=processors_of(options, clients),

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from bakeoff.mix import Clients, Mix
 from bakeoff.plan.fields import Duration, Numbers, OptionalNumbers, OptionalWhole, Strict, Whole
 
 # The engine's limits, which it tells through the bridge: a test holds them equal.
@@ -89,6 +90,11 @@ class CommonSettings(Strict):
         if self.pin is not None and (not self.pin or min(self.pin) < 0 or len(set(self.pin)) != len(self.pin)):
             raise ValueError("pin: give different core numbers, from 0: 0,1")
         return self
+
+    @property
+    def mix_values(self) -> tuple[Mix, ...]:
+        """The mixes, rising."""
+        return tuple(Clients(n) for n in self.mixes)
 
     @property
     def clock(self) -> Clock:

@@ -11,6 +11,7 @@ from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds import run_part
+from bakeoff.mix import Clients
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.order import order_trials
 from bakeoff.run.environment import environment, tool
@@ -134,15 +135,15 @@ def _refuse_other_content(path: Path, stored: dict[str, object], check: Check) -
 
 
 def _specs(plan: Plan, check: Check) -> dict[str, TrialSpec]:
-    """The trial spec of each contender but for clients and seed: built once, a corpus has many requests."""
+    """The trial spec of each contender but for mix and seed: built once, a corpus has many requests."""
     return alike({c.name: trial_spec(plan, c, check.addresses(c), check.manifest) for c in plan.contenders})
 
 
 def _check_specs(plan: Plan, specs: dict[str, TrialSpec], agent: Agent) -> None:
     """What the engine would refuse in the middle of the run it refuses now. Raises PlanError."""
     for spec in specs.values():
-        for clients in dict.fromkeys((plan.settings.mixes[0], plan.settings.mixes[-1])):
-            agent.check(spec.for_trial(clients, plan.seed))
+        for mix in dict.fromkeys((plan.settings.mix_values[0], plan.settings.mix_values[-1])):
+            agent.check(spec.for_trial(mix, plan.seed))
 
 
 def _header(plan: Plan, agent: Agent, check: Check) -> RunHeader:
@@ -197,7 +198,7 @@ class _Loop:
         settings, cores = self._plan.settings, self._plan.settings.clock.cores
         spec = TrialSpec(
             workload=NullWorkload(),
-            clients=cores,  # one for each load thread: a thread without a client would idle
+            load=Clients(cores),  # one for each load thread: a thread without a client would idle
             length_s=NULL_LENGTH_S,
             cores=cores,
             pin=settings.pin,
@@ -253,7 +254,7 @@ class _Loop:
 
     def _run_trial(self, trial: PlannedTrial) -> None:
         check_disk(self._writer.path, estimate_bytes(self._plan) // max(1, self._plan.trials))
-        spec = self._specs[trial.contender].for_trial(trial.mix_clients, trial.seed)
+        spec = self._specs[trial.contender].for_trial(Clients(trial.mix_clients), trial.seed)
         started, events = datetime.now(UTC), list[EngineEvent]()
         session: TrialSession | None = None
         self._observer.on_trial_start(trial)

@@ -9,6 +9,7 @@ from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import TargetError
 from bakeoff.kinds.mail.plan import PART, mail_settings
+from bakeoff.mix import Clients
 from bakeoff.plan.model import Contender, Plan
 
 # Sessions at a time: a look must not be a load.
@@ -50,7 +51,7 @@ def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
     spec = TrialSpec.model_validate(
         {
             "workload": {**workload, "initialise": "look", **limits},
-            "clients": 1,
+            "load": Clients(1),
             "threads": 1 if settings.shared_mailboxes else min(THREADS, boxes),
             "length_s": LENGTH_S,
             "connect_timeout_s": settings.connect_timeout_s,

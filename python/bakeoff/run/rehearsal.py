@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from bakeoff.agents.base import Agent
 from bakeoff.agents.spec import TrialSpec, WebWorkload
 from bakeoff.errors import TargetError
+from bakeoff.mix import Clients
 from bakeoff.plan.model import Plan
 
 PATIENCE_S = 5.0
@@ -29,7 +30,7 @@ def rehearse(plan: Plan, specs: Mapping[str, TrialSpec], agent: Agent) -> None:
 
 def _why_not(spec: TrialSpec, agent: Agent) -> str | None:
     limit_s = spec.connect_timeout_s + spec.reply_timeout_s
-    quiet = {"clients": 1, "threads": 1, "cores": 1, "max_operations": 1, "length_s": limit_s, "delay_s": 0.0}
+    quiet = {"load": Clients(1), "threads": 1, "cores": 1, "max_operations": 1, "length_s": limit_s, "delay_s": 0.0}
     session = agent.start(spec.model_copy(update=quiet | {"ramp_up_s": 0.0, "ramp_down_s": 0.0}))
     outcome = session.wait(limit_s + PATIENCE_S)
     if outcome is None:

@@ -10,7 +10,7 @@ from bakeoff.run.polling import polls
 
 
 def trial_spec(plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None) -> TrialSpec:
-    """The specification of a trial at 1 client; the loop puts in clients and seed of each.
+    """The specification of a trial at the first mix; the loop puts in mix and seed of each.
 
     Raises PlanError for settings that do not fit this machine or the contender.
     """
@@ -18,7 +18,7 @@ def trial_spec(plan: Plan, contender: Contender, addresses: Sequence[str], manif
     return TrialSpec.model_validate(
         {
             "workload": plan_part(plan.kind).workload(plan, contender, addresses, manifest),
-            "clients": 1,
+            "load": plan.settings.mix_values[0],
             "threads": s.threads,
             "ramp_up_s": s.clock.ramp_up_s,
             "ramp_down_s": s.clock.ramp_down_s,

@@ -20,7 +20,7 @@ def run_with_ledger(path: Path, balanced: bool) -> None:
 
     def answer(spec: TrialSpec) -> TrialResult:
         ledger = {"ledger": {"balanced": balanced, "counts": {}}}
-        return result(spec.clients, workload=ledger if len(agent.specs) == 8 else None)
+        return result(spec.load.clients, workload=ledger if len(agent.specs) == 8 else None)
 
     agent = FakeAgent(answer)
     with two_contenders() as (one, two):

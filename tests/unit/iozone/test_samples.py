@@ -34,7 +34,7 @@ class KnownAgent:
         return SimpleNamespace(result=SimpleNamespace(fatal=None, workload={"cells": cells}))
 
     def cell(self, test: str, file: int, record: int) -> dict[str, Any]:
-        clients = self.spec.clients
+        clients = self.spec.load.clients
         return {
             "test": test, "skipped": None, "bytes": clients * file, "operations": clients * (file // record),
             "elapsed_s": file / (1 << 20), "last_done_s": file / (1 << 20), "per_client": [(file, 1024.0)] * clients,

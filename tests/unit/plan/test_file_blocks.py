@@ -41,7 +41,7 @@ def test_the_full_suite_has_eighteen_sizes_and_five_patterns(tmp_path: Path) -> 
 def test_the_work_of_every_size_fits_the_engine_and_plans_are_read_back(suite: str, size: str, tmp_path: Path) -> None:
     plan = resolve(suite, tmp_path, size)
     assert plan.settings.ends_with_its_work == (suite == "file-blocks"), "its length is a limit, told as such"
-    TrialSpec.model_validate({"workload": workload(plan), "clients": 1, "length_s": 1})
+    TrialSpec.model_validate({"workload": workload(plan), "load": {"clients": 1}, "length_s": 1})
     assert Plan.from_dict(plan.to_dict()).hash == plan.hash
 
 

@@ -52,7 +52,7 @@ def test_the_trial_gets_what_the_plan_says(tmp_path: Path) -> None:
     work = workload(resolve(tmp_path, fsync=True, close=True, dsync=True, stonewall=True, mixes="2,4", tests="all"))
     assert (work["fsync"], work["close"], work["dsync"], work["stonewall"], work["stride"]) == (True,) * 4 + (17,)
     assert tuple(work["tests"]) == AUTOMATIC and set(AUTOMATIC) < set(TESTS)
-    TrialSpec.model_validate({"workload": work, "clients": 2, "length_s": 1})
+    TrialSpec.model_validate({"workload": work, "load": {"clients": 2}, "length_s": 1})
 
 
 def test_a_length_bounds_the_trial_and_takes_no_ramps_with_it(tmp_path: Path) -> None:

@@ -207,4 +207,4 @@ def test_every_setting_is_documented() -> None:
 
 def test_the_trial_spec_refuses_unknown_keys() -> None:
     with pytest.raises(ValueError, match="extra"):
-        TrialSpec.model_validate({"workload": {"kind": "null"}, "clients": 1, "length_s": 1.0, "lenght": 2})
+        TrialSpec.model_validate({"workload": {"kind": "null"}, "load": {"clients": 1}, "length_s": 1.0, "lenght": 2})

@@ -127,7 +127,7 @@ class FakeAgent:
 
     def __init__(
         self,
-        answer: Callable[[TrialSpec], TrialResult] = lambda spec: result(spec.clients),
+        answer: Callable[[TrialSpec], TrialResult] = lambda spec: result(spec.load.clients),
         before: Callable[[TrialSpec, int], None] | None = None,
     ) -> None:
         self.specs: list[TrialSpec] = []

@@ -34,7 +34,7 @@ def test_every_planned_trial_is_run_in_order_and_stored(tmp_path: Path) -> None:
     assert [(t.order, t.contender, t.mix_clients, t.block, t.seed) for t in run.trials] == [
         (p.order, p.contender, p.mix_clients, p.block, p.seed) for p in planned
     ]
-    assert [(s.clients, s.seed) for s in agent.specs] == [(p.mix_clients, p.seed) for p in planned]
+    assert [(s.load.clients, s.seed) for s in agent.specs] == [(p.mix_clients, p.seed) for p in planned]
     for spec, p in zip(agent.specs, planned, strict=True):
         assert isinstance(spec.workload, WebWorkload)
         assert spec.workload.host == (one if p.contender == "a" else two).address.removeprefix("http://")
@@ -109,7 +109,7 @@ def test_failed_and_voided_trials_are_stored_and_the_run_goes_on(tmp_path: Path)
         count += 1
         if count == 1:
             return result(operations=0, errors={"refused": 9}, errors_total=9)
-        return result(errors={"ports_exhausted": 2}, errors_total=2) if count == 2 else result(spec.clients)
+        return result(errors={"ports_exhausted": 2}, errors_total=2) if count == 2 else result(spec.load.clients)
 
     with two_contenders() as (one, two):
         start_run(plan_for(one.address, two.address), path, FakeAgent(answer), Notebook())
@@ -235,7 +235,7 @@ def test_an_engine_that_breaks_voids_its_trial_and_the_run_goes_on(tmp_path: Pat
 def test_what_the_engine_would_refuse_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     class Strict(FakeAgent):
         def check(self, spec: TrialSpec) -> None:
-            if spec.clients > 1:
+            if spec.load.clients > 1:
                 raise PlanError("the engine refuses the trial: too many")
 
     agent = Strict()
@@ -248,4 +248,4 @@ def test_the_ceiling_is_measured_with_a_client_for_each_core(tmp_path: Path) -> 
     agent = FakeAgent()
     with two_contenders() as (one, _):
         start_run(plan_for(one.address, cores="2"), tmp_path / "x.bakeoff", agent, Notebook())
-    assert [(spec.clients, spec.cores) for spec in agent.null_specs] == [(2, 2)]
+    assert [(spec.load.clients, spec.cores) for spec in agent.null_specs] == [(2, 2)]

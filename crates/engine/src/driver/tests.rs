@@ -1,5 +1,7 @@
 //! The driver in virtual time: a scripted server, no socket, no waiting.
 
+mod rates;
+
 use super::*;
 use crate::{GeneratorFigures, ThreadFigures, collect};
 use std::cell::Cell;
@@ -57,9 +59,18 @@ fn spec(extra: &str) -> TrialSpec {
 
 /// Runs every lane against a server that answers after `service(now)` ns; returns the result.
 fn simulate(spec: &TrialSpec, service: impl Fn(Nanos) -> Nanos) -> crate::TrialResult {
+    let recorders = (0..spec.cores as usize).map(|thread| simulate_thread(spec, thread, &service)).collect();
+    let timeline = spec.timeline(0);
+    let window_ns = timeline.window_end_ns - timeline.window_start_ns;
+    let threads = vec![ThreadFigures { window_ns, ..ThreadFigures::default() }; spec.cores as usize];
+    collect(&["ping".to_owned()], recorders, &threads, &GeneratorFigures::default())
+}
+
+/// What one load thread counts.
+fn simulate_thread(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> Nanos) -> Recorder {
     let clock = VirtualClock(Rc::new(Cell::new(0)));
-    let live = Arc::new(Live::new(1, spec.max_operations));
-    let mut driver = Driver::new(&Ping, spec, live, 0, 0, clock.clone());
+    let live = Arc::new(Live::new(spec.cores as usize, spec.max_operations));
+    let mut driver = Driver::new(&Ping, spec, live, thread, 0, clock.clone());
     // (due, lane, is_start)
     let mut agenda: Vec<(Nanos, usize, bool)> =
         driver.first_starts(spec).into_iter().map(|(lane, at)| (at, lane, true)).collect();
@@ -81,20 +92,15 @@ fn simulate(spec: &TrialSpec, service: impl Fn(Nanos) -> Nanos) -> crate::TrialR
         }
     }
     assert!(driver.is_finished());
-    let timeline = *driver.recorder.timeline();
-    let window_ns = timeline.window_end_ns - timeline.window_start_ns;
-    let (recorder, _) = driver.into_parts();
-    collect(
-        &["ping".to_owned()],
-        vec![recorder],
-        &[ThreadFigures { window_ns, ..ThreadFigures::default() }],
-        &GeneratorFigures::default(),
-    )
+    let end_ns = if spec.max_operations.is_some() { 0 } else { driver.end_ns };
+    driver.close_books(clock.now_ns().max(end_ns));
+    driver.into_parts().0
 }
 
 #[test]
 fn a_server_of_one_millisecond_is_reported_at_one_millisecond() {
-    let result = simulate(&spec(r#""clients":4,"length_s":12,"ramp_up_s":1,"ramp_down_s":1"#), |_| 1_000_000).json;
+    let result =
+        simulate(&spec(r#""load":{"clients":4},"length_s":12,"ramp_up_s":1,"ramp_down_s":1"#), |_| 1_000_000).json;
     assert_eq!(result["operations"], 40_000);
     let p50 = result["service"]["p50_ns"].as_f64().unwrap();
     assert!((p50 / 1e6 - 1.0).abs() < 0.001, "{p50}");
@@ -103,7 +109,7 @@ fn a_server_of_one_millisecond_is_reported_at_one_millisecond() {
 
 #[test]
 fn littles_law_holds_with_think_time() {
-    let result = simulate(&spec(r#""clients":10,"length_s":20,"think_s":0.003"#), |_| 2_000_000).json;
+    let result = simulate(&spec(r#""load":{"clients":10},"length_s":20,"think_s":0.003"#), |_| 2_000_000).json;
     let rate = result["operations"].as_f64().unwrap() / result["window_s"].as_f64().unwrap();
     assert!((rate * 0.005 / 10.0 - 1.0).abs() < 0.01, "{rate}");
 }
@@ -111,7 +117,7 @@ fn littles_law_holds_with_think_time() {
 #[test]
 fn a_stall_shows_in_the_maximum_and_in_its_second() {
     let stall = |now: Nanos| if (2 * SECOND_NS..3 * SECOND_NS).contains(&now) { SECOND_NS } else { 1_000_000 };
-    let result = simulate(&spec(r#""clients":1,"length_s":6"#), stall).json;
+    let result = simulate(&spec(r#""load":{"clients":1},"length_s":6"#), stall).json;
     assert!(result["service"]["max_ns"].as_u64().unwrap() >= 999_000_000);
     let rows = result["per_second"].as_array().unwrap();
     let of = |second: u64| rows.iter().find(|row| row["second"] == second).map(|row| row["operations"].clone());
@@ -124,7 +130,7 @@ fn a_stall_shows_in_the_maximum_and_in_its_second() {
 fn an_hour_and_a_half_is_told_second_by_second() {
     let stall =
         |now: Nanos| if (4_000 * SECOND_NS..4_001 * SECOND_NS).contains(&now) { SECOND_NS } else { 100_000_000 };
-    let result = simulate(&spec(r#""clients":1,"length_s":5400.5"#), stall).json;
+    let result = simulate(&spec(r#""load":{"clients":1},"length_s":5400.5"#), stall).json;
     let rows = result["per_second"].as_array().unwrap();
     assert!(rows.iter().map(|row| row["second"].as_u64().unwrap()).eq(0..=5_400));
     assert!(rows[..5_400].iter().all(|row| row["width_s"] == 1.0));
@@ -139,7 +145,7 @@ fn an_hour_and_a_half_is_told_second_by_second() {
 
 #[test]
 fn operations_that_hang_at_the_end_are_errors_of_the_window() {
-    let spec = spec(r#""clients":3,"length_s":10"#);
+    let spec = spec(r#""load":{"clients":3},"length_s":10"#);
     let clock = VirtualClock(Rc::new(Cell::new(0)));
     let mut driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone());
     let mut actions = Actions::NONE;
@@ -169,16 +175,16 @@ fn operations_that_hang_at_the_end_are_errors_of_the_window() {
 
 #[test]
 fn a_trial_bounded_by_count_ends_after_exactly_that_many() {
-    let result = simulate(&spec(r#""clients":7,"length_s":60,"max_operations":1000"#), |_| 500_000).json;
+    let result = simulate(&spec(r#""load":{"clients":7},"length_s":60,"max_operations":1000"#), |_| 500_000).json;
     assert_eq!(result["operations"], 1000);
     assert_eq!(result["outside"]["operations"], 0);
 }
 
 #[test]
 fn the_delay_spreads_the_starts_over_its_range() {
-    let spec = spec(r#""clients":200,"length_s":10,"delay_s":2"#);
+    let spec = spec(r#""load":{"clients":200},"length_s":10,"delay_s":2"#);
     let clock = VirtualClock(Rc::new(Cell::new(0)));
-    let driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock);
+    let mut driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock);
     let starts = driver.first_starts(&spec);
     assert!(starts.iter().all(|(_, at)| *at <= 2 * SECOND_NS));
     let mean = starts.iter().map(|(_, at)| *at as f64).sum::<f64>() / 200.0;
@@ -187,7 +193,7 @@ fn the_delay_spreads_the_starts_over_its_range() {
 
 #[test]
 fn clients_are_divided_among_load_threads_without_rest() {
-    let spec = spec(r#""clients":7,"threads":2,"length_s":1,"cores":3"#);
+    let spec = spec(r#""load":{"clients":7},"threads":2,"length_s":1,"cores":3"#);
     let counts: Vec<_> = (0..3)
         .map(|thread| {
             let clock = VirtualClock(Rc::new(Cell::new(0)));
@@ -199,7 +205,7 @@ fn clients_are_divided_among_load_threads_without_rest() {
 
 #[test]
 fn repeated_failures_back_off_and_a_timeout_has_its_class() {
-    let spec = spec(r#""clients":1,"length_s":10,"reply_timeout_s":1"#);
+    let spec = spec(r#""load":{"clients":1},"length_s":10,"reply_timeout_s":1"#);
     let clock = VirtualClock(Rc::new(Cell::new(0)));
     let mut driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone());
     let mut actions = Actions::NONE;

@@ -159,7 +159,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
 
     /// After the end: operations that run may end, and what nobody asked for is heard. Nothing of it is counted.
     fn listen(&mut self, ended_ns: Nanos, stopped: bool) {
-        self.driver.close_books();
+        self.driver.close_books(ended_ns);
         if self.live.is_cancelled() || (self.listen_ns == 0 && !stopped) {
             return;
         }

@@ -124,7 +124,7 @@ impl MailWorkload {
     pub fn new(trial: &TrialSpec) -> Result<Self, SpecError> {
         let spec = MailSpec::deserialize(&trial.workload)?;
         check(&spec, trial)?;
-        let needed = trial.clients as usize * spec.mailboxes_per_client as usize;
+        let needed = trial.clients() as usize * spec.mailboxes_per_client as usize;
         let mut mailboxes = spec.mailboxes;
         mailboxes.truncate(needed);
         let smtp_endpoint = spec.smtp.as_ref().map(|smtp| {
@@ -150,7 +150,7 @@ impl MailWorkload {
             initialise: spec.initialise,
             retries: spec.retries,
             late_ns: (spec.late_after_s * 1e9).round() as Nanos,
-            refusals: (0..trial.clients).map(|_| AtomicU32::new(0)).collect(),
+            refusals: (0..trial.clients()).map(|_| AtomicU32::new(0)).collect(),
             books: Books::default(),
         };
         let stages = Stages {
@@ -169,7 +169,7 @@ impl MailWorkload {
             endpoints: smtp_endpoint.into_iter().chain(pop3_endpoint).collect(),
             stages,
             names: Operation::NAMES.iter().map(name).collect(),
-            clients: trial.clients,
+            clients: trial.clients(),
         })
     }
 }
@@ -205,7 +205,7 @@ fn check(spec: &MailSpec, trial: &TrialSpec) -> Result<(), SpecError> {
     let late = spec.late_after_s;
     need((0.0..=86_400.0).contains(&late), format!("late_after_s must be 0 to 86400, not {late}"))?;
     need(
-        trial.clients < 1 << 20 && trial.threads < 1 << 12,
+        trial.clients() < 1 << 20 && trial.threads < 1 << 12,
         "a mail trial has at most 1048575 clients of 4095 threads".to_owned(),
     )?;
     let enough = spec.shared_mailboxes || trial.threads <= spec.mailboxes_per_client;
@@ -216,12 +216,12 @@ fn check(spec: &MailSpec, trial: &TrialSpec) -> Result<(), SpecError> {
             trial.threads, spec.mailboxes_per_client
         ),
     )?;
-    let needed = u64::from(trial.clients) * u64::from(spec.mailboxes_per_client);
+    let needed = u64::from(trial.clients()) * u64::from(spec.mailboxes_per_client);
     need(
         spec.mailboxes.len() as u64 >= needed,
         format!(
             "{} clients with {} mailboxes each need {needed} accounts; the users file has {}",
-            trial.clients,
+            trial.clients(),
             spec.mailboxes_per_client,
             spec.mailboxes.len()
         ),

@@ -17,7 +17,7 @@ fn workload(change: impl FnOnce(&mut Value)) -> MailWorkload {
         "mailboxes": mailboxes, "mailboxes_per_client": 2, "sizes": [[600, 1.0]], "run": "00112233445566aa",
     });
     change(&mut spec);
-    let trial = json!({"workload": spec, "clients": 2, "length_s": 5, "seed": 3}).to_string();
+    let trial = json!({"workload": spec, "load": {"clients": 2}, "length_s": 5, "seed": 3}).to_string();
     MailWorkload::new(&TrialSpec::from_json(&trial).unwrap()).unwrap()
 }
 

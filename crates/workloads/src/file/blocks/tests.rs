@@ -14,7 +14,7 @@ fn spec(changes: Value) -> String {
     if let (Some(all), Value::Object(changes)) = (workload.as_object_mut(), changes) {
         all.extend(changes);
     }
-    json!({"workload": workload, "clients": 1, "length_s": 100.0, "seed": 1}).to_string()
+    json!({"workload": workload, "load": {"clients": 1}, "length_s": 100.0, "seed": 1}).to_string()
 }
 
 fn line(size: u64, read: u32, random: u32) -> Value {

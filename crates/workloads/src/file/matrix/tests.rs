@@ -16,7 +16,7 @@ fn trial(changes: Value, clients: u32) -> TrialSpec {
     if let (Some(all), Value::Object(changes)) = (workload.as_object_mut(), changes) {
         all.extend(changes);
     }
-    let spec = json!({"workload": workload, "clients": clients, "length_s": 9.0, "seed": 1});
+    let spec = json!({"workload": workload, "load": {"clients": clients}, "length_s": 9.0, "seed": 1});
     TrialSpec::from_json(&spec.to_string()).unwrap()
 }
 

@@ -14,7 +14,8 @@ fn trial(changes: Value, threads: u32) -> TrialSpec {
     if let (Some(all), Value::Object(changes)) = (workload.as_object_mut(), changes) {
         all.extend(changes);
     }
-    let text = json!({"workload": workload, "clients": 1, "threads": threads, "length_s": 9.0, "seed": 1}).to_string();
+    let text = json!({"workload": workload, "load": {"clients": 1}, "threads": threads, "length_s": 9.0, "seed": 1})
+        .to_string();
     TrialSpec::from_json(&text).unwrap()
 }
 

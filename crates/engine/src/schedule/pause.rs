@@ -1,7 +1,7 @@
 //! How long a client pauses between two operations.
 
-use crate::spec::{ThinkDistribution, nanos};
-use crate::{Nanos, Rng, TrialSpec};
+use crate::spec::nanos;
+use crate::{Distribution, Nanos, Rng, TrialSpec};
 
 /// The pauses of one load-generating thread.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ impl Pause {
     /// `stream` tells apart the uses within a thread.
     pub fn new(spec: &TrialSpec, thread: usize, stream: u32) -> Self {
         let mean_ns = nanos(spec.think_s);
-        let is_random = spec.think_distribution == ThinkDistribution::Exponential && mean_ns > 0;
+        let is_random = spec.think_distribution == Distribution::Exponential && mean_ns > 0;
         Self { mean_ns, random: is_random.then(|| Rng::for_thread(spec.seed ^ 0x7417, thread as u32, stream)) }
     }
 
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     fn pauses(text: &str) -> Vec<Nanos> {
-        let spec = format!(r#"{{"workload":{{}},"clients":1,"length_s":1,"think_s":0.002{text}}}"#);
+        let spec = format!(r#"{{"workload":{{}},"load":{{"clients":1}},"length_s":1,"think_s":0.002{text}}}"#);
         let mut pause = Pause::new(&TrialSpec::from_json(&spec).unwrap(), 0, 0);
         (0..100_000).map(|_| pause.next_ns()).collect()
     }

@@ -1,0 +1,42 @@
+//! What is counted where the load plans its starts.
+
+use crate::{LatencyHistogram, Outcome, Stamps, Timeline};
+
+/// Figures of planned starts. Starts count by their planned moment, response times, like all times, by the end.
+#[derive(Debug, Default)]
+pub(crate) struct PlannedFigures {
+    /// From the planned start to the end, by operation; empty where the times are kept elsewhere.
+    pub response: Vec<LatencyHistogram>,
+    /// Starts that found every session busy: how late they began.
+    pub late: LatencyHistogram,
+    /// Starts that were planned.
+    pub offered: u64,
+    /// Those of them that began.
+    pub started: u64,
+}
+
+impl PlannedFigures {
+    pub fn new(operations: usize) -> Self {
+        Self {
+            response: (0..operations).map(|_| LatencyHistogram::lazy()).collect(),
+            late: LatencyHistogram::lazy(),
+            offered: 0,
+            started: 0,
+        }
+    }
+
+    /// An operation has ended; whether its response time counts.
+    pub fn ended(&mut self, timeline: &Timeline, outcome: &Outcome, stamps: &Stamps) -> bool {
+        self.started += u64::from(timeline.in_window(stamps.planned_ns));
+        outcome.error.is_none() && timeline.in_window(stamps.end_ns)
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        for (total, part) in self.response.iter_mut().zip(&other.response) {
+            total.add(part);
+        }
+        self.late.add(&other.late);
+        self.offered += other.offered;
+        self.started += other.started;
+    }
+}

@@ -1,0 +1,145 @@
+"""Mixes as values: what one step of a suite puts on its contender.
+
+A mix has a label for tables, a place on the axis of a chart and a unit for both; the mixes of a run are of one sort.
+It knows what it implies of a trial, so that an audit can ask; None where it implies nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BeforeValidator, PlainSerializer
+
+Arrivals = Literal["fixed", "exponential"]
+
+
+@dataclass(frozen=True, order=True)
+class Clients:
+    """Closed loop: `n` clients, each of which asks again when it was answered and has paused."""
+
+    n: int
+    unit: ClassVar[str] = "clients"
+    axis: ClassVar[str] = "Simulated clients"
+
+    def __post_init__(self) -> None:
+        """Raises ValueError unless there is at least one client."""
+        if self.n < 1:
+            raise ValueError(f"clients must be at least 1, not {self.n}")
+
+    def __str__(self) -> str:
+        return str(self.n)
+
+    @property
+    def words(self) -> str:
+        """In a sentence: `1 client`, `8 clients`."""
+        return f"{self.n:,} client{'' if self.n == 1 else 's'}"
+
+    @property
+    def x(self) -> float:
+        """Its place on the axis."""
+        return self.n
+
+    @property
+    def clients(self) -> int:
+        """Simulated clients."""
+        return self.n
+
+    def sessions(self, threads: int) -> int | None:
+        """How many sessions there are at any moment when each client has `threads`: what Little's law counts."""
+        return self.n * threads
+
+    def offered(self, window_s: float) -> float | None:
+        """None: how many operations begin in `window_s` seconds is for the server to say."""
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in trial specifications and run files."""
+        return {"clients": self.n}
+
+    @classmethod
+    def from_json(cls, value: Any) -> Self:
+        """What `to_json` wrote. Raises ValueError."""
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValueError("clients must be a whole number")
+        return cls(value)
+
+
+@dataclass(frozen=True, order=True)
+class Rate:
+    """Open loop: `per_s` operations begin each second, whether or not earlier ones are over.
+
+    `arrivals` says how the times between them are spread, `most_clients` how many clients there are to carry them: a
+    start that finds all of them busy is late.
+    """
+
+    per_s: float
+    arrivals: Arrivals
+    most_clients: int
+    unit: ClassVar[str] = "operations/s offered"
+    axis: ClassVar[str] = "Offered operations/s"
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a rate that cannot be."""
+        if not self.per_s > 0:
+            raise ValueError(f"a rate must be over 0, not {self.per_s}")
+        if self.arrivals not in ("fixed", "exponential"):
+            raise ValueError(f"arrivals must be fixed or exponential, not {self.arrivals}")
+        if self.most_clients < 1:
+            raise ValueError(f"clients must be at least 1, not {self.most_clients}")
+
+    def __str__(self) -> str:
+        return f"{self.per_s:g}/s"
+
+    @property
+    def words(self) -> str:
+        """In a sentence: `500 operations/s`."""
+        return f"{self.per_s:,g} operations/s"
+
+    @property
+    def x(self) -> float:
+        """Its place on the axis."""
+        return self.per_s
+
+    @property
+    def clients(self) -> int:
+        """Simulated clients; as many as there may be."""
+        return self.most_clients
+
+    def sessions(self, threads: int) -> int | None:
+        """None: the server's own speed says how many are busy."""
+        return None
+
+    def offered(self, window_s: float) -> float | None:
+        """How many operations are to begin in a window of `window_s` seconds."""
+        return self.per_s * window_s
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in trial specifications and run files."""
+        return {"rate": asdict(self)}
+
+    @classmethod
+    def from_json(cls, value: Any) -> Self:
+        """What `to_json` wrote. Raises ValueError."""
+        if not isinstance(value, Mapping) or set(value) != {"per_s", "arrivals", "most_clients"}:
+            raise ValueError("a rate has per_s, arrivals and most_clients")
+        per_s, most_clients = value["per_s"], value["most_clients"]
+        if not isinstance(per_s, int | float) or isinstance(per_s, bool) or not isinstance(most_clients, int):
+            raise ValueError("per_s must be a number, and most_clients a whole one")
+        return cls(float(per_s), value["arrivals"], most_clients)
+
+
+Mix = Clients | Rate
+_SORTS: Mapping[str, type[Clients] | type[Rate]] = {"clients": Clients, "rate": Rate}
+
+
+def mix_from_json(value: Any) -> Mix:
+    """The mix that `to_json` wrote; a mix is returned as it is. Raises ValueError."""
+    if isinstance(value, Clients | Rate):
+        return value
+    if not isinstance(value, Mapping) or len(value) != 1 or (sort := next(iter(value))) not in _SORTS:
+        raise ValueError("a mix is {clients: …} or {rate: …}")
+    return _SORTS[sort].from_json(value[sort])
+
+
+# A mix as a field of a Pydantic model.
+MixField = Annotated[Mix, BeforeValidator(mix_from_json), PlainSerializer(lambda mix: mix.to_json())]
