@@ -58,7 +58,7 @@ def _leaves(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:
 def _shown(values: list[Value]) -> str:
     numbers = [float(value) for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
     if numbers and len(numbers) == len(values):
-        ends = wording.figures(min(numbers)), wording.figures(max(numbers))
+        ends = wording.rate(min(numbers)), wording.rate(max(numbers))
         span = f" ({ends[0]} – {ends[1]})" if ends[0] != ends[1] else ""
         return f"{wording.rate(fmean(numbers))}{span}"
     words = {True: "yes", False: "no"}
