@@ -2,8 +2,29 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde::Deserialize;
+
 use crate::clock::to_ns;
-use crate::spec::{RefuseSpec, StallSpec};
+
+/// So many of each so many connections are reset.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefuseSpec {
+    /// Refused connections in each group.
+    pub count: u64,
+    /// Size of the group.
+    pub of: u64,
+}
+
+/// The last `for_s` seconds of every `every_s` the server stands still.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StallSpec {
+    /// Length of one stall, in seconds.
+    pub for_s: f64,
+    /// Period, in seconds.
+    pub every_s: f64,
+}
 
 /// Hits the n-th, 2n-th, 3n-th … of what it is shown, over all threads.
 pub struct EveryNth {

@@ -4,41 +4,71 @@
 //! On purpose this crate shares no code with the engine that measures it: an error common to both would not show.
 //!
 //! One call, [`serve`], starts a server from a JSON description (`docs/reference/targets.md` lists every key).
-//! A new kind is one module and one line in [`start`].
+//! A new kind is one folder and one line in `kinds!`.
 // A server owns its sockets, files and clock; the rule that only `platform` does holds for the measuring half.
 #![allow(clippy::disallowed_methods)]
 
 mod app;
+#[cfg(feature = "cli")]
+mod arguments;
+mod check;
 mod clock;
 mod counts;
+mod error;
 mod faults;
 mod listen;
 mod mail;
 mod null;
-mod spec;
+mod place;
+mod running;
 mod tls;
 mod web;
 
-pub use app::AppSpec;
-pub use mail::{DeferSpec, FillSpec, MailSpec, RejectSpec};
-pub use spec::{NullSpec, Place, RefuseSpec, Spec, StallSpec, StatusSpec, TlsSpec, WebSpec};
+pub use error::ServeError;
+use running::Running;
+use serde::Deserialize;
 
-/// Why a server could not be started. The text says what to do.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The description is wrong: unknown key, wrong type, value out of range.
-    #[error("{0}")]
-    Spec(String),
-    /// The system refused something: address in use, unreadable folder, no rights.
-    #[error("{0}")]
-    Start(String),
+macro_rules! kinds {
+    ($($(#[doc = $about:literal])+ $Kind:ident = $folder:ident,)+) => {
+        /// Which server to run, by its `kind`.
+        #[derive(Debug, Clone, Deserialize)]
+        #[serde(tag = "kind", rename_all = "lowercase")]
+        pub enum Spec { $($(#[doc = $about])+ $Kind(Box<$folder::Spec>),)+ }
+
+        /// The same as arguments of the stand-alone program.
+        #[cfg(feature = "cli")]
+        #[derive(clap::Subcommand)]
+        pub enum Arguments { $($(#[doc = $about])+ $Kind(Box<$folder::Arguments>),)+ }
+
+        #[cfg(feature = "cli")]
+        impl From<Arguments> for Spec {
+            fn from(arguments: Arguments) -> Self {
+                match arguments { $(Arguments::$Kind(arguments) => Self::$Kind(Box::new((*arguments).into())),)+ }
+            }
+        }
+
+        impl Spec {
+            fn check(&self) -> Result<(), ServeError> {
+                match self { $(Self::$Kind(spec) => spec.check(),)+ }
+            }
+
+            fn start(&self) -> Result<Box<dyn Running>, ServeError> {
+                Ok(match self { $(Self::$Kind(spec) => Box::new($folder::start(spec)?),)+ })
+            }
+        }
+    };
 }
 
-/// What every kind of running server offers.
-trait Running: Send + Sync {
-    fn address(&self) -> String;
-    fn counts(&self) -> serde_json::Value;
-    fn stop(&mut self);
+// A kind is its folder, which offers `Spec`, `Arguments` and `start`, and a line here.
+kinds! {
+    /// HTTP/1.0 and 1.1, a corpus or a built-in page, with faults on request
+    Web = web,
+    /// A bare epoll loop that answers everything with one prebuilt reply
+    Null = null,
+    /// The application server: service threads on one queue, a data segment per client
+    App = app,
+    /// SMTP and POP3 with faults on request, described in JSON as for the library
+    Mail = mail,
 }
 
 /// A running server on threads of its own. Dropping it stops the server.
@@ -82,26 +112,15 @@ impl Drop for ServerHandle {
 pub fn serve(spec_json: &str) -> Result<ServerHandle, ServeError> {
     let spec: Spec =
         serde_json::from_str(spec_json).map_err(|e| ServeError::Spec(format!("server description: {e}")))?;
-    start(spec)
+    start(&spec)
 }
 
 /// As [`serve`], from a description that is already parsed.
 ///
 /// # Errors
 /// As [`serve`].
-pub fn start(spec: Spec) -> Result<ServerHandle, ServeError> {
+pub fn start(spec: &Spec) -> Result<ServerHandle, ServeError> {
     spec.check()?;
     listen::raise_file_limit();
-    let server: Box<dyn Running> = match spec {
-        Spec::Web(web) => Box::new(web::start(*web)?),
-        Spec::Mail(mail) => Box::new(mail::start(*mail)?),
-        Spec::Null(null) => Box::new(null::start(&null)?),
-        Spec::App(app) => Box::new(app::start(&app)?),
-    };
-    Ok(ServerHandle { server })
-}
-
-/// The kinds of server that [`serve`] knows.
-pub fn kinds() -> &'static [&'static str] {
-    &["web", "mail", "null", "app"]
+    Ok(ServerHandle { server: spec.start()? })
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use socket2::{Domain, SockRef, Socket, Type};
 
 use crate::ServeError;
-use crate::spec::Place;
+use crate::place::Place;
 
 const BACKLOG: i32 = 4096;
 

@@ -1,15 +1,34 @@
 //! TLS for the targets, with a certificate that is made at start.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::ServerConfig;
 use rustls::crypto::ring as provider;
 use rustls::pki_types::PrivateKeyDer;
+use serde::Deserialize;
 use tokio_rustls::TlsAcceptor;
 
 use crate::ServeError;
-use crate::spec::TlsSpec;
+
+/// TLS with a certificate that is made at start.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TlsSpec {
+    /// The certificate is written here (PEM), so that clients can trust it.
+    pub certificate_file: Option<PathBuf>,
+    /// Names and addresses the certificate is valid for.
+    pub names: Vec<String>,
+    /// Whether sessions can be resumed.
+    pub resumption: bool,
+}
+
+impl Default for TlsSpec {
+    fn default() -> Self {
+        let names = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+        Self { certificate_file: None, names, resumption: true }
+    }
+}
 
 /// Sessions remembered for TLS 1.2; TLS 1.3 uses tickets.
 const SESSIONS: usize = 16_384;

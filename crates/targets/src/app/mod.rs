@@ -1,5 +1,7 @@
 //! The application server: service threads on one queue, a data segment per client, every time told in the reply.
 
+#[cfg(feature = "cli")]
+mod arguments;
 mod connection;
 mod counts;
 mod pause;
@@ -15,23 +17,26 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
+use crate::ServeError;
 use crate::clock::now_ns;
 use crate::listen::{Listener, pin_thread};
-use crate::{Running, ServeError};
+use crate::running::Running;
+#[cfg(feature = "cli")]
+pub use arguments::Arguments;
 use pool::Pool;
 use service::Service;
-pub use spec::AppSpec;
+pub use spec::AppSpec as Spec;
 
 struct AppServer {
     pool: Arc<Pool>,
-    spec: AppSpec,
+    spec: Spec,
     threads: Vec<JoinHandle<()>>,
     /// Closing it wakes and ends the threads.
     stop: Option<UnixStream>,
 }
 
 /// Binds and starts the threads.
-pub(crate) fn start(spec: &AppSpec) -> Result<impl Running + use<>, ServeError> {
+pub fn start(spec: &Spec) -> Result<impl Running + use<>, ServeError> {
     let failed = |e: io::Error| ServeError::Start(format!("cannot start the app server: {e}"));
     let service = Service::new(spec)?;
     let listener = Listener::bind(&spec.place())?;

@@ -7,7 +7,8 @@ use bakeoff_app_protocol::{PAYLOAD_BYTES_MAX, RECORD_BYTES_MAX};
 use serde::Deserialize;
 
 use crate::ServeError;
-use crate::spec::{LOCALHOST, MOST_SECONDS, Place, need, within};
+use crate::check::{MOST_SECONDS, at_least_one, need, within};
+use crate::place::{LOCALHOST, Place};
 
 /// Service threads besides the one for each processor.
 const THREADS_BESIDE_PROCESSORS: usize = 47;
@@ -90,7 +91,7 @@ impl AppSpec {
         }
     }
 
-    pub(crate) fn check(&self) -> Result<(), ServeError> {
+    pub fn check(&self) -> Result<(), ServeError> {
         self.place().check(0)?;
         let least = u64::from(RECORD_BYTES_MAX);
         need(
@@ -105,10 +106,10 @@ impl AppSpec {
         need((1..=65_536).contains(&self.records_max), "records_max must be 1 to 65536")?;
         need((1..=1_000_000).contains(&self.max_connections), "max_connections must be 1 to 1000000")?;
         for (key, value) in [("queue", self.queue as u64), ("rounds_max", u64::from(self.rounds_max))] {
-            need(value > 0, &format!("{key} must be at least 1"))?;
+            at_least_one(key, Some(value))?;
         }
         for (key, value) in [("damage_every", self.damage_every), ("lose_every", self.lose_every)] {
-            need(value != Some(0), &format!("{key} must be at least 1"))?;
+            at_least_one(key, value)?;
         }
         within("service_s", self.service_s, 0.0, MOST_SECONDS)?;
         within("request_timeout_s", self.request_timeout_s, 0.001, MOST_SECONDS)?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 
-use super::Shared;
+use super::shared::{Shared, plain_login};
 use super::store::Stored;
 use super::wire::{NoLine, Wire};
 
@@ -95,7 +95,7 @@ pub async fn serve(shared: &Arc<Shared>, wire: &mut Wire) -> io::Result<()> {
             ("PASS", None) => maildrop = log_in(shared, wire, &user, rest),
             ("AUTH", None) => {
                 let token = rest.strip_prefix("PLAIN ").or_else(|| rest.strip_prefix("plain "));
-                match token.and_then(super::plain_login) {
+                match token.and_then(plain_login) {
                     Some((user, password)) => maildrop = log_in(shared, wire, &user, &password),
                     None => wire.say("-ERR write AUTH PLAIN with an initial response"),
                 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use super::Shared;
+use super::shared::{Shared, plain_login};
 use super::wire::{NoLine, Wire};
 
 const RECIPIENTS_MAX: usize = 1000;
@@ -100,7 +100,7 @@ fn hello(shared: &Shared, wire: &mut Wire, verb: &str) -> bool {
 fn auth(shared: &Shared, wire: &mut Wire, rest: &str) {
     let token =
         rest.split_once(' ').filter(|(mechanism, _)| mechanism.eq_ignore_ascii_case("PLAIN")).map(|(_, token)| token);
-    match token.and_then(super::plain_login) {
+    match token.and_then(plain_login) {
         Some((user, password)) if shared.store.lets_in(&user, &password) => wire.say("235 welcome"),
         Some(_) => wire.say("535 wrong user or password"),
         None => wire.say("501 write AUTH PLAIN with an initial response"),

@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::ServeError;
-use crate::spec::{RefuseSpec, TlsSpec};
+use crate::check::need;
+use crate::faults::RefuseSpec;
+use crate::place::LOCALHOST;
+use crate::tls::TlsSpec;
 
 /// So many of each so many commands are answered with `code`.
 #[derive(Debug, Clone, Deserialize)]
@@ -90,7 +93,7 @@ pub struct MailSpec {
 impl Default for MailSpec {
     fn default() -> Self {
         Self {
-            host: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+            host: LOCALHOST,
             smtp_port: 0,
             pop3_port: 0,
             threads: 1,
@@ -124,8 +127,7 @@ impl Default for MailSpec {
 const COMMANDS: [&str; 6] = ["CONNECT", "EHLO", "MAIL", "RCPT", "DATA", "DOT"];
 
 impl MailSpec {
-    pub(crate) fn check(&self) -> Result<(), ServeError> {
-        let need = |good: bool, text: &str| if good { Ok(()) } else { Err(ServeError::Spec(text.to_owned())) };
+    pub fn check(&self) -> Result<(), ServeError> {
         need((1..=1024).contains(&self.threads), "threads must be 1 to 1024")?;
         need((0.0..=86_400.0).contains(&self.delay_s), "delay_s must be 0 to 86400")?;
         need((0.001..=86_400.0).contains(&self.idle_timeout_s), "idle_timeout_s must be 0.001 to 86400")?;

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::MailSpec;
+use super::spec::MailSpec;
 use crate::clock::{Timer, now_ns, to_ns};
 
 /// Longest command line, bytes.

@@ -13,8 +13,8 @@ use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
 
-use super::Shared;
-use crate::clock::{Timer, now_ns};
+use super::shared::Shared;
+use crate::clock::Timer;
 use crate::counts::Totals;
 use crate::listen::reset_on_close;
 
@@ -29,9 +29,9 @@ pub struct Conn {
     /// A reply is held back on purpose.
     pub waiting: AtomicBool,
     /// The request in hand is one for the counts, itself not counted.
-    pub aside: AtomicBool,
+    pub for_counts: AtomicBool,
     /// It came for the counts first, and is not counted for that.
-    pub came_aside: AtomicBool,
+    pub came_for_counts: AtomicBool,
     /// The close must be a reset.
     pub reset: AtomicBool,
     written: AtomicU64,
@@ -61,8 +61,8 @@ impl Conn {
             accepted_ns,
             requests: AtomicU64::new(0),
             waiting: AtomicBool::new(false),
-            aside: AtomicBool::new(false),
-            came_aside: AtomicBool::new(false),
+            for_counts: AtomicBool::new(false),
+            came_for_counts: AtomicBool::new(false),
             reset: AtomicBool::new(false),
             written: AtomicU64::new(0),
             flush_wanted: AtomicBool::new(false),
@@ -110,7 +110,7 @@ impl Conn {
 
     fn wrote(&self, bytes: usize) {
         self.written.fetch_add(bytes as u64, Relaxed);
-        if self.aside.load(Relaxed) {
+        if self.for_counts.load(Relaxed) {
             return;
         }
         let at_ns = self.shared.elapsed_ns();
@@ -127,12 +127,6 @@ impl Drop for Conn {
     fn drop(&mut self) {
         self.count(|totals| totals.open -= 1);
         self.shared.open.fetch_sub(1, Relaxed);
-    }
-}
-
-impl Shared {
-    pub fn elapsed_ns(&self) -> u64 {
-        now_ns() - self.started_ns
     }
 }
 

@@ -1,83 +1,29 @@
 //! The web target: HTTP/1.0 and 1.1 over hyper, a corpus in memory, programmable faults, exact counts.
 
+#[cfg(feature = "cli")]
+mod arguments;
 mod connection;
 mod corpus;
 mod dynamic;
 mod reply;
 mod service;
+mod shared;
+mod spec;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::thread::JoinHandle;
 
 use tokio::sync::{mpsc, watch};
-use tokio_rustls::TlsAcceptor;
 
-use crate::clock::now_ns;
-use crate::counts::Counts;
-use crate::faults::{EveryNth, Limiter, Refusal, Stalls};
+use crate::ServeError;
 use crate::listen::Listener;
-use crate::spec::WebSpec;
-use crate::tls::acceptor;
-use crate::{Running, ServeError};
-use corpus::Corpus;
+use crate::running::Running;
+#[cfg(feature = "cli")]
+pub use arguments::Arguments;
+use shared::Shared;
+pub use spec::WebSpec as Spec;
 use worker::Worker;
-
-const ALPN: &[&[u8]] = &[b"http/1.1", b"http/1.0"];
-
-/// What all workers and connections of one server have in common.
-pub struct Shared {
-    spec: WebSpec,
-    corpus: Corpus,
-    tls: Option<TlsAcceptor>,
-    address: String,
-    counts: Counts,
-    started_ns: u64,
-    limiter: Limiter,
-    refusal: Refusal,
-    stalls: Option<Stalls>,
-    every_status: EveryNth,
-    every_truncate: EveryNth,
-    every_corrupt: EveryNth,
-    every_unanswered: EveryNth,
-    every_bad_chunk: EveryNth,
-    every_unsolicited: EveryNth,
-    open: AtomicUsize,
-    ended: AtomicBool,
-}
-
-impl Shared {
-    fn new(spec: WebSpec, address: String) -> Result<Self, ServeError> {
-        let corpus = match &spec.root {
-            Some(root) => Corpus::load(root, spec.memory_bytes)?,
-            None => Corpus::built_in(spec.page_bytes),
-        };
-        Ok(Self {
-            corpus,
-            tls: spec.tls.as_ref().map(|tls| acceptor(tls, ALPN)).transpose()?,
-            address,
-            counts: Counts::new(spec.threads),
-            started_ns: now_ns(),
-            limiter: Limiter::new(spec.limit_per_s),
-            refusal: Refusal::new(spec.refuse),
-            stalls: spec.stall.and_then(Stalls::new),
-            every_status: EveryNth::new(spec.status.map(|s| s.every)),
-            every_truncate: EveryNth::new(spec.truncate_every),
-            every_corrupt: EveryNth::new(spec.corrupt_every),
-            every_unanswered: EveryNth::new(spec.unanswered_every),
-            every_bad_chunk: EveryNth::new(spec.bad_chunk_every),
-            every_unsolicited: EveryNth::new(spec.unsolicited_every),
-            open: AtomicUsize::new(0),
-            ended: AtomicBool::new(false),
-            spec,
-        })
-    }
-
-    fn counts_json(&self) -> serde_json::Value {
-        self.counts.sum().to_json("web", &self.address, self.elapsed_ns())
-    }
-}
 
 struct WebServer {
     shared: Arc<Shared>,
@@ -86,9 +32,9 @@ struct WebServer {
 }
 
 /// Binds, loads, and starts one thread per worker; the first also accepts and deals connections out in turn.
-pub fn start(spec: WebSpec) -> Result<impl Running + use<>, ServeError> {
+pub fn start(spec: &Spec) -> Result<impl Running + use<>, ServeError> {
     let listener = Listener::bind(&spec.place())?;
-    let shared = Arc::new(Shared::new(spec, listener.address.clone())?);
+    let shared = Arc::new(Shared::new(spec.clone(), listener.address.clone())?);
     let (stop, stopped) = watch::channel(false);
     let (inboxes, receivers): (Vec<_>, Vec<_>) = (0..shared.spec.threads).map(|_| mpsc::unbounded_channel()).unzip();
     let mut server = WebServer { shared: Arc::clone(&shared), stop, threads: Vec::new() };

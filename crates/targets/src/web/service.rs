@@ -16,9 +16,9 @@ use super::reply::ReplyBody;
 use crate::clock::to_ns;
 
 /// Paths below are about the target itself: never counted, delayed or damaged.
-const ASIDE: &str = "/.bakeoff/";
+const COUNTS_PATH: &str = "/.bakeoff/";
 /// How a request for the counts begins on the wire.
-pub const ASIDE_REQUEST: &[u8] = b"GET /.bakeoff/";
+pub const COUNTS_REQUEST: &[u8] = b"GET /.bakeoff/";
 
 /// A reply before any fault.
 struct Draft {
@@ -39,10 +39,10 @@ impl Draft {
 
 /// An error ends the connection without a reply.
 pub async fn answer(conn: Arc<Conn>, request: Request<Incoming>) -> io::Result<Response<ReplyBody>> {
-    let aside = request.uri().path().starts_with(ASIDE);
-    conn.aside.store(aside, Relaxed);
-    if aside {
-        return Ok(answer_aside(&conn, &request));
+    let for_counts = request.uri().path().starts_with(COUNTS_PATH);
+    conn.for_counts.store(for_counts, Relaxed);
+    if for_counts {
+        return Ok(answer_counts(&conn, &request));
     }
     #[cfg(test)]
     assert_ne!(request.uri().path(), "/panic", "asked to panic");
@@ -96,8 +96,8 @@ fn whole_reply(body: &Bytes) -> Bytes {
 }
 
 /// The counts of the server, on the side.
-fn answer_aside(conn: &Arc<Conn>, request: &Request<Incoming>) -> Response<ReplyBody> {
-    if conn.progress().0 == 0 && !conn.came_aside.swap(true, Relaxed) {
+fn answer_counts(conn: &Arc<Conn>, request: &Request<Incoming>) -> Response<ReplyBody> {
+    if conn.progress().0 == 0 && !conn.came_for_counts.swap(true, Relaxed) {
         conn.uncount();
     }
     let draft = if request.uri().path() == "/.bakeoff/counts" {

@@ -18,9 +18,9 @@ use tokio::io::unix::AsyncFd;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::{mpsc, watch};
 
-use super::Shared;
 use super::connection::{Conn, Transport, Wire};
-use super::service::{ASIDE_REQUEST, answer};
+use super::service::{COUNTS_REQUEST, answer};
+use super::shared::Shared;
 use crate::clock::{Timer, block_until};
 use crate::faults::Stalls;
 use crate::listen::{Listener, Stream, is_shortage, pin_thread, reset_on_close};
@@ -172,12 +172,12 @@ async fn admit(conn: Arc<Conn>, stream: Stream) {
 /// Whether this connection is one to be refused. Asked when the client's first bytes are there: it has then seen its
 /// connect succeed and has sent its request, so what it gets is always a reset before the first byte.
 fn refused(conn: &Conn, stream: &impl Transport) -> bool {
-    let mut start = [MaybeUninit::uninit(); ASIDE_REQUEST.len()];
+    let mut start = [MaybeUninit::uninit(); COUNTS_REQUEST.len()];
     let Ok(seen) = SockRef::from(&stream.socket()).peek(&mut start) else { return false };
     // SAFETY: peek has filled the first `seen` bytes.
     let start = start[..seen].iter().map(|byte| unsafe { byte.assume_init() });
     // Closed without a word, or come for the counts: not among those that are numbered.
-    if seen == 0 || start.eq(ASIDE_REQUEST.iter().copied()) || !conn.shared.refusal.hit() {
+    if seen == 0 || start.eq(COUNTS_REQUEST.iter().copied()) || !conn.shared.refusal.hit() {
         return false;
     }
     reset_on_close(stream.socket());

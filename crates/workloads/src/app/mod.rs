@@ -6,11 +6,93 @@ mod shadow;
 mod spec;
 mod watch;
 
-pub use plan::AppWorkload;
+use bakeoff_app_protocol::{Figures, Hello, known};
+use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Workload};
+use plan::{AppPlan, STEPS};
+use serde_json::{Value, json};
 pub use session::AppSession;
 pub use spec::{AppSpec, ClassSpec};
+use std::sync::Arc;
 
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
 mod tests;
+
+/// The workload `app`.
+#[derive(Debug, Clone)]
+pub struct AppWorkload {
+    plan: Arc<AppPlan>,
+    endpoint: Endpoint,
+}
+
+impl AppWorkload {
+    /// Reads the workload part of a trial specification.
+    pub fn from_json(value: &Value) -> Result<Self, SpecError> {
+        let spec: AppSpec = serde::Deserialize::deserialize(value)?;
+        Self::new(&spec)
+    }
+
+    /// Checks the specification and prepares what the sessions share.
+    pub fn new(spec: &AppSpec) -> Result<Self, SpecError> {
+        let plan = Arc::new(AppPlan::new(spec)?);
+        let endpoint = Endpoint {
+            addresses: spec.addresses.clone(),
+            unix: spec.unix.clone(),
+            source_addresses: spec.source_addresses.clone(),
+            ..Endpoint::default()
+        };
+        Ok(Self { plan, endpoint })
+    }
+}
+
+impl Workload for AppWorkload {
+    type Session = AppSession;
+
+    fn operations(&self) -> Vec<String> {
+        self.plan.kinds.iter().map(|kind| kind.name().to_owned()).collect()
+    }
+
+    fn steps(&self) -> Vec<String> {
+        let of_all = STEPS.iter().map(|step| (*step).to_owned());
+        let of_each = self.plan.kinds.iter().flat_map(|kind| STEPS.map(|step| format!("{}/{step}", kind.name())));
+        of_all.chain(of_each).collect()
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        vec![self.endpoint.clone()]
+    }
+
+    fn session(&self, identity: Identity) -> AppSession {
+        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
+        let number = u64::from(identity.client) << 32 | u64::from(identity.thread);
+        AppSession::new(Arc::clone(&self.plan), rng, number)
+    }
+
+    /// What the server says of itself, and what the checks showed.
+    fn figures<'a>(&self, sessions: impl Iterator<Item = &'a AppSession>) -> Value {
+        let mut total = session::Tally::default();
+        sessions.for_each(|session| total.add(session.tally()));
+        let refusals = total.refusals.iter().map(|(name, &count)| ((*name).to_owned(), json!(count)));
+        json!({
+            "server": total.server.map(|hello| server_json(&hello, total.used.used())),
+            "verified": {
+                "records": total.records_read, "damaged": total.damaged, "lost": total.lost,
+                "wrong_results": total.wrong_results,
+            },
+            "refusals": refusals.collect::<serde_json::Map<_, _>>(),
+        })
+    }
+}
+
+/// The server's settings, and what it used between its first and its last look inside the window.
+fn server_json(hello: &Hello, used: Figures) -> Value {
+    let share = used.cpu_ns as f64 / (used.uptime_ns as f64 * f64::from(hello.processors.max(1)));
+    json!({
+        "threads": hello.threads, "processors": hello.processors, "segment_bytes": hello.segment_bytes,
+        "direct": hello.direct, "fsync": hello.fsync, "service_ns": hello.service_ns,
+        "watched_s": used.uptime_ns as f64 / 1e9, "cpu_s": used.cpu_ns as f64 / 1e9,
+        "cpu_share": if used.uptime_ns == 0 { None } else { Some(share) },
+        "disk_read_bytes": known(used.disk_read_bytes), "disk_written_bytes": known(used.disk_written_bytes),
+    })
+}

@@ -3,6 +3,7 @@
 use super::plan::{AppPlan, STEPS};
 use super::shadow::{Shadow, Verdict};
 use super::watch::Watch;
+use crate::deck::Deck;
 use bakeoff_app_protocol::{
     Figures, HELLO_REPLY_BYTES, Hello, Kind, READ_ENTRY_BYTES, RECORDS_MAX, REPLY_BYTES, REQUEST_BYTES, ReadEntry,
     Reply, Request, Status, VERSION, record_at,
@@ -50,8 +51,7 @@ pub struct AppSession {
     plan: Arc<AppPlan>,
     rng: Rng,
     number: u64,
-    deck: Vec<u16>,
-    dealt: usize,
+    deck: Deck,
     operation: u16,
     /// The request that is out; a hello comes before the operation's own on a new connection.
     request: Request,
@@ -79,14 +79,12 @@ pub struct AppSession {
 
 impl AppSession {
     pub(crate) fn new(plan: Arc<AppPlan>, rng: Rng, number: u64) -> Self {
-        let deck = plan.deck.clone();
         let mut out = vec![0; REQUEST_BYTES];
         if plan.kinds.contains(&Kind::Upload) {
             out.extend_from_slice(&plan.pattern[..plan.upload_bytes as usize]);
         }
         Self {
-            dealt: deck.len(),
-            deck,
+            deck: plan.deck.clone(),
             plan,
             rng,
             number,
@@ -115,17 +113,6 @@ impl AppSession {
 
     pub(crate) fn tally(&self) -> &Tally {
         &self.tally
-    }
-
-    /// Deals the next operation, shuffling when the deck is used up.
-    #[inline]
-    fn choose(&mut self) -> u16 {
-        if self.dealt == self.deck.len() {
-            self.rng.shuffle(&mut self.deck);
-            self.dealt = 0;
-        }
-        self.dealt += 1;
-        self.deck[self.dealt - 1]
     }
 
     /// Makes a request the outgoing one.
@@ -337,7 +324,7 @@ impl AppSession {
 impl Session for AppSession {
     #[inline]
     fn begin(&mut self, actions: &mut Actions) {
-        self.operation = self.choose();
+        self.operation = self.deck.deal(&mut self.rng);
         self.bytes_in = 0;
         self.bytes_out = 0;
         self.greeted = !self.connected;

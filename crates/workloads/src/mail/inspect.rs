@@ -10,9 +10,9 @@ const LINE_BYTES_MAX: usize = 1000;
 /// Length of the mark of a run.
 pub(crate) const RUN_DIGITS: usize = 16;
 
-/// What was found in one message.
+/// What one message showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Inspected {
     /// `None` when it is not from this trial.
     pub id: Option<Id>,
     /// Of the body as it arrived.
@@ -25,10 +25,15 @@ pub(crate) struct Found {
     pub stale: bool,
 }
 
-impl Found {
+impl Inspected {
     /// Whether it is Bakeoff's own, of whichever trial. Anything else is not ours to delete.
     pub fn is_ours(&self) -> bool {
         self.id.is_some() || self.stale || self.bounce_of.is_some()
+    }
+
+    /// Whether it is of this trial and its body is not what its header says.
+    pub fn is_damaged(&self) -> bool {
+        self.id.is_some() && self.announced != Some(self.hash)
     }
 }
 
@@ -52,8 +57,8 @@ pub(crate) struct Inspector {
     kept: Vec<u8>,
 }
 
-impl Inspector {
-    pub fn new() -> Self {
+impl Default for Inspector {
+    fn default() -> Self {
         Self {
             in_body: false,
             line: Vec::new(),
@@ -65,7 +70,9 @@ impl Inspector {
             kept: Vec::with_capacity(KEPT_BYTES),
         }
     }
+}
 
+impl Inspector {
     /// Makes ready for the next message.
     pub fn clear(&mut self) {
         self.in_body = false;
@@ -126,13 +133,13 @@ impl Inspector {
     }
 
     /// The message is complete.
-    pub fn finish(&mut self, run: &str) -> Found {
+    pub fn finish(&mut self, run: &str) -> Inspected {
         let hash = hash_of(&std::mem::take(&mut self.hasher).finalize());
         let mark = self.header_mark.or(self.body_mark);
         let quoted = if mark.is_none() { self.bounce(run) } else { None };
         let this = |mark| if let Some(Mark::This(id)) = mark { Some(id) } else { None };
         let stale = mark == Some(Mark::Other) || quoted == Some(Mark::Other);
-        Found { id: this(mark), hash, announced: self.announced, bounce_of: this(quoted), stale }
+        Inspected { id: this(mark), hash, announced: self.announced, bounce_of: this(quoted), stale }
     }
 
     /// A message that is not ours but quotes the header of one that is.
@@ -191,8 +198,8 @@ mod tests {
         (out, hash)
     }
 
-    fn inspect(text: &[u8], portion: usize) -> Found {
-        let mut inspector = Inspector::new();
+    fn inspect(text: &[u8], portion: usize) -> Inspected {
+        let mut inspector = Inspector::default();
         text.chunks(portion).for_each(|part| inspector.feed(RUN, part));
         inspector.finish(RUN)
     }
@@ -201,9 +208,9 @@ mod tests {
     fn a_message_is_recognised_however_it_is_cut() {
         let (text, hash) = message(3_000);
         for portion in [1, 2, 3, 7, 64, 1_460, 100_000] {
-            let found = inspect(&text, portion);
-            assert_eq!(found.id, Some(Id::new(70_000, 2, 9)), "{portion}");
-            assert_eq!((found.hash, found.announced), (hash, Some(hash)), "{portion}");
+            let seen = inspect(&text, portion);
+            assert_eq!(seen.id, Some(Id::new(70_000, 2, 9)), "{portion}");
+            assert_eq!((seen.hash, seen.announced), (hash, Some(hash)), "{portion}");
         }
     }
 
@@ -222,11 +229,11 @@ mod tests {
         assert_eq!(inspect(b"Subject: hi\r\n\r\nhello\r\n", 5).id, None);
         assert!(!inspect(b"Subject: hi\r\n\r\nhello\r\n", 5).is_ours());
         let other_run = String::from_utf8(message(800).0).unwrap().replace(RUN, "ffffffffffffffff");
-        let found = inspect(other_run.as_bytes(), 100);
-        assert_eq!((found.id, found.stale, found.is_ours()), (None, true, true));
+        let seen = inspect(other_run.as_bytes(), 100);
+        assert_eq!((seen.id, seen.stale, seen.is_ours()), (None, true, true));
         let report = format!("From: MAILER-DAEMON\r\n\r\nSorry\r\n\r\nX-Bake-Id: {RUN}.1.2.3\r\n");
-        let found = inspect(report.as_bytes(), 11);
-        assert_eq!((found.id, found.bounce_of), (None, Some(Id::new(1, 2, 3))));
+        let seen = inspect(report.as_bytes(), 11);
+        assert_eq!((seen.id, seen.bounce_of), (None, Some(Id::new(1, 2, 3))));
         let of_another = inspect(report.replace(RUN, "ffffffffffffffff").as_bytes(), 11);
         assert_eq!((of_another.bounce_of, of_another.is_ours()), (None, true));
     }

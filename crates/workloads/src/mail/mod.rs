@@ -1,28 +1,82 @@
 //! Mail: sending by SMTP or LMTP and reading by POP3, step by step, with books on every message.
 
 mod books;
-mod deck;
 mod doors;
+mod figures;
 mod flow;
 mod inspect;
 mod ledger;
+mod mailbox;
 mod message;
 mod operation;
 mod plan;
 mod pop3;
-mod read;
 mod reader;
 mod refusals;
-mod reply;
 mod response;
 mod sasl;
-mod send;
 mod sender;
 mod session;
+mod smtp;
 mod spec;
+mod talk;
 #[cfg(test)]
 mod tests;
+mod thread;
 
-pub use plan::MailWorkload;
+use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TrialSpec, Workload};
+use operation::Operation;
+use plan::Plan;
+use serde_json::Value;
 pub use session::MailSession;
 pub use spec::{Bodies, Initialise, Login, MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};
+use std::sync::Arc;
+
+/// The workload `mail`.
+#[derive(Debug)]
+pub struct MailWorkload {
+    plan: Arc<Plan>,
+}
+
+impl MailWorkload {
+    /// Checks a trial's specification and makes it ready.
+    pub fn new(trial: &TrialSpec) -> Result<Self, SpecError> {
+        Ok(Self { plan: Arc::new(Plan::new(trial)?) })
+    }
+}
+
+impl Workload for MailWorkload {
+    type Session = MailSession;
+
+    fn operations(&self) -> Vec<String> {
+        let name = |name: &&str| match (self.plan.is_lmtp(), *name) {
+            (true, "smtp-ehlo") => "lmtp-lhlo".to_owned(),
+            (true, name) => name.replace("smtp-", "lmtp-"),
+            (false, name) => name.to_owned(),
+        };
+        Operation::NAMES.iter().map(name).collect()
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        self.plan.endpoints()
+    }
+
+    fn stages(&self) -> Stages {
+        self.plan.stages
+    }
+
+    fn split(&self) -> Vec<u16> {
+        Operation::SPLIT.iter().map(|operation| *operation as u16).collect()
+    }
+
+    fn session(&self, identity: Identity) -> MailSession {
+        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
+        let player = u64::from(identity.client) * u64::from(self.plan.threads) + u64::from(identity.thread);
+        let players = u64::from(self.plan.clients) * u64::from(self.plan.threads);
+        MailSession::new(Arc::clone(&self.plan), identity, rng, player, players)
+    }
+
+    fn figures<'a>(&self, sessions: impl Iterator<Item = &'a MailSession>) -> Value {
+        figures::figures(&self.plan, &sessions.collect::<Vec<_>>())
+    }
+}

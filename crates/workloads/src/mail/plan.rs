@@ -1,21 +1,11 @@
-//! The mail workload, checked and made ready once per trial.
+//! What all sessions of a trial share, checked and made ready once.
 
 use super::books::Books;
-use super::deck::Deck;
-use super::doors::Crowd;
-use super::flow::flow_json;
-use super::ledger::{Ledger, Rules};
 use super::message::Pool;
-use super::operation::{DOORS, Door, Operation};
-use super::refusals::Refusals;
-use super::response::Response;
-use super::session::MailSession;
 use super::spec::{Initialise, MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};
-use bakeoff_engine::{Endpoint, Identity, Nanos, Rng, SpecError, Stages, Timeline, TlsSettings, TrialSpec, Workload};
+use crate::deck::Spread;
+use bakeoff_engine::{Endpoint, Identity, Nanos, SpecError, Stages, TlsSettings, TrialSpec};
 use serde::Deserialize;
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What all sessions of a trial share.
@@ -28,21 +18,72 @@ pub(crate) struct Plan {
     pub mailboxes: Vec<MailboxSpec>,
     pub per_client: u32,
     pub shared: bool,
+    pub clients: u32,
     pub threads: u32,
     pub sending_share: f64,
-    pub sizes: Deck,
-    pub recipients: Deck,
+    pub sizes: Spread,
+    pub recipients: Spread,
     pub pool: Pool,
     pub sender: Option<String>,
     pub initialise: Initialise,
     pub retries: u32,
-    late_ns: Nanos,
+    pub late_ns: Nanos,
     /// Refusals in a row of each client.
     refusals: Vec<AtomicU32>,
     pub books: Books,
+    pub stages: Stages,
 }
 
 impl Plan {
+    /// Reads and checks the `workload` part of a trial's specification.
+    pub fn new(trial: &TrialSpec) -> Result<Self, SpecError> {
+        let spec = MailSpec::deserialize(&trial.workload)?;
+        check(&spec, trial)?;
+        let needed = trial.clients() as usize * spec.mailboxes_per_client as usize;
+        let mut mailboxes = spec.mailboxes;
+        mailboxes.truncate(needed);
+        let prepares = spec.initialise != Initialise::Nothing && spec.pop3.is_some();
+        let reads_to_the_end =
+            spec.initialise != Initialise::Look && keeps_books(spec.smtp.as_ref(), spec.pop3.as_ref());
+        Ok(Self {
+            stages: Stages {
+                listen_s: 0.0,
+                prepare_s: prepares.then_some(spec.init_limit_s),
+                linger_s: spec.linger_s,
+                drain_s: reads_to_the_end.then_some(spec.drain_limit_s),
+            },
+            sizes: Spread::new(&spec.sizes, trial.seed).map_err(|text| format!("sizes: {text}"))?,
+            recipients: Spread::new(&spec.recipients, trial.seed ^ 1).map_err(|text| format!("recipients: {text}"))?,
+            pool: Pool::new(spec.bodies, trial.seed),
+            run: spec.run,
+            smtp: spec.smtp,
+            pop3: spec.pop3,
+            mailboxes,
+            per_client: spec.mailboxes_per_client,
+            shared: spec.shared_mailboxes,
+            clients: trial.clients(),
+            threads: trial.threads,
+            sending_share: spec.sending_share,
+            sender: spec.sender,
+            initialise: spec.initialise,
+            retries: spec.retries,
+            late_ns: (spec.late_after_s * 1e9).round() as Nanos,
+            refusals: (0..trial.clients()).map(|_| AtomicU32::new(0)).collect(),
+            books: Books::default(),
+        })
+    }
+
+    /// Where its sessions connect to, by the numbers that follow.
+    pub fn endpoints(&self) -> Vec<Endpoint> {
+        let smtp = self.smtp.iter().map(|smtp| {
+            endpoint(&smtp.addresses, &smtp.server_name, smtp.tls.as_ref(), smtp.security, smtp.close_with_reset)
+        });
+        let pop3 = self.pop3.iter().map(|pop3| {
+            endpoint(&pop3.addresses, &pop3.server_name, pop3.tls.as_ref(), pop3.security, pop3.close_with_reset)
+        });
+        smtp.chain(pop3).collect()
+    }
+
     pub fn smtp_endpoint(&self) -> u8 {
         0
     }
@@ -51,9 +92,23 @@ impl Plan {
         u8::from(self.smtp.is_some())
     }
 
+    pub fn is_lmtp(&self) -> bool {
+        self.smtp.as_ref().is_some_and(|smtp| smtp.protocol == Protocol::Lmtp)
+    }
+
+    /// The account that a client sends as.
+    pub fn account(&self, client: u32) -> &MailboxSpec {
+        &self.mailboxes[(client * self.per_client) as usize]
+    }
+
+    /// Sender in the envelopes of a client.
+    pub fn return_path(&self, client: u32) -> &str {
+        self.sender.as_deref().unwrap_or(&self.account(client).address)
+    }
+
     /// Whether what was sent can be compared with what was read.
     pub fn keeps_books(&self) -> bool {
-        self.smtp.is_some() && self.pop3.as_ref().is_some_and(|pop3| pop3.delete)
+        keeps_books(self.smtp.as_ref(), self.pop3.as_ref())
     }
 
     /// Whether messages that are read are looked into: for the books, and not to delete what is not ours.
@@ -71,32 +126,6 @@ impl Plan {
         self.refusals[client as usize].store(0, Ordering::Relaxed);
     }
 
-    /// Sessions inside each door at most and on average, and how many waited in front of it on average.
-    fn doors_json(sessions: &[&MailSession], timeline: &Timeline) -> Value {
-        let length_ns = timeline.end_ns - timeline.start_ns;
-        let mut times_ns: [Nanos; Operation::COUNT] = [0; Operation::COUNT];
-        for session in sessions {
-            times_ns.iter_mut().zip(session.times_ns).for_each(|(sum, more)| *sum += more);
-        }
-        let spent = |of: &dyn Fn(Operation) -> bool| -> f64 {
-            let steps = Operation::all().filter(|step| of(*step));
-            steps.map(|step| times_ns[step as usize] as f64).sum::<f64>() / length_ns.max(1) as f64
-        };
-        let one = |(at, door): (usize, &Door)| {
-            let inside = |step: Operation| step.sends() == door.sends && !door.before.contains(&step);
-            let crowd = Crowd::new(at, timeline.end_ns, sessions.iter().map(|session| &session.visits));
-            let peak = crowd.peak();
-            let value = json!({
-                "peak": peak,
-                "at_peak": crowd.at_peak(peak),
-                "mean": spent(&inside),
-                "waiting": spent(&|step| door.waits.contains(&step)),
-            });
-            (door.name.to_owned(), value)
-        };
-        Value::Object(DOORS.iter().enumerate().map(one).collect())
-    }
-
     /// The mailboxes that a thread of a client reads.
     pub fn mailboxes_of(&self, identity: Identity) -> std::ops::Range<u32> {
         let first = identity.client * self.per_client;
@@ -109,69 +138,8 @@ impl Plan {
     }
 }
 
-/// The workload.
-#[derive(Debug)]
-pub struct MailWorkload {
-    plan: Arc<Plan>,
-    endpoints: Vec<Endpoint>,
-    stages: Stages,
-    names: Vec<String>,
-    clients: u32,
-}
-
-impl MailWorkload {
-    /// Checks a trial's specification and makes it ready.
-    pub fn new(trial: &TrialSpec) -> Result<Self, SpecError> {
-        let spec = MailSpec::deserialize(&trial.workload)?;
-        check(&spec, trial)?;
-        let needed = trial.clients() as usize * spec.mailboxes_per_client as usize;
-        let mut mailboxes = spec.mailboxes;
-        mailboxes.truncate(needed);
-        let smtp_endpoint = spec.smtp.as_ref().map(|smtp| {
-            endpoint(&smtp.addresses, &smtp.server_name, smtp.tls.as_ref(), smtp.security, smtp.close_with_reset)
-        });
-        let pop3_endpoint = spec.pop3.as_ref().map(|pop3| {
-            endpoint(&pop3.addresses, &pop3.server_name, pop3.tls.as_ref(), pop3.security, pop3.close_with_reset)
-        });
-        let lmtp = spec.smtp.as_ref().is_some_and(|smtp| smtp.protocol == Protocol::Lmtp);
-        let plan = Plan {
-            sizes: Deck::new(&spec.sizes, trial.seed).map_err(|text| format!("sizes: {text}"))?,
-            recipients: Deck::new(&spec.recipients, trial.seed ^ 1).map_err(|text| format!("recipients: {text}"))?,
-            pool: Pool::new(spec.bodies, trial.seed),
-            run: spec.run,
-            smtp: spec.smtp,
-            pop3: spec.pop3,
-            mailboxes,
-            per_client: spec.mailboxes_per_client,
-            shared: spec.shared_mailboxes,
-            threads: trial.threads,
-            sending_share: spec.sending_share,
-            sender: spec.sender,
-            initialise: spec.initialise,
-            retries: spec.retries,
-            late_ns: (spec.late_after_s * 1e9).round() as Nanos,
-            refusals: (0..trial.clients()).map(|_| AtomicU32::new(0)).collect(),
-            books: Books::default(),
-        };
-        let stages = Stages {
-            listen_s: 0.0,
-            prepare_s: (plan.initialise != Initialise::Nothing && plan.pop3.is_some()).then_some(spec.init_limit_s),
-            linger_s: spec.linger_s,
-            drain_s: (plan.keeps_books() && plan.initialise != Initialise::Look).then_some(spec.drain_limit_s),
-        };
-        let name = |name: &&str| match (lmtp, *name) {
-            (true, "smtp-ehlo") => "lmtp-lhlo".to_owned(),
-            (true, name) => name.replace("smtp-", "lmtp-"),
-            (false, name) => name.to_owned(),
-        };
-        Ok(Self {
-            plan: Arc::new(plan),
-            endpoints: smtp_endpoint.into_iter().chain(pop3_endpoint).collect(),
-            stages,
-            names: Operation::NAMES.iter().map(name).collect(),
-            clients: trial.clients(),
-        })
-    }
+fn keeps_books(smtp: Option<&SmtpSpec>, pop3: Option<&Pop3Spec>) -> bool {
+    smtp.is_some() && pop3.is_some_and(|pop3| pop3.delete)
 }
 
 fn endpoint(
@@ -244,111 +212,4 @@ fn check(spec: &MailSpec, trial: &TrialSpec) -> Result<(), SpecError> {
         )?;
     }
     Ok(())
-}
-
-impl MailWorkload {
-    #[cfg(test)]
-    pub(crate) fn plan_for_tests(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// By what the books are judged, and how many mailboxes could not be looked at for which reason.
-    fn rules(&self, sessions: &[&MailSession], timeline: Timeline) -> (Rules, BTreeMap<&'static str, u64>) {
-        let mut why: BTreeMap<_, u64> = BTreeMap::new();
-        let mut unchecked = HashSet::new();
-        for (mailbox, reason) in sessions.iter().flat_map(|session| session.reader.unchecked()) {
-            unchecked.insert(mailbox);
-            *why.entry(reason).or_default() += 1;
-        }
-        (Rules { timeline, late_ns: self.plan.late_ns, unchecked }, why)
-    }
-}
-
-impl Workload for MailWorkload {
-    type Session = MailSession;
-
-    fn operations(&self) -> Vec<String> {
-        self.names.clone()
-    }
-
-    fn endpoints(&self) -> Vec<Endpoint> {
-        self.endpoints.clone()
-    }
-
-    fn stages(&self) -> Stages {
-        self.stages
-    }
-
-    fn split(&self) -> Vec<u16> {
-        Operation::SPLIT.iter().map(|operation| *operation as u16).collect()
-    }
-
-    fn session(&self, identity: Identity) -> MailSession {
-        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
-        let player = u64::from(identity.client) * u64::from(self.plan.threads) + u64::from(identity.thread);
-        let players = u64::from(self.clients) * u64::from(self.plan.threads);
-        MailSession::new(Arc::clone(&self.plan), identity, rng, player, players)
-    }
-
-    fn figures<'a>(&self, sessions: impl Iterator<Item = &'a MailSession>) -> Value {
-        let sessions: Vec<_> = sessions.collect();
-        let mut figures = serde_json::Map::new();
-        let mut preparing = Refusals::default();
-        let mut measured = Refusals::default();
-        let (mut send_ns, mut read_ns, mut accepted) = (0, 0, 0);
-        let (mut polls, mut empty_polls, mut removed) = (0, 0, 0);
-        let mut response = Response::default();
-        let (mut ours, mut foreign) = (0, serde_json::Map::new());
-        let address = |at: u32| self.plan.mailboxes[at as usize].address.as_str();
-        for session in &sessions {
-            preparing.add(&session.preparing);
-            measured.add(&session.measured);
-            send_ns += session.send_ns;
-            read_ns += session.read_ns;
-            accepted += session.sender.accepted;
-            polls += session.reader.polls;
-            empty_polls += session.reader.empty_polls;
-            removed += session.reader.removed;
-            response.join(&session.response);
-            ours += session.reader.found.ours;
-            let found = session.reader.found.foreign.iter();
-            foreign.extend(found.map(|(mailbox, count)| (address(*mailbox).to_owned(), json!(count))));
-        }
-        let total_ns = send_ns + read_ns;
-        let share = if total_ns == 0 { 0.0 } else { send_ns as f64 / total_ns as f64 };
-        figures.insert(
-            "share".to_owned(),
-            json!({
-                "send_s": send_ns as f64 / 1e9, "read_s": read_ns as f64 / 1e9, "sending": share,
-                "planned": self.plan.sending_share,
-            }),
-        );
-        figures.insert(
-            "init".to_owned(),
-            json!({
-                "mailboxes": self.plan.mailboxes.len(), "removed": removed, "ours": ours, "foreign": foreign,
-            }),
-        );
-        figures.insert("response".to_owned(), response.json());
-        figures.insert("refusals".to_owned(), json!({"init": preparing.json(), "measured": measured.json()}));
-        figures.insert("polls".to_owned(), json!({"all": polls, "empty": empty_polls}));
-        if let Some(timeline) = sessions.first().map(|session| session.timeline) {
-            figures.insert("sessions".to_owned(), Plan::doors_json(&sessions, &timeline));
-            let sent = || sessions.iter().flat_map(|session| &session.sender.book);
-            let seen = || sessions.iter().flat_map(|session| &session.reader.book);
-            let ledger = self.plan.keeps_books().then(|| {
-                let (rules, why) = self.rules(&sessions, timeline);
-                (Ledger::join(rules, accepted, sent(), seen()), why)
-            });
-            let books = ledger.as_ref().map(|(ledger, _)| ledger);
-            figures.insert("flow".to_owned(), flow_json(&timeline, books, sent(), seen()));
-            if let Some((ledger, why)) = &ledger {
-                let mut books = ledger.json(address);
-                books["unchecked_mailboxes"] = json!(why);
-                figures.insert("ledger".to_owned(), books);
-                figures.insert("visible".to_owned(), ledger.visible_json());
-            }
-        }
-        Value::Object(figures)
-    }
 }

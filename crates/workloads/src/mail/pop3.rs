@@ -1,227 +1,407 @@
-//! POP3 responses from bytes that arrive in any portions.
+//! Reading: one POP3 session, step by step.
 
-use bakeoff_engine::ErrorClass;
-use memchr::{memchr, memmem};
+mod responses;
+mod step;
 
-/// Longest status line, bytes. RFC 2449 allows 512; some servers are more talkative.
-const STATUS_BYTES_MAX: usize = 4096;
+use super::mailbox::Todo;
+use super::reader::{Moment, Reader};
+use super::refusals::Refusal;
+use super::sasl::plain_token;
+use super::spec::{Initialise, Login, Pop3Spec, Security};
+use super::talk::{Dialogue, Talk};
+use super::thread::Thread;
+use bakeoff_engine::{Actions, ErrorClass, Progress, Stage};
+use responses::{Capabilities, listing, stat};
+pub(crate) use step::{State, Step};
 
-/// Undoes the dot-stuffing of a multi-line response and finds its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Line {
-    #[default]
-    Start,
-    Dot,
-    DotReturn,
-    Middle,
+/// Longest listing that is taken, bytes.
+const LISTING_BYTES_MAX: usize = 64 << 20;
+/// Longest list of capabilities, bytes.
+const CAPABILITIES_BYTES_MAX: usize = 64 << 10;
+/// Lines of a body that are looked at for the id of a message that a report of failed delivery is about.
+const HEAD_LINES: u32 = 60;
+/// A mailbox that is not empty after so many attempts is kept full by someone.
+const CLEANINGS_MAX: u32 = 10;
+/// Words of a refusal that say that another try may succeed.
+const PASSING: [&str; 6] = ["[IN-USE]", "[SYS/TEMP]", "[LOGIN-DELAY]", "LOCK", "TRY AGAIN", "TEMPORARY"];
+
+/// The state machine, with what it borrows of its session.
+pub(crate) struct Pop3<'a> {
+    pub state: &'a mut State,
+    pub reader: &'a mut Reader,
+    pub thread: &'a mut Thread,
+    pub talk: &'a mut Talk,
 }
 
-/// Reads one response after the other.
-#[derive(Debug, Default)]
-pub(crate) struct Responses {
-    /// The status line so far, or the last complete one, without its end.
-    status: Vec<u8>,
-    in_body: bool,
-    line: Line,
-}
-
-impl Responses {
-    /// Forgets a response that was begun.
-    pub fn clear(&mut self) {
-        self.status.clear();
-        self.in_body = false;
-        self.line = Line::Start;
+impl Dialogue for Pop3<'_> {
+    fn open(&mut self) {
+        self.state.step = Some(Step::Connect);
     }
 
-    /// The last status line, for instance `+OK 2 320`.
-    pub fn status(&self) -> &[u8] {
-        &self.status
+    fn is_over(&self) -> bool {
+        self.state.step.is_none()
     }
 
-    /// Takes the next response off `bytes`: `Some(positive)` when it is complete. The lines of a positive
-    /// multi-line response go to `sink` in portions, unstuffed and with their ends.
-    pub fn next(
-        &mut self,
-        bytes: &mut &[u8],
-        multiline: bool,
-        sink: &mut impl FnMut(&[u8]),
-    ) -> Result<Option<bool>, ErrorClass> {
-        if !self.in_body {
-            let Some(positive) = self.take_status(bytes)? else { return Ok(None) };
-            if !positive || !multiline {
-                return Ok(Some(positive));
+    fn begin(&mut self, actions: &mut Actions) {
+        if let Some(step) = self.state.step {
+            self.talk.operation = step.operation();
+            self.say(step, actions);
+        }
+    }
+
+    fn received(&mut self, mut bytes: &[u8], actions: &mut Actions) -> Progress {
+        let Some(step) = self.state.step else { return Progress::Pending };
+        let plan = &self.thread.plan;
+        let State { responses, listing, inspector, .. } = &mut *self.state;
+        let answer = match step {
+            // Without books there is nothing to compare a message with.
+            Step::Retrieve(_) if !plan.inspects() => responses.next(&mut bytes, true, &mut |_| ()),
+            Step::Retrieve(_) | Step::Head(_) => {
+                responses.next(&mut bytes, true, &mut |part| inspector.feed(&plan.run, part))
             }
-            self.in_body = true;
-            self.line = Line::Start;
+            Step::Uidl | Step::List | Step::Capabilities => {
+                responses.next(&mut bytes, true, &mut |part| listing.extend_from_slice(part))
+            }
+            _ => responses.next(&mut bytes, false, &mut |_| ()),
+        };
+        let most = if step == Step::Capabilities { CAPABILITIES_BYTES_MAX } else { LISTING_BYTES_MAX };
+        let answer = if listing.len() > most { Err(ErrorClass::Protocol) } else { answer };
+        match answer {
+            Ok(None) => Progress::Pending,
+            Ok(Some(_)) if !bytes.is_empty() => self.broken(ErrorClass::Protocol, actions),
+            Ok(Some(true)) => self.positive(step, actions),
+            Ok(Some(false)) => self.negative(step, actions),
+            Err(error) => self.broken(error, actions),
         }
-        let complete = self.take_body(bytes, sink);
-        self.in_body = !complete;
-        Ok(complete.then_some(true))
     }
 
-    fn take_status(&mut self, bytes: &mut &[u8]) -> Result<Option<bool>, ErrorClass> {
-        if self.status.last() == Some(&b'\n') {
-            self.status.clear();
+    fn connected(&mut self) -> Progress {
+        match self.state.step {
+            Some(Step::Secure) => {
+                let next = self.login_step();
+                self.done(next)
+            }
+            // The banner is still to come.
+            _ => Progress::Pending,
         }
-        let end = memchr(b'\n', bytes);
-        let part = &bytes[..end.map_or(bytes.len(), |end| end + 1)];
-        *bytes = &bytes[part.len()..];
-        if self.status.len() + part.len() > STATUS_BYTES_MAX {
-            return Err(ErrorClass::Protocol);
-        }
-        self.status.extend_from_slice(part);
-        let early = self.status.first().is_some_and(|byte| !matches!(byte, b'+' | b'-'));
-        if early {
-            return Err(ErrorClass::Protocol);
-        }
-        if end.is_none() {
-            return Ok(None);
-        }
-        let positive = self.status.starts_with(b"+OK");
-        if !positive && !self.status.starts_with(b"-ERR") {
-            return Err(ErrorClass::Protocol);
-        }
-        Ok(Some(positive))
     }
 
-    /// `true` when the final dot was found; what follows stays in `bytes`.
-    fn take_body(&mut self, bytes: &mut &[u8], sink: &mut impl FnMut(&[u8])) -> bool {
-        while let Some(&first) = bytes.first() {
-            match (self.line, first) {
-                (Line::Start, b'.') => {
-                    self.line = Line::Dot;
-                    *bytes = &bytes[1..];
-                }
-                (Line::Start, _) => self.line = Line::Middle,
-                (Line::Dot, b'\r') => {
-                    self.line = Line::DotReturn;
-                    *bytes = &bytes[1..];
-                }
-                (Line::Dot | Line::DotReturn, b'\n') => {
-                    *bytes = &bytes[1..];
-                    return true;
-                }
-                (Line::Dot, _) => self.line = Line::Middle,
-                (Line::DotReturn, _) => {
-                    sink(b"\r");
-                    self.line = Line::Middle;
-                }
-                (Line::Middle, _) => {
-                    // Up to the next line that begins with a dot in one go.
-                    let end = memmem::find(bytes, b"\n.").map_or(bytes.len(), |at| at + 1);
-                    let (run, rest) = bytes.split_at(end);
-                    sink(run);
-                    self.line = if run.last() == Some(&b'\n') { Line::Start } else { Line::Middle };
-                    *bytes = rest;
-                }
+    fn lost(&mut self, error: ErrorClass) {
+        if self.state.step == Some(Step::Connect) {
+            self.thread.refused(Refusal::of(error), "");
+        } else if error == ErrorClass::Tls {
+            self.thread.refused(Refusal::Tls, "");
+        } else if self.thread.stage == Stage::Prepare {
+            self.thread.refused(Refusal::Other, "");
+        }
+        self.look_broken(error.name());
+        self.state.responses.clear();
+        self.state.step = None;
+    }
+
+    fn cut(&mut self) {
+        self.state.step = None;
+    }
+}
+
+impl Pop3<'_> {
+    fn spec(&self) -> Option<&Pop3Spec> {
+        self.thread.plan.pop3.as_ref()
+    }
+
+    /// The step succeeded; `next` is what follows.
+    fn done(&mut self, next: Step) -> Progress {
+        self.state.step = Some(next);
+        self.talk.done(0)
+    }
+
+    /// The step failed; `next` is what follows.
+    fn failed(&mut self, next: Step, error: ErrorClass) -> Progress {
+        self.state.step = Some(next);
+        self.talk.failed(error, 0)
+    }
+
+    /// Gives the connection up.
+    fn hang_up(&mut self, actions: &mut Actions) {
+        actions.close = true;
+        self.state.step = None;
+    }
+
+    /// Fills `out` with what the step sends.
+    fn say(&mut self, step: Step, actions: &mut Actions) {
+        let (plan, state, reader, talk) = (&self.thread.plan, &mut *self.state, &mut *self.reader, &mut *self.talk);
+        let account = &plan.mailboxes[reader.mailbox().index as usize];
+        let number = |at: u32| reader.items[at as usize].number;
+        match step {
+            Step::Connect => {
+                actions.connect = Some(plan.pop3_endpoint());
+                state.responses.clear();
+                state.encrypted = plan.pop3.as_ref().is_some_and(|pop3| pop3.security == Security::Tls);
+                reader.open();
+                self.thread.response.open();
+            }
+            Step::Capabilities => talk.say(format_args!("CAPA\r\n")),
+            Step::StartTls | Step::Secure => talk.say(format_args!("STLS\r\n")),
+            Step::User => talk.say(format_args!("USER {}\r\n", account.user)),
+            Step::Pass => talk.say(format_args!("PASS {}\r\n", account.password)),
+            Step::Login => {
+                let token = plain_token(&account.user, &account.password);
+                talk.say(format_args!("AUTH PLAIN {token}\r\n"));
+            }
+            Step::Stat => talk.say(format_args!("STAT\r\n")),
+            Step::Uidl => talk.say(format_args!("UIDL\r\n")),
+            Step::List => talk.say(format_args!("LIST\r\n")),
+            Step::Head(at) if state.knows_top() => talk.say(format_args!("TOP {} {HEAD_LINES}\r\n", number(at))),
+            Step::Head(at) | Step::Retrieve(at) => talk.say(format_args!("RETR {}\r\n", number(at))),
+            Step::Delete(at) => talk.say(format_args!("DELE {}\r\n", number(at))),
+            Step::Quit => talk.say(format_args!("QUIT\r\n")),
+        }
+        match step {
+            Step::Capabilities | Step::Uidl | Step::List => state.listing.clear(),
+            Step::Head(_) | Step::Retrieve(_) => state.inspector.clear(),
+            _ => {}
+        }
+    }
+
+    /// The server broke the protocol: nothing more can be done with this connection.
+    fn broken(&mut self, error: ErrorClass, actions: &mut Actions) -> Progress {
+        if self.thread.plan.initialise == Initialise::Look {
+            self.thread.give_up("this is not POP3");
+        }
+        self.lost(error);
+        self.hang_up(actions);
+        self.talk.failed(error, 0)
+    }
+
+    /// How this server lets users in.
+    fn login_step(&self) -> Step {
+        let wanted = self.spec().map_or(Login::User, |pop3| pop3.login);
+        let offered = self.state.capabilities.unwrap_or(Capabilities::UNSPOKEN);
+        match wanted {
+            Login::Plain => Step::Login,
+            // CAPA without USER and with SASL PLAIN: the server says which way it wants.
+            Login::Auto if !offered.user && offered.sasl_plain => Step::Login,
+            Login::Auto | Login::User => Step::User,
+        }
+    }
+
+    /// What follows the banner, or what CAPA listed.
+    fn after_greeting(&mut self, actions: &mut Actions) -> Progress {
+        let Some(capabilities) = self.state.capabilities else {
+            return self.done(Step::Capabilities);
+        };
+        let wants_tls = self.spec().is_some_and(|pop3| pop3.security == Security::StartTls);
+        if wants_tls && !self.state.encrypted {
+            if capabilities.stls {
+                return self.done(Step::StartTls);
+            }
+            self.thread.refused(Refusal::Tls, "the POP3 server does not offer STLS");
+            self.hang_up(actions);
+            return self.talk.failed(ErrorClass::Tls, 0);
+        }
+        let next = self.login_step();
+        self.done(next)
+    }
+
+    fn positive(&mut self, step: Step, actions: &mut Actions) -> Progress {
+        let next = match step {
+            Step::Connect => return self.after_greeting(actions),
+            Step::Capabilities => {
+                self.state.capabilities = Some(Capabilities::from_capa(&self.state.listing));
+                return self.after_greeting(actions);
+            }
+            Step::StartTls => {
+                actions.secure = true;
+                self.state.encrypted = true;
+                self.state.step = Some(Step::Secure);
+                return Progress::Pending;
+            }
+            Step::Secure => return self.broken(ErrorClass::Protocol, actions),
+            Step::User => Step::Pass,
+            Step::Pass | Step::Login => {
+                self.reader.moment = Some(Moment::LoggedIn);
+                Step::Stat
+            }
+            Step::Stat => return self.counted(actions),
+            Step::Uidl => {
+                self.reader.moment = Some(Moment::Listed);
+                self.reader.take_listing(listing(&self.state.listing), self.deletes());
+                Step::List
+            }
+            Step::List => {
+                self.reader.moment = Some(Moment::Listed);
+                self.after_listing()
+            }
+            Step::Head(at) => self.after_head(at),
+            Step::Retrieve(at) => {
+                self.retrieved(at as usize);
+                self.message_step(at)
+            }
+            Step::Delete(at) => self.message_step(at + 1),
+            Step::Quit => {
+                self.reader.confirmed(self.thread.stage);
+                self.hang_up(actions);
+                return self.talk.done(0);
+            }
+        };
+        self.done(next)
+    }
+
+    fn negative(&mut self, step: Step, actions: &mut Actions) -> Progress {
+        let text = String::from_utf8_lossy(self.state.responses.status()).trim().to_owned();
+        match step {
+            Step::Capabilities => {
+                self.state.capabilities = Some(Capabilities::UNSPOKEN);
+                self.after_greeting(actions)
+            }
+            Step::Connect | Step::User | Step::Pass | Step::Login => {
+                let passing = self.not_let_in(step, &text);
+                self.look_broken(if passing { "refused for the time being" } else { "not let in" });
+                self.hang_up(actions);
+                // The same mailbox is tried again while preparing: not at once.
+                self.thread.waits = self.thread.stage == Stage::Prepare;
+                let error = match step {
+                    Step::Connect => ErrorClass::Refused,
+                    _ if passing => ErrorClass::PutOff,
+                    _ => ErrorClass::WrongStatus,
+                };
+                self.talk.failed(error, 0)
+            }
+            Step::Quit => {
+                // The server says that it did not delete everything; the next session will see.
+                self.thread.measured.sample(&text);
+                self.hang_up(actions);
+                self.talk.failed(ErrorClass::WrongStatus, 0)
+            }
+            Step::Head(at) if self.state.knows_top() => {
+                // It does not know TOP: the whole message then.
+                let offered = self.state.capabilities.unwrap_or(Capabilities::UNSPOKEN);
+                self.state.capabilities = Some(Capabilities { top: false, ..offered });
+                self.failed(Step::Head(at), ErrorClass::WrongStatus)
+            }
+            _ => {
+                self.thread.measured.sample(&text);
+                self.look_broken("answered with -ERR");
+                self.failed(Step::Quit, ErrorClass::WrongStatus)
             }
         }
-        false
     }
-}
 
-/// The two numbers of `+OK 2 320`.
-pub(crate) fn stat(status: &[u8]) -> Option<(u32, u64)> {
-    let text = std::str::from_utf8(status).ok()?;
-    let mut words = text.split_ascii_whitespace().skip(1);
-    Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
-}
-
-/// The lines `number word` of a listing (UIDL, LIST).
-pub(crate) fn listing(text: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
-    text.split(|byte| *byte == b'\n').filter_map(|line| {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let blank = memchr(b' ', line)?;
-        let number = std::str::from_utf8(&line[..blank]).ok()?.parse().ok()?;
-        let word = line[blank + 1..].split(|byte| *byte == b' ').next()?;
-        (!word.is_empty()).then_some((number, word))
-    })
-}
-
-/// What a server said it can do (CAPA).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Capabilities {
-    pub uidl: bool,
-    pub user: bool,
-    pub sasl_plain: bool,
-    pub stls: bool,
-    pub top: bool,
-}
-
-impl Capabilities {
-    /// A server that does not know CAPA: what RFC 1939 asks of every server, and UIDL, which nearly all have.
-    pub const UNSPOKEN: Self = Self { uidl: true, user: true, sasl_plain: false, stls: false, top: false };
-
-    pub fn from_capa(text: &[u8]) -> Self {
-        let mut found = Self { uidl: false, user: false, sasl_plain: false, stls: false, top: false };
-        for line in String::from_utf8_lossy(text).lines() {
-            let mut words = line.split_ascii_whitespace();
-            match words.next().unwrap_or_default().to_ascii_uppercase().as_str() {
-                "UIDL" => found.uidl = true,
-                "USER" => found.user = true,
-                "STLS" => found.stls = true,
-                "TOP" => found.top = true,
-                "SASL" => found.sasl_plain = words.any(|word| word.eq_ignore_ascii_case("PLAIN")),
-                _ => {}
-            }
+    /// A session of the drain did not see everything.
+    fn look_broken(&mut self, why: &'static str) {
+        if self.thread.stage == Stage::Drain {
+            self.reader.broke_off(why);
         }
-        found
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(portions: &[&[u8]], multiline: bool) -> (Option<bool>, Vec<u8>) {
-        let mut responses = Responses::default();
-        let mut body = Vec::new();
-        let mut outcome = None;
-        for portion in portions {
-            let mut rest = *portion;
-            outcome = responses.next(&mut rest, multiline, &mut |run| body.extend_from_slice(run)).unwrap();
-            assert!(rest.is_empty(), "{rest:?}");
+    /// A banner or a login with `-ERR`. Whether it says that another try may succeed.
+    fn not_let_in(&mut self, step: Step, text: &str) -> bool {
+        let upper = text.to_ascii_uppercase();
+        let passing = PASSING.iter().any(|word| upper.contains(word));
+        if upper.contains("[IN-USE]") || step != Step::Connect && upper.contains("LOCK") {
+            self.thread.refused(Refusal::InUse, text);
+            return passing;
         }
-        (outcome, body)
+        self.thread.refused(Refusal::Denied, text);
+        if step != Step::Connect && !passing && self.thread.stage == Stage::Prepare {
+            let user = self.user();
+            self.thread.give_up(&format!("the POP3 server did not let `{user}` in: {text}"));
+        }
+        passing
     }
 
-    #[test]
-    fn dots_are_unstuffed_however_the_bytes_are_cut() {
-        let wire = b"+OK 99\r\nSubject: x\r\n\r\n..one\r\n...\r\n..\r\n. \r\ntrailing  \r\n\r\n.\r\n";
-        let body = b"Subject: x\r\n\r\n.one\r\n..\r\n.\r\n \r\ntrailing  \r\n\r\n";
-        assert_eq!(read(&[wire], true), (Some(true), body.to_vec()));
-        for first in 1..wire.len() {
-            for second in [first, (first + 1).min(wire.len()), (first + 3).min(wire.len())] {
-                let portions = [&wire[..first], &wire[first..second], &wire[second..]];
-                let portions: Vec<_> = portions.into_iter().filter(|portion| !portion.is_empty()).collect();
-                assert_eq!(read(&portions, true), (Some(true), body.to_vec()), "cut at {first} and {second}");
+    /// STAT says how many messages there are.
+    fn counted(&mut self, actions: &mut Actions) -> Progress {
+        let Some((count, _)) = stat(self.state.responses.status()) else {
+            return self.broken(ErrorClass::Protocol, actions);
+        };
+        self.thread.plan.served(self.thread.identity.client);
+        self.reader.count = count;
+        self.reader.moment = (count == 0).then_some(Moment::SeenEmpty);
+        if self.thread.stage == Stage::Prepare {
+            let next = self.cleaning_step(count);
+            return self.done(next);
+        }
+        self.reader.polls += u64::from(self.thread.stage == Stage::Measure);
+        if count == 0 {
+            self.nothing_there();
+            return self.done(Step::Quit);
+        }
+        let knows_uidl = self.state.knows_uidl();
+        if !knows_uidl {
+            self.state.listing.clear();
+            self.reader.take_count(count, Todo::Read);
+        }
+        self.done(if knows_uidl { Step::Uidl } else { Step::List })
+    }
+
+    fn user(&self) -> String {
+        self.thread.plan.mailboxes[self.reader.mailbox().index as usize].user.clone()
+    }
+
+    /// What is done with a mailbox of so many messages before the trial.
+    fn cleaning_step(&mut self, count: u32) -> Step {
+        let all = self.thread.plan.initialise == Initialise::All;
+        match self.reader.clean(count, all, CLEANINGS_MAX) {
+            Some(Todo::Read) => Step::Head(0),
+            Some(Todo::Delete) => Step::Delete(0),
+            Some(Todo::LeaveAlone) => Step::Quit,
+            None => {
+                let user = self.user();
+                self.thread.give_up(&format!(
+                    "the mailbox of `{user}` still has {count} messages after {CLEANINGS_MAX} attempts to empty it"
+                ));
+                Step::Quit
             }
         }
     }
 
-    #[test]
-    fn a_refusal_has_no_lines() {
-        assert_eq!(read(&[b"-ERR no such message\r\n"], true), (Some(false), vec![]));
-        assert_eq!(read(&[b"+OK\r\n"], false), (Some(true), vec![]));
+    /// The head of a message shows whose it is. After the last one Bakeoff's own are deleted.
+    fn after_head(&mut self, at: u32) -> Step {
+        let plan = &self.thread.plan;
+        let ours = self.state.inspector.finish(&plan.run).is_ours();
+        let more = self.reader.sort_out(at as usize, ours, plan.initialise == Initialise::Own);
+        if more { Step::Head(at + 1) } else { self.message_step(0) }
     }
 
-    #[test]
-    fn anything_else_breaks_the_protocol() {
-        for wire in [&b"220 smtp\r\n"[..], b"+MAYBE\r\n", b"-NO\r\n"] {
-            let outcome = Responses::default().next(&mut &*wire, false, &mut |_| ());
-            assert_eq!(outcome, Err(ErrorClass::Protocol), "{wire:?}");
+    /// A message is complete.
+    fn retrieved(&mut self, at: usize) {
+        let plan = &self.thread.plan;
+        if !plan.inspects() {
+            // Without books it is nobody's.
+            self.reader.items[at].todo = Todo::Delete;
+            return;
         }
-        let long = b"+OK ".iter().copied().chain(std::iter::repeat_n(b'x', 5_000)).collect::<Vec<_>>();
-        assert_eq!(Responses::default().next(&mut &long[..], false, &mut |_| ()), Err(ErrorClass::Protocol));
+        let inspected = self.state.inspector.finish(&plan.run);
+        let has_uids = self.state.knows_uidl();
+        self.reader.retrieved(at, &inspected, self.state.inspector.kept(), has_uids);
     }
 
-    #[test]
-    fn listings_and_numbers_are_read() {
-        assert_eq!(stat(b"+OK 2 320\r\n"), Some((2, 320)));
-        assert_eq!(stat(b"+OK two\r\n"), None);
-        let rows: Vec<_> = listing(b"1 abc\r\n2 def more\r\nx y\r\n3\r\n").collect();
-        assert_eq!(rows, [(1, &b"abc"[..]), (2, &b"def"[..])]);
-        let found = Capabilities::from_capa(b"UIDL\r\nSASL LOGIN PLAIN\r\nTOP\r\n");
-        assert_eq!(found, Capabilities { uidl: true, user: false, sasl_plain: true, stls: false, top: true });
+    /// UIDL and LIST are in: what is to be fetched.
+    fn after_listing(&mut self) -> Step {
+        if self.reader.items.iter().all(|item| item.todo == Todo::LeaveAlone) {
+            self.nothing_there();
+        }
+        self.message_step(0)
+    }
+
+    /// The mailbox has nothing for us.
+    fn nothing_there(&mut self) {
+        self.reader.empty_polls += u64::from(self.thread.stage == Stage::Measure);
+        self.thread.response.found_nothing();
+    }
+
+    fn deletes(&self) -> bool {
+        self.spec().is_some_and(|pop3| pop3.delete)
+    }
+
+    /// What is to be done with the message at `at`, or the next one that concerns us.
+    fn message_step(&self, at: u32) -> Step {
+        let delete = self.thread.stage == Stage::Prepare || self.deletes();
+        match self.reader.next_item(at, delete) {
+            Some((at, Todo::Read)) => Step::Retrieve(at),
+            Some((at, _)) => Step::Delete(at),
+            None => Step::Quit,
+        }
     }
 }

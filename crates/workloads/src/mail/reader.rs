@@ -1,14 +1,11 @@
 //! What a reading thread knows of its mailboxes: which comes next, what it has seen, what is still to come.
 
-use super::inspect::Inspector;
+use super::inspect::Inspected;
 use super::ledger::SeenCopy;
+use super::mailbox::{Item, Look, Mailbox, Todo};
 use super::message::Id;
-use super::operation::Operation;
-use super::pop3::{Capabilities, Responses, listing};
-use super::session::MailSession;
 use bakeoff_engine::{Nanos, Stage, Stamps};
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::collections::HashSet;
 
 /// What the drain does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,161 +15,120 @@ pub(crate) enum Drain {
     Done,
 }
 
-/// How the last look into a mailbox ended that the drain took.
+/// What a step that is just over means for the books.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// There was none.
-    Never,
-    /// Everything that was listed was read.
-    Whole,
-    /// It broke off.
-    Broken(&'static str),
-}
-
-/// What is known of one mailbox.
-#[derive(Debug)]
-pub(crate) struct Mailbox {
-    pub index: u32,
-    /// Unique ids that were read: whose message, and whether its deletion was confirmed.
-    pub known: HashMap<u64, (Option<Id>, bool)>,
-    /// Unique ids of mail that is not Bakeoff's.
-    pub foreign: HashSet<u64>,
-    pub look: Look,
-    /// Begin of the last session that listed the mailbox.
-    pub listed_ns: Nanos,
-    /// While preparing: found empty. While draining: polled once more after all had come.
-    pub settled: bool,
-    pub cleanings: u32,
-    pub expected: HashSet<Id>,
-}
-
-/// One line of the listing of a session.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Item {
-    pub number: u32,
-    pub uid: u64,
-    pub state: State,
-}
-
-/// What is to be done with a message of a listing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
-    /// It is to be read.
-    New,
-    /// It is to be deleted: read in an earlier session that could not delete it, or not wanted.
-    Delete,
-    /// It is nobody's business.
-    LeaveAlone,
-}
-
-/// What a thread knows as a reader.
-#[derive(Debug)]
-pub(crate) struct Reader {
-    pub mailboxes: Vec<Mailbox>,
-    pub current: usize,
-    /// Messages that came since the drain last began a round.
-    pub round_left: usize,
-    pub round_news: bool,
-    pub responses: Responses,
-    pub capabilities: Option<Capabilities>,
-    pub encrypted: bool,
-    pub listing: Vec<u8>,
-    pub items: Vec<Item>,
-    /// Messages in the mailbox, by STAT.
-    pub count: u32,
-    pub inspector: Inspector,
-    pub login_ns: Nanos,
-    pub hit_ns: Nanos,
-    pub missed_ns: Nanos,
-    /// The last entry of the book was just read.
-    pub to_stamp: bool,
-    pub book: Vec<SeenCopy>,
-    pub polls: u64,
-    pub empty_polls: u64,
-    /// While preparing: messages deleted, and what of other people was found.
-    pub removed: u64,
-    pub found: Found,
-    /// Foreign messages of the mailbox that is being looked at.
-    pub strangers: u32,
-    /// The last try of the drain broke off, for this reason.
-    broken: Option<&'static str>,
+pub(crate) enum Moment {
+    LoggedIn,
+    /// The mailbox has no message.
+    SeenEmpty,
+    /// The mailbox was listed. A second listing of the same session changes nothing.
+    Listed,
+    /// The last message of the book was read.
+    Read,
 }
 
 /// What mailboxes held before a trial.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Found {
+pub(crate) struct Leftovers {
     /// Messages of earlier trials.
     pub ours: u64,
     /// Mailboxes with mail that is not Bakeoff's: number and messages.
     pub foreign: Vec<(u32, u32)>,
 }
 
+/// What a thread knows as a reader.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pub mailboxes: Vec<Mailbox>,
+    current: usize,
+    /// Another thread of the client empties the mailboxes that they share: each would wait for messages that another
+    /// one has taken.
+    leaves_it_to_another: bool,
+    /// Messages that came since the drain last began a round.
+    round_left: usize,
+    round_news: bool,
+    /// The messages of the session in progress.
+    pub items: Vec<Item>,
+    /// Messages in the mailbox, as the server says.
+    pub count: u32,
+    /// What [`Reader::stamp`] is to note.
+    pub moment: Option<Moment>,
+    login_ns: Nanos,
+    hit_ns: Nanos,
+    missed_ns: Nanos,
+    pub book: Vec<SeenCopy>,
+    pub polls: u64,
+    pub empty_polls: u64,
+    /// While preparing: messages deleted, and what else was there.
+    pub removed: u64,
+    pub leftovers: Leftovers,
+    /// Foreign messages of the mailbox that is being looked at.
+    strangers: u32,
+    /// The last try of the drain broke off, for this reason.
+    broken: Option<&'static str>,
+}
+
 impl Reader {
-    pub fn new(mailboxes: std::ops::Range<u32>) -> Self {
-        let mailbox = |index| Mailbox {
-            index,
-            known: HashMap::new(),
-            foreign: HashSet::new(),
-            look: Look::Never,
-            listed_ns: 0,
-            settled: false,
-            cleanings: 0,
-            expected: HashSet::new(),
-        };
+    pub fn new(mailboxes: std::ops::Range<u32>, leaves_it_to_another: bool) -> Self {
         Self {
-            mailboxes: mailboxes.map(mailbox).collect(),
+            mailboxes: mailboxes.map(Mailbox::new).collect(),
             current: 0,
+            leaves_it_to_another,
             round_left: 0,
             round_news: false,
-            responses: Responses::default(),
-            capabilities: None,
-            encrypted: false,
-            listing: Vec::new(),
             items: Vec::new(),
             count: 0,
-            inspector: Inspector::new(),
+            moment: None,
             login_ns: 0,
             hit_ns: 0,
             missed_ns: 0,
-            to_stamp: false,
             book: Vec::new(),
             polls: 0,
             empty_polls: 0,
             removed: 0,
-            found: Found::default(),
+            leftovers: Leftovers::default(),
             strangers: 0,
             broken: None,
         }
     }
 
-    /// Takes the moments of a step that succeeded.
-    pub fn stamp(&mut self, operation: Operation, stamps: &Stamps) {
-        match operation {
-            Operation::PopPass | Operation::PopLogin => self.login_ns = stamps.start_ns,
-            Operation::PopStat if self.count == 0 => self.listed(),
-            Operation::PopUidl => {
+    /// The mailbox of the session in progress.
+    pub fn mailbox(&self) -> &Mailbox {
+        &self.mailboxes[self.current]
+    }
+
+    fn mailbox_mut(&mut self) -> &mut Mailbox {
+        &mut self.mailboxes[self.current]
+    }
+
+    /// A session begins.
+    pub fn open(&mut self) {
+        self.items.clear();
+        self.hit_ns = 0;
+    }
+
+    /// A step that succeeded is over.
+    pub fn stamp(&mut self, stamps: &Stamps) {
+        match self.moment.take() {
+            Some(Moment::LoggedIn) => self.login_ns = stamps.start_ns,
+            Some(Moment::SeenEmpty) => self.listed(),
+            Some(Moment::Listed) if self.hit_ns < self.login_ns => {
                 self.hit_ns = stamps.end_ns;
                 self.listed();
             }
-            Operation::PopList if self.hit_ns < self.login_ns => {
-                self.hit_ns = stamps.end_ns;
-                self.listed();
-            }
-            Operation::PopRetrieve if self.to_stamp => {
-                self.to_stamp = false;
+            Some(Moment::Read) => {
                 if let Some(copy) = self.book.last_mut() {
                     copy.read_ns = stamps.end_ns;
                 }
             }
-            _ => {}
+            Some(Moment::Listed) | None => {}
         }
     }
 
     /// The mailbox was listed: what is not there now was missed.
     fn listed(&mut self) {
-        let mailbox = &mut self.mailboxes[self.current];
-        self.missed_ns = mailbox.listed_ns;
-        mailbox.listed_ns = self.login_ns;
+        let login_ns = self.login_ns;
+        self.missed_ns = std::mem::replace(&mut self.mailbox_mut().listed_ns, login_ns);
     }
 
     /// The drain begins: what each mailbox is still to show.
@@ -190,19 +146,15 @@ impl Reader {
     /// A session of the drain broke off.
     pub fn broke_off(&mut self, why: &'static str) {
         self.broken = Some(why);
-        self.mailboxes[self.current].look = Look::Broken(why);
-    }
-
-    /// A session of the drain saw and read all that there was.
-    pub fn looked(&mut self) {
-        self.broken = None;
-        self.mailboxes[self.current].look = Look::Whole;
+        self.mailbox_mut().look = Look::Broken(why);
+        // What is still listed is accounted for by this.
+        self.items.clear();
     }
 
     /// The drain is over: what it did not see is lost only where it could look until then.
     pub fn stop_looking(&mut self) {
-        if self.items.iter().any(|item| item.state == State::New) {
-            self.mailboxes[self.current].look = Look::Broken("cut off by the end of the drain");
+        if self.items.iter().any(|item| item.todo == Todo::Read) {
+            self.mailbox_mut().look = Look::Broken("cut off by the end of the drain");
         }
         if let Some(why) = self.broken {
             // The server was not there any more: the looks before are too old.
@@ -226,157 +178,162 @@ impl Reader {
         self.book.iter().filter_map(|copy| Some((copy.mailbox, copy.id?)))
     }
 
-    fn turn(&mut self) {
+    /// Chooses the next mailbox in turn.
+    pub fn turn(&mut self) {
         self.current = (self.current + 1) % self.mailboxes.len();
     }
-}
 
-impl MailSession {
-    /// Whether another thread of the client empties the mailboxes that they share: each would wait for messages that
-    /// another one has taken.
-    fn leaves_it_to_the_first(&self) -> bool {
-        self.plan.shared && self.identity.thread > 0
-    }
-
-    /// Chooses the next mailbox that is not known to be empty.
-    pub(crate) fn next_to_clean(&mut self) -> bool {
-        if self.leaves_it_to_the_first() {
+    /// Chooses the next mailbox that is not known to be empty, if there is one.
+    pub fn turn_to_clean(&mut self) -> bool {
+        if self.leaves_it_to_another {
             return false;
         }
-        let reader = &mut self.reader;
-        let found = reader.mailboxes.iter().position(|mailbox| !mailbox.settled);
-        reader.current = found.unwrap_or(0);
-        found.is_some()
-    }
-
-    /// Chooses the next mailbox in turn.
-    pub(crate) fn next_in_turn(&mut self) {
-        self.reader.turn();
+        let full = self.mailboxes.iter().position(|mailbox| !mailbox.settled);
+        self.current = full.unwrap_or(0);
+        full.is_some()
     }
 
     /// Chooses a mailbox that still has to show something, or was not looked at since all had come.
-    pub(crate) fn next_to_drain(&mut self) -> Drain {
-        if self.leaves_it_to_the_first() {
-            return Drain::Done;
-        }
-        let reader = &mut self.reader;
-        if reader.mailboxes.iter().all(|mailbox| mailbox.settled) {
+    pub fn turn_to_drain(&mut self) -> Drain {
+        if self.leaves_it_to_another || self.mailboxes.iter().all(|mailbox| mailbox.settled) {
             return Drain::Done;
         }
         loop {
-            if reader.round_left == 0 {
-                reader.round_left = reader.mailboxes.len();
-                if !std::mem::take(&mut reader.round_news) {
+            if self.round_left == 0 {
+                self.round_left = self.mailboxes.len();
+                if !std::mem::take(&mut self.round_news) {
                     return Drain::Pause;
                 }
             }
-            reader.round_left -= 1;
-            reader.turn();
-            if !reader.mailboxes[reader.current].settled {
+            self.round_left -= 1;
+            self.turn();
+            if !self.mailbox().settled {
                 return Drain::Poll;
             }
         }
     }
 
-    /// The listing of unique ids is complete: keeps what is needed of it before LIST overwrites it.
-    pub(super) fn take_uids(&mut self) {
-        let reader = &mut self.reader;
-        let mailbox = &reader.mailboxes[reader.current];
-        let delete = self.plan.pop3.as_ref().is_some_and(|pop3| pop3.delete);
-        let item = |(number, word): (u32, &[u8])| {
-            let uid = short(word);
-            let state = if mailbox.foreign.contains(&uid) {
-                State::LeaveAlone
-            } else if delete && mailbox.known.get(&uid).is_some_and(|(_, gone)| !gone) {
-                State::Delete
-            } else {
-                State::New
-            };
-            Item { number, uid, state }
-        };
-        reader.items = listing(&reader.listing).map(item).collect();
+    /// Messages of which only the number is known.
+    pub fn take_count(&mut self, count: u32, todo: Todo) {
+        self.items = (1..=count).map(|number| Item { number, uid: 0, todo }).collect();
     }
 
-    /// A message is complete. Without books it is nobody's.
-    pub(super) fn retrieved(&mut self, at: usize) {
-        let plan = &self.plan;
-        let reader = &mut self.reader;
-        if !plan.inspects() {
-            reader.items[at].state = State::Delete;
+    /// The listing of unique ids is complete.
+    pub fn take_listing<'a>(&mut self, lines: impl Iterator<Item = (u32, &'a [u8])>, delete: bool) {
+        let mailbox = &self.mailboxes[self.current];
+        self.items.clear();
+        self.items.extend(lines.map(|(number, uid)| mailbox.item(number, uid, delete)));
+    }
+
+    /// The mailbox is to be emptied and has so many messages: what is to be done with them; `None` when it was tried
+    /// `most` times.
+    pub fn clean(&mut self, count: u32, all: bool, most: u32) -> Option<Todo> {
+        let mailbox = self.mailbox_mut();
+        if count == 0 {
+            mailbox.settled = true;
+            return Some(Todo::LeaveAlone);
+        }
+        mailbox.cleanings += 1;
+        if mailbox.cleanings > most {
+            return None;
+        }
+        self.removed += if all { u64::from(count) } else { 0 };
+        let todo = if all { Todo::Delete } else { Todo::Read };
+        self.take_count(count, todo);
+        Some(todo)
+    }
+
+    /// While emptying: the head of a message shows whose it is. Whether there are more to look at.
+    pub fn sort_out(&mut self, at: usize, ours: bool, delete_ours: bool) -> bool {
+        let delete = ours && delete_ours;
+        self.items[at].todo = if delete { Todo::Delete } else { Todo::LeaveAlone };
+        self.leftovers.ours += u64::from(ours && !delete);
+        self.strangers += u32::from(!ours);
+        if at + 1 < self.items.len() {
+            return true;
+        }
+        let removed = self.items.iter().filter(|item| item.todo == Todo::Delete).count();
+        self.removed += removed as u64;
+        let strangers = std::mem::take(&mut self.strangers);
+        let mailbox = &mut self.mailboxes[self.current];
+        // What was deleted must be seen to be gone.
+        mailbox.settled = removed == 0;
+        if mailbox.settled && strangers > 0 {
+            self.leftovers.foreign.push((mailbox.index, strangers));
+        }
+        false
+    }
+
+    /// What is to be done with the message at `at`, or the next one that concerns us.
+    pub fn next_item(&self, at: u32, delete: bool) -> Option<(u32, Todo)> {
+        let items = self.items.iter().enumerate().skip(at as usize);
+        let mut todo = items.map(|(at, item)| (at as u32, item.todo));
+        todo.find(|(_, todo)| *todo == Todo::Read || *todo == Todo::Delete && delete)
+    }
+
+    /// A message is complete. `kept` is its beginning; `has_uids` whether the server gave it a unique id.
+    pub fn retrieved(&mut self, at: usize, message: &Inspected, kept: &[u8], has_uids: bool) {
+        self.items[at].todo = if message.is_ours() { Todo::Delete } else { Todo::LeaveAlone };
+        if !has_uids {
+            self.items[at].uid = self.made_up_uid(at, message);
+        }
+        let uid = self.items[at].uid;
+        let mailbox = &mut self.mailboxes[self.current];
+        if !message.is_ours() && !mailbox.foreign.insert(uid) {
             return;
         }
-        let found = reader.inspector.finish(&plan.run);
-        reader.items[at].state = if found.is_ours() { State::Delete } else { State::LeaveAlone };
-        let damaged = found.id.is_some() && found.announced != Some(found.hash);
-        let kept = damaged.then(|| reader.inspector.kept().into());
-        let mailbox = &mut reader.mailboxes[reader.current];
-        let mut uid = reader.items[at].uid;
-        if reader.capabilities.is_some_and(|capabilities| !capabilities.uidl) {
-            // Without unique ids a copy is the how-manieth of its message in this session.
-            let before = reader.items[..at]
-                .iter()
-                .filter(|item| found.id.is_some_and(|id| item.uid >> 8 == id.0 << 8 >> 8))
-                .count();
-            uid = found.id.map_or(found.hash as u64, |id| id.0 << 8 | before as u64);
-            reader.items[at].uid = uid;
-        }
-        if !found.is_ours() && !mailbox.foreign.insert(uid) {
-            return;
-        }
-        let gone = mailbox.known.get(&uid).is_some_and(|(id, gone)| *gone && id.is_some() && *id == found.id);
-        mailbox.known.insert(uid, (found.id, false));
-        if let Some(id) = found.id
+        let gone = mailbox.known.get(&uid).is_some_and(|(id, gone)| *gone && id.is_some() && *id == message.id);
+        mailbox.known.insert(uid, (message.id, false));
+        if let Some(id) = message.id
             && mailbox.expected.remove(&id)
         {
-            reader.round_news = true;
+            self.round_news = true;
         }
-        reader.book.push(SeenCopy {
-            id: found.id,
+        self.book.push(SeenCopy {
+            id: message.id,
             mailbox: mailbox.index,
             uid,
-            hash: found.hash,
-            missed_ns: reader.missed_ns,
-            hit_ns: reader.hit_ns,
+            hash: message.hash,
+            missed_ns: self.missed_ns,
+            hit_ns: self.hit_ns,
             read_ns: 0,
             resurrected: gone,
-            bounce_of: found.bounce_of,
-            stale: found.stale,
-            kept,
+            bounce_of: message.bounce_of,
+            stale: message.stale,
+            kept: message.is_damaged().then(|| kept.into()),
         });
-        reader.to_stamp = true;
+        self.moment = Some(Moment::Read);
     }
 
-    /// QUIT was confirmed: what was deleted is gone.
-    pub(super) fn confirmed(&mut self) {
-        let reader = &mut self.reader;
-        if self.stage == Stage::Prepare {
+    /// Without unique ids a copy is the how-manieth of its message in this session.
+    fn made_up_uid(&self, at: usize, message: &Inspected) -> u64 {
+        let same = |item: &&Item| message.id.is_some_and(|id| item.uid >> 8 == id.0 << 8 >> 8);
+        let before = self.items[..at].iter().filter(same).count();
+        message.id.map_or(message.hash as u64, |id| id.0 << 8 | before as u64)
+    }
+
+    /// The end of a session was confirmed: what was deleted is gone.
+    pub fn confirmed(&mut self, stage: Stage) {
+        if stage == Stage::Prepare {
             return;
         }
-        if self.stage == Stage::Drain {
-            reader.looked();
-        }
-        let reader = &mut self.reader;
-        let mailbox = &mut reader.mailboxes[reader.current];
-        let deleted = reader.items.iter().filter(|item| item.state == State::Delete);
-        let ours = reader.count > 0 && deleted.clone().next().is_some();
-        for item in deleted {
+        let mailbox = &mut self.mailboxes[self.current];
+        let mut deleted = false;
+        for item in self.items.iter().filter(|item| item.todo == Todo::Delete) {
+            deleted = self.count > 0;
             if let Some((_, gone)) = mailbox.known.get_mut(&item.uid) {
                 *gone = true;
             }
         }
-        if self.stage == Stage::Drain && !ours && mailbox.expected.is_empty() {
-            mailbox.settled = true;
-        }
-        if self.stage == Stage::Drain && ours {
-            // It must be seen empty once more.
-            reader.round_news = true;
+        if stage == Stage::Drain {
+            self.broken = None;
+            mailbox.look = Look::Whole;
+            if deleted {
+                // It must be seen empty once more.
+                self.round_news = true;
+            } else if mailbox.expected.is_empty() {
+                mailbox.settled = true;
+            }
         }
     }
-}
-
-/// A unique id of up to 70 characters in one word.
-fn short(uid: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    uid.hash(&mut hasher);
-    hasher.finish()
 }

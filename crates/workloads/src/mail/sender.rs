@@ -1,8 +1,8 @@
 //! What a sending thread knows: the message on its way, and the book of what became of all of them.
 
 use super::ledger::{Sent, SentCopy};
-use super::message::Id;
-use super::reply::{Capabilities, Replies};
+use super::message::{Envelope, Id, render};
+use super::thread::Thread;
 use bakeoff_engine::{ErrorClass, Nanos};
 
 /// What a recipient's reply was.
@@ -15,53 +15,86 @@ pub(crate) struct Recipient {
 /// What a thread knows as a sender.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    pub replies: Replies,
-    pub capabilities: Capabilities,
-    pub encrypted: bool,
-    pub logged_in: bool,
-    pub scratch: String,
-    pub size_position: u64,
-    pub recipients_position: u64,
-    pub number: u32,
-    pub on_connection: u32,
+    scratch: String,
+    /// Where it is in the decks of sizes and numbers of recipients.
+    size_position: u64,
+    recipients_position: u64,
+    number: u32,
     /// Recipients of the message that is being sent; empty between messages.
     pub recipients: Vec<Recipient>,
-    pub id: Id,
+    id: Id,
     pub bytes: usize,
     /// Where its copies begin in the book, once MAIL was sent.
-    pub copies_at: usize,
+    copies_at: usize,
     /// The copies of the message that is being sent are in the book.
     pub in_book: bool,
-    /// Replies that have come for the step.
-    pub replies_seen: usize,
     pub book: Vec<SentCopy>,
     /// Copies that the server took on, counted as the replies come.
     pub accepted: u64,
+    /// The final replies of a message have just come.
     pub to_stamp: bool,
 }
 
 impl Sender {
     pub fn new(size_position: u64, recipients_position: u64) -> Self {
         Self {
-            replies: Replies::default(),
-            capabilities: Capabilities::default(),
-            encrypted: false,
-            logged_in: false,
             scratch: String::new(),
             size_position,
             recipients_position,
             number: 0,
-            on_connection: 0,
             recipients: Vec::new(),
             id: Id(0),
             bytes: 0,
             copies_at: 0,
             in_book: false,
-            replies_seen: 0,
             book: Vec::new(),
             accepted: 0,
             to_stamp: false,
         }
+    }
+
+    /// Takes the next message's size and recipients from the decks.
+    pub fn deal(&mut self, thread: &mut Thread) {
+        let plan = &thread.plan;
+        self.id = Id::new(thread.identity.client, thread.identity.thread, self.number);
+        self.number = self.number.wrapping_add(1);
+        self.bytes = plan.sizes.card(self.size_position) as usize;
+        self.size_position += 1;
+        let count = plan.recipients.card(self.recipients_position) as usize;
+        self.recipients_position += 1;
+        let all = plan.mailboxes.len() as u64;
+        while self.recipients.len() < count {
+            let mailbox = thread.rng.below(all) as u32;
+            if self.recipients.iter().all(|recipient| recipient.mailbox != mailbox) {
+                self.recipients.push(Recipient { mailbox, taken: false });
+            }
+        }
+    }
+
+    /// Enters the copies of the message in the book: it is on its way.
+    pub fn enter(&mut self) {
+        self.copies_at = self.book.len();
+        let (id, bytes) = (self.id, self.bytes as u32);
+        let copy = |recipient: &Recipient| SentCopy {
+            id,
+            mailbox: recipient.mailbox,
+            bytes,
+            outcome: Sent::NotSent,
+            hash: 0,
+            at_ns: 0,
+        };
+        self.book.extend(self.recipients.iter().map(copy));
+        self.in_book = true;
+    }
+
+    /// Appends the message as it is sent to `out`.
+    pub fn render(&mut self, thread: &mut Thread, out: &mut Vec<u8>) {
+        let plan = &thread.plan;
+        let to = &plan.mailboxes[self.recipients[0].mailbox as usize].address;
+        let from = plan.return_path(thread.identity.client);
+        let envelope = Envelope { run: &plan.run, id: self.id, from, to, bytes: self.bytes };
+        let hash = render(out, &mut self.scratch, &plan.pool, &mut thread.rng, envelope);
+        self.book[self.copies_at..].iter_mut().for_each(|copy| copy.hash = hash);
     }
 
     /// The final replies of a message came at this moment.
@@ -93,6 +126,11 @@ impl Sender {
         if outcome == Sent::Accepted {
             self.accepted += 1;
         }
+    }
+
+    /// The same outcome for every recipient.
+    pub fn settle_all(&mut self, outcome: Sent) {
+        (0..self.recipients.len()).for_each(|at| self.settle(at, outcome));
     }
 
     /// The same outcome for every recipient that was taken.

@@ -3,12 +3,13 @@
 use super::doors::Visits;
 use super::operation::Operation;
 use super::plan::Plan;
+use super::pop3::{self, Pop3};
 use super::reader::{Drain, Reader};
-use super::refusals::{Refusal, Refusals};
-use super::response::Response;
 use super::sender::Sender;
+use super::smtp::{self, Smtp};
 use super::spec::Initialise;
-use super::{read, send};
+use super::talk::{Dialogue as _, Talk};
+use super::thread::Thread;
 use bakeoff_engine::{
     Actions, ErrorClass, Event, Identity, Nanos, Outcome, Progress, Rng, Session, Stage, Stamps, Timeline,
 };
@@ -22,58 +23,62 @@ const PAUSE_NS: Nanos = 100_000_000;
 pub(crate) enum Work {
     /// Between sessions; there is no connection.
     Idle,
-    Send(send::Step),
-    Read(read::Step),
+    Send,
+    Read,
     Pause,
 }
 
 /// The state machine of one thread.
 #[derive(Debug)]
 pub struct MailSession {
-    pub(crate) plan: Arc<Plan>,
-    pub(crate) identity: Identity,
-    pub(crate) rng: Rng,
-    pub(crate) stage: Stage,
-    pub(crate) timeline: Timeline,
+    pub(crate) thread: Thread,
     pub(crate) work: Work,
-    pub(crate) operation: Operation,
-    pub(crate) out: Vec<u8>,
-    pub(crate) bytes_in: u64,
+    pub(crate) talk: Talk,
+    pub(crate) smtp: smtp::State,
+    pub(crate) pop3: pop3::State,
     pub(crate) sender: Sender,
     pub(crate) reader: Reader,
+    pub(crate) timeline: Timeline,
     /// Sessions at the doors of the servers, while measuring.
     pub(crate) visits: Visits,
-    pub(crate) response: Response,
-    pub(crate) fatal: Option<String>,
-    pub(crate) preparing: Refusals,
-    pub(crate) measured: Refusals,
     pub(crate) send_ns: Nanos,
     pub(crate) read_ns: Nanos,
     /// Time spent in each step while measuring.
     pub(crate) times_ns: [Nanos; Operation::COUNT],
 }
 
+/// Does something with the dialogue at work. Each protocol is one line here.
+macro_rules! dialogue {
+    ($session:ident, $dialogue:ident => $act:expr, idle => $idle:expr) => {{
+        let Self { thread, talk, smtp, sender, pop3, reader, .. } = $session;
+        match $session.work {
+            Work::Send => {
+                let mut $dialogue = Smtp { state: smtp, sender, thread, talk };
+                $act
+            }
+            Work::Read => {
+                let mut $dialogue = Pop3 { state: pop3, reader, thread, talk };
+                $act
+            }
+            Work::Idle | Work::Pause => $idle,
+        }
+    }};
+}
+
 impl MailSession {
     pub(crate) fn new(plan: Arc<Plan>, identity: Identity, rng: Rng, player: u64, players: u64) -> Self {
         let sender = Sender::new(plan.sizes.first(player, players), plan.recipients.first(player, players));
-        let reader = Reader::new(plan.mailboxes_of(identity));
+        let reader = Reader::new(plan.mailboxes_of(identity), plan.shared && identity.thread > 0);
         Self {
-            plan,
-            identity,
-            rng,
-            stage: Stage::Measure,
-            timeline: Timeline::new(0, 0, 0, 0),
+            thread: Thread::new(plan, identity, rng),
             work: Work::Idle,
-            operation: Operation::SmtpConnect,
-            out: Vec::new(),
-            bytes_in: 0,
+            talk: Talk::new(),
+            smtp: smtp::State::default(),
+            pop3: pop3::State::default(),
             sender,
             reader,
+            timeline: Timeline::new(0, 0, 0, 0),
             visits: Visits::default(),
-            response: Response::default(),
-            fatal: None,
-            preparing: Refusals::default(),
-            measured: Refusals::default(),
             send_ns: 0,
             read_ns: 0,
             times_ns: [0; Operation::COUNT],
@@ -82,19 +87,19 @@ impl MailSession {
 
     /// Chooses the next session.
     fn choose(&mut self) -> Option<Work> {
-        match self.stage {
-            Stage::Prepare => self.next_to_clean().then_some(Work::Read(read::Step::Connect)),
+        match self.thread.stage {
+            Stage::Prepare => self.reader.turn_to_clean().then_some(Work::Read),
             // Mailboxes were looked at; that was all.
-            Stage::Measure if self.plan.initialise == Initialise::Look => None,
+            Stage::Measure if self.thread.plan.initialise == Initialise::Look => None,
             Stage::Measure => {
                 if self.sends_next() {
-                    return Some(Work::Send(send::Step::Connect));
+                    return Some(Work::Send);
                 }
-                self.next_in_turn();
-                Some(Work::Read(read::Step::Connect))
+                self.reader.turn();
+                Some(Work::Read)
             }
-            Stage::Drain => match self.next_to_drain() {
-                Drain::Poll => Some(Work::Read(read::Step::Connect)),
+            Stage::Drain => match self.reader.turn_to_drain() {
+                Drain::Poll => Some(Work::Read),
                 Drain::Pause => Some(Work::Pause),
                 Drain::Done => None,
             },
@@ -103,131 +108,71 @@ impl MailSession {
 
     /// Keeps the share of the time that went into sending where the plan wants it.
     fn sends_next(&mut self) -> bool {
-        if self.plan.smtp.is_none() || self.plan.pop3.is_none() {
-            return self.plan.smtp.is_some();
+        let plan = &self.thread.plan;
+        if plan.smtp.is_none() || plan.pop3.is_none() {
+            return plan.smtp.is_some();
         }
         let total_ns = self.send_ns + self.read_ns;
         if total_ns == 0 {
             // Not all threads at once.
-            return self.rng.unit() < self.plan.sending_share;
+            return self.thread.rng.unit() < plan.sending_share;
         }
-        (self.send_ns as f64) < self.plan.sending_share * total_ns as f64
+        (self.send_ns as f64) < plan.sending_share * total_ns as f64
     }
 
-    pub(crate) fn outcome(&self, error: Option<ErrorClass>, status: u16) -> Outcome {
-        Outcome {
-            operation: self.operation as u16,
-            error,
-            bytes_in: self.bytes_in,
-            bytes_out: self.out.len() as u64,
-            status,
+    /// Bytes came, or none with which the connection became usable.
+    fn heard(&mut self, bytes: Option<&[u8]>, actions: &mut Actions) -> Progress {
+        let (progress, over) = dialogue!(self, dialogue => {
+            let progress = match bytes {
+                Some(bytes) => dialogue.received(bytes, actions),
+                None => dialogue.connected(),
+            };
+            (progress, dialogue.is_over())
+        }, idle => (Progress::Pending, false));
+        if over {
+            self.work = if std::mem::take(&mut self.thread.waits) { Work::Pause } else { Work::Idle };
         }
-    }
-
-    /// The step succeeded; `next` is what follows.
-    pub(crate) fn done(&mut self, next: Work, status: u16) -> Progress {
-        self.work = next;
-        Progress::Done(self.outcome(None, status))
-    }
-
-    /// The step failed; `next` is what follows.
-    pub(crate) fn failed(&mut self, next: Work, error: ErrorClass, status: u16) -> Progress {
-        self.work = next;
-        Progress::Done(self.outcome(Some(error), status))
-    }
-
-    /// Gives the connection up.
-    pub(crate) fn hang_up(&mut self, actions: &mut Actions) {
-        actions.close = true;
-        self.disconnected();
-    }
-
-    /// The connection is gone.
-    pub(crate) fn disconnected(&mut self) {
-        self.work = Work::Idle;
-    }
-
-    /// A session was not served. While preparing, too many of these in a row are fatal.
-    pub(crate) fn refused(&mut self, refusal: Refusal, text: &str) {
-        let refusals = if self.stage == Stage::Prepare { &mut self.preparing } else { &mut self.measured };
-        refusals.count(refusal);
-        if !text.is_empty() {
-            refusals.sample(text);
-        }
-        if self.stage != Stage::Prepare {
-            return;
-        }
-        let refusals = self.plan.refused(self.identity.client);
-        if refusals > self.plan.retries {
-            let said = if text.trim().is_empty() { String::new() } else { format!(": {}", text.trim()) };
-            let name = refusal.name();
-            self.give_up(&format!("could not open a POP3 session in {refusals} tries ({name}{said})"));
-        }
-    }
-
-    /// This client cannot take part.
-    pub(crate) fn give_up(&mut self, reason: &str) {
-        self.fatal.get_or_insert_with(|| format!("client {}: {reason}", self.identity.client));
-    }
-
-    fn received(&mut self, bytes: &[u8], actions: &mut Actions) -> Progress {
-        self.bytes_in += bytes.len() as u64;
-        match self.work {
-            Work::Send(_) => self.smtp_received(bytes, actions),
-            Work::Read(_) => self.pop3_received(bytes, actions),
-            Work::Idle | Work::Pause => {
-                self.hang_up(actions);
-                Progress::Pending
-            }
-        }
+        progress
     }
 
     /// The operation in progress breaks off.
     fn break_off(&mut self, error: ErrorClass) -> Outcome {
-        let outcome = self.outcome(Some(error), 0);
-        match self.work {
-            Work::Send(step) => self.smtp_lost(step, error),
-            Work::Read(step) => self.pop3_lost(step, error),
-            Work::Idle | Work::Pause => {}
-        }
-        self.disconnected();
+        let outcome = self.talk.outcome(Some(error), 0);
+        dialogue!(self, dialogue => dialogue.lost(error), idle => ());
+        self.work = Work::Idle;
         outcome
     }
 }
 
 impl Session for MailSession {
     fn begin(&mut self, actions: &mut Actions) {
-        self.bytes_in = 0;
-        self.out.clear();
+        self.talk.clear();
         if self.work == Work::Idle {
             match self.choose() {
-                Some(work) if self.fatal.is_none() => self.work = work,
+                Some(work) if self.thread.fatal.is_none() => self.work = work,
                 _ => {
                     actions.stop = true;
                     return;
                 }
             }
+            dialogue!(self, dialogue => dialogue.open(), idle => ());
         }
-        match self.work {
-            Work::Send(step) => self.begin_smtp(step, actions),
-            Work::Read(step) => self.begin_pop3(step, actions),
-            Work::Pause | Work::Idle => actions.timer_ns = Some(PAUSE_NS),
-        }
-        actions.send = !self.out.is_empty();
+        dialogue!(self, dialogue => dialogue.begin(actions), idle => actions.timer_ns = Some(PAUSE_NS));
+        actions.send = !self.talk.out.is_empty();
     }
 
     fn advance(&mut self, event: Event<'_>, actions: &mut Actions) -> Progress {
         match event {
-            Event::Received(bytes) => self.received(bytes, actions),
-            Event::Connected => match self.work {
-                Work::Send(send::Step::Secure) => self.done(Work::Send(send::Step::Hello), 220),
-                Work::Read(read::Step::Secure) => {
-                    let next = self.login_step();
-                    self.done(Work::Read(next), 0)
+            Event::Received(bytes) => {
+                self.talk.bytes_in += bytes.len() as u64;
+                if matches!(self.work, Work::Idle | Work::Pause) {
+                    // Nobody asked.
+                    actions.close = true;
+                    self.work = Work::Idle;
                 }
-                // The banner is still to come.
-                _ => Progress::Pending,
-            },
+                self.heard(Some(bytes), actions)
+            }
+            Event::Connected => self.heard(None, actions),
             Event::Closed => {
                 if self.work == Work::Idle {
                     return Progress::Pending;
@@ -235,13 +180,16 @@ impl Session for MailSession {
                 actions.close = true;
                 Progress::Done(self.break_off(ErrorClass::ClosedEarly))
             }
-            Event::Timer if self.work == Work::Pause => self.done(Work::Idle, 0),
+            Event::Timer if self.work == Work::Pause => {
+                self.work = Work::Idle;
+                self.talk.done(0)
+            }
             Event::Timer | Event::Sent | Event::Discarded(_) => Progress::Pending,
         }
     }
 
     fn outgoing(&self) -> &[u8] {
-        &self.out
+        &self.talk.out
     }
 
     fn fail(&mut self, error: ErrorClass) -> Outcome {
@@ -250,67 +198,65 @@ impl Session for MailSession {
 
     fn finished(&mut self, outcome: &Outcome, stamps: &Stamps) {
         let time_ns = stamps.end_ns - stamps.start_ns;
-        if self.stage == Stage::Measure {
-            let total = if self.operation.sends() { &mut self.send_ns } else { &mut self.read_ns };
+        let operation = self.talk.operation;
+        if self.thread.stage == Stage::Measure {
+            let total = if operation.sends() { &mut self.send_ns } else { &mut self.read_ns };
             *total += time_ns;
-            self.times_ns[self.operation as usize] += time_ns;
-            self.visits.add(self.operation, outcome.error.is_none(), self.work == Work::Idle, stamps);
+            self.times_ns[operation as usize] += time_ns;
+            self.visits.add(operation, outcome.error.is_none(), self.work == Work::Idle, stamps);
             if self.timeline.in_window(stamps.end_ns) {
-                self.response.add(self.operation, outcome.error, time_ns);
+                self.thread.response.add(operation, outcome.error, time_ns);
             }
         }
-        if self.operation.connects()
+        if operation.connects()
             && let Some(connect_ns) = stamps.connect_ns
         {
-            let refusals = if self.stage == Stage::Prepare { &mut self.preparing } else { &mut self.measured };
-            refusals.connected(connect_ns);
+            self.thread.refusals().connected(connect_ns);
         }
+        // Of several recipients some may have been taken: what was sent has its moment whatever the outcome.
+        self.sender.stamp(stamps.end_ns);
         if outcome.error.is_none() {
-            match self.operation {
-                Operation::SmtpBody => self.sender.stamp(stamps.end_ns),
-                operation => self.reader.stamp(operation, stamps),
-            }
-        } else if self.operation == Operation::SmtpBody {
-            // Of several recipients some may have been taken.
-            self.sender.stamp(stamps.end_ns);
+            self.reader.stamp(stamps);
         }
     }
 
     fn enter(&mut self, stage: Stage, timeline: &Timeline) {
-        self.stage = stage;
-        self.disconnected();
+        self.thread.stage = stage;
+        self.work = Work::Idle;
         if stage == Stage::Measure {
             self.timeline = *timeline;
         }
         if stage == Stage::Drain {
-            let plan = Arc::clone(&self.plan);
-            self.reader.expect(|mailbox| plan.books.outstanding(mailbox));
+            let books = &self.thread.plan.books;
+            self.reader.expect(|mailbox| books.outstanding(mailbox));
         }
     }
 
     fn leave(&mut self, stage: Stage) {
         // The stage's end cuts what is going on; a message without its final reply is in doubt.
-        if let Work::Send(step) = self.work {
-            self.smtp_cut(step);
-        }
-        self.disconnected();
-        if stage == Stage::Prepare && self.fatal.is_none() && self.next_to_clean() {
-            let what = if self.plan.initialise == Initialise::Look { "looked at" } else { "emptied" };
-            self.give_up(&format!("its mailboxes could not be {what} in the time allowed for initialisation"));
-        }
-        if stage == Stage::Measure {
-            self.response.close();
-        }
-        if stage == Stage::Drain {
-            self.reader.stop_looking();
-        }
-        if stage == Stage::Measure && self.plan.keeps_books() {
-            let accepted = self.sender.accepted_copies();
-            self.plan.books.deposit(accepted, self.reader.seen_copies());
+        dialogue!(self, dialogue => dialogue.cut(), idle => ());
+        self.work = Work::Idle;
+        match stage {
+            Stage::Prepare => {
+                if self.thread.fatal.is_none() && self.reader.turn_to_clean() {
+                    let looked = self.thread.plan.initialise == Initialise::Look;
+                    let what = if looked { "looked at" } else { "emptied" };
+                    self.thread
+                        .give_up(&format!("its mailboxes could not be {what} in the time allowed for initialisation"));
+                }
+            }
+            Stage::Measure => {
+                self.thread.response.close();
+                let plan = &self.thread.plan;
+                if plan.keeps_books() {
+                    plan.books.deposit(self.sender.accepted_copies(), self.reader.seen_copies());
+                }
+            }
+            Stage::Drain => self.reader.stop_looking(),
         }
     }
 
     fn fatal(&self) -> Option<String> {
-        self.fatal.clone()
+        self.thread.fatal.clone()
     }
 }

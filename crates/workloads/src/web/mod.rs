@@ -6,9 +6,81 @@ mod plan;
 mod session;
 mod spec;
 
-pub use plan::WebWorkload;
+use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TlsSettings, Workload};
+use plan::WebPlan;
 pub use session::WebSession;
 pub use spec::{ClassSpec, RequestSpec, WebSpec};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
 mod tests;
+
+/// How long connections are listened to after the last reply: a server that answers twice is then heard doing it, s.
+const LISTEN_S: f64 = 0.05;
+
+/// The workload `web`.
+#[derive(Debug, Clone)]
+pub struct WebWorkload {
+    plan: Arc<WebPlan>,
+    names: Vec<String>,
+    endpoint: Endpoint,
+}
+
+impl WebWorkload {
+    /// Reads the workload part of a trial specification.
+    pub fn from_json(value: &serde_json::Value) -> Result<Self, SpecError> {
+        let spec: WebSpec = serde::Deserialize::deserialize(value)?;
+        Self::new(&spec)
+    }
+
+    /// Checks the specification and prepares its requests.
+    pub fn new(spec: &WebSpec) -> Result<Self, SpecError> {
+        let plan = Arc::new(WebPlan::new(spec)?);
+        let name_end = spec.host.rfind(':').filter(|at| !spec.host[*at..].contains(']')).unwrap_or(spec.host.len());
+        let defaults = || TlsSettings { verify: true, ca_file: None, resumption: true };
+        let tls = (spec.scheme == "https").then(|| spec.tls.clone().unwrap_or_else(defaults));
+        let endpoint = Endpoint {
+            addresses: spec.addresses.clone(),
+            unix: spec.unix.clone(),
+            server_name: spec.host[..name_end].trim_matches(['[', ']']).to_owned(),
+            tls_on_connect: tls.is_some(),
+            tls,
+            source_addresses: spec.source_addresses.clone(),
+            receive_buffer_bytes: spec.receive_buffer_bytes,
+            close_with_reset: spec.close_with_reset,
+        };
+        let names = spec.classes.iter().map(|class| class.name.clone()).collect();
+        Ok(Self { plan, names, endpoint })
+    }
+}
+
+impl Workload for WebWorkload {
+    type Session = WebSession;
+
+    fn operations(&self) -> Vec<String> {
+        self.names.clone()
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        vec![self.endpoint.clone()]
+    }
+
+    fn stages(&self) -> Stages {
+        Stages { listen_s: LISTEN_S, ..Stages::default() }
+    }
+
+    fn session(&self, identity: Identity) -> WebSession {
+        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
+        WebSession::new(Arc::clone(&self.plan), rng)
+    }
+
+    fn figures<'a>(&self, _: impl Iterator<Item = &'a WebSession>) -> serde_json::Value {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        serde_json::json!({
+            "bodies_hashed": count(&self.plan.hashed),
+            "stale_connections": count(&self.plan.stale_connections),
+            "unsolicited": count(&self.plan.unsolicited),
+        })
+    }
+}

@@ -1,11 +1,9 @@
 //! From the specification to prepared requests: everything the loop needs, computed once.
 
-use super::session::WebSession;
 use super::spec::{ClassSpec, RequestSpec, WebSpec};
-use crate::deck::deck;
-use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TlsSettings, Workload};
+use crate::deck::Deck;
+use bakeoff_engine::SpecError;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A request ready to be written and the reply it must have.
@@ -32,7 +30,7 @@ pub(crate) struct WebPlan {
     pub requests: Vec<Prepared>,
     pub classes: Vec<Class>,
     /// Class numbers in proportion to the weights.
-    pub deck: Vec<u16>,
+    pub deck: Deck,
     pub keep_alive: bool,
     pub requests_per_connection: u32,
     pub check_every: u32,
@@ -53,35 +51,19 @@ impl WebPlan {
     }
 }
 
-/// The workload `web`.
-#[derive(Debug, Clone)]
-pub struct WebWorkload {
-    plan: Arc<WebPlan>,
-    names: Vec<String>,
-    endpoint: Endpoint,
-}
-
 /// Upper limits of a specification.
 const CLASSES_MAX: usize = 1_000;
 const REQUESTS_MAX: usize = 1_000_000;
-/// How long connections are listened to after the last reply: a server that answers twice is then heard doing it, s.
-const LISTEN_S: f64 = 0.05;
 
-impl WebWorkload {
-    /// Reads the workload part of a trial specification.
-    pub fn from_json(value: &serde_json::Value) -> Result<Self, SpecError> {
-        let spec: WebSpec = serde::Deserialize::deserialize(value)?;
-        Self::new(&spec)
-    }
-
+impl WebPlan {
     /// Checks the specification and prepares its requests.
     pub fn new(spec: &WebSpec) -> Result<Self, SpecError> {
-        let (http11, tls) = check(spec)?;
-        let mut plan = WebPlan {
+        let http11 = check(spec)?;
+        let mut plan = Self {
             wire: Vec::new(),
             requests: Vec::new(),
             classes: Vec::new(),
-            deck: deck(&spec.classes.iter().map(|class| class.weight).collect::<Vec<_>>())?,
+            deck: Deck::new(spec.classes.iter().map(|class| class.weight))?,
             keep_alive: spec.keep_alive,
             requests_per_connection: spec.requests_per_connection.unwrap_or(u32::MAX),
             check_every: spec.check_every,
@@ -94,23 +76,9 @@ impl WebWorkload {
         for (number, class) in spec.classes.iter().enumerate() {
             plan.add_class(number as u16, class, http11, &tail)?;
         }
-        let name_end = spec.host.rfind(':').filter(|at| !spec.host[*at..].contains(']')).unwrap_or(spec.host.len());
-        let endpoint = Endpoint {
-            addresses: spec.addresses.clone(),
-            unix: spec.unix.clone(),
-            server_name: spec.host[..name_end].trim_matches(['[', ']']).to_owned(),
-            tls_on_connect: tls.is_some(),
-            tls,
-            source_addresses: spec.source_addresses.clone(),
-            receive_buffer_bytes: spec.receive_buffer_bytes,
-            close_with_reset: spec.close_with_reset,
-        };
-        let names = spec.classes.iter().map(|class| class.name.clone()).collect();
-        Ok(Self { plan: Arc::new(plan), names, endpoint })
+        Ok(plan)
     }
-}
 
-impl WebPlan {
     fn add_class(&mut self, number: u16, class: &ClassSpec, http11: bool, tail: &str) -> Result<(), SpecError> {
         if class.requests.is_empty() {
             return Err(format!("class `{}` has no requests", class.name).into());
@@ -153,48 +121,16 @@ impl WebPlan {
     }
 }
 
-impl Workload for WebWorkload {
-    type Session = WebSession;
-
-    fn operations(&self) -> Vec<String> {
-        self.names.clone()
-    }
-
-    fn endpoints(&self) -> Vec<Endpoint> {
-        vec![self.endpoint.clone()]
-    }
-
-    fn stages(&self) -> Stages {
-        Stages { listen_s: LISTEN_S, ..Stages::default() }
-    }
-
-    fn session(&self, identity: Identity) -> WebSession {
-        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
-        WebSession::new(Arc::clone(&self.plan), rng)
-    }
-
-    fn figures<'a>(&self, _: impl Iterator<Item = &'a WebSession>) -> serde_json::Value {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        serde_json::json!({
-            "bodies_hashed": count(&self.plan.hashed),
-            "stale_connections": count(&self.plan.stale_connections),
-            "unsolicited": count(&self.plan.unsolicited),
-        })
-    }
-}
-
-/// Checks what does not depend on single requests; returns whether it is HTTP/1.1, and the TLS settings.
-fn check(spec: &WebSpec) -> Result<(bool, Option<TlsSettings>), SpecError> {
+/// Checks what does not depend on single requests; whether it is HTTP/1.1.
+fn check(spec: &WebSpec) -> Result<bool, SpecError> {
     let http11 = match spec.http.as_str() {
         "1.1" => true,
         "1.0" => false,
         other => return Err(format!("http must be 1.0 or 1.1, not `{other}`").into()),
     };
-    let tls = match spec.scheme.as_str() {
-        "http" => None,
-        "https" => Some(spec.tls.clone().unwrap_or(TlsSettings { verify: true, ca_file: None, resumption: true })),
-        other => return Err(format!("scheme must be http or https, not `{other}`").into()),
-    };
+    if !matches!(spec.scheme.as_str(), "http" | "https") {
+        return Err(format!("scheme must be http or https, not `{}`", spec.scheme).into());
+    }
     if spec.addresses.is_empty() && spec.unix.is_none() {
         return Err("the contender has neither an address nor a Unix socket".to_owned().into());
     }
@@ -204,7 +140,7 @@ fn check(spec: &WebSpec) -> Result<(bool, Option<TlsSettings>), SpecError> {
     if spec.receive_buffer_bytes.is_some_and(|bytes| !(256..=16 << 20).contains(&bytes)) {
         return Err("the receive buffer must have 256 B to 16 MiB".to_owned().into());
     }
-    Ok((http11, tls))
+    Ok(http11)
 }
 
 fn header_tail(spec: &WebSpec, http11: bool) -> Result<String, SpecError> {

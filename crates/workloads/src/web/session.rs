@@ -3,6 +3,7 @@
 use super::body::Chunked;
 use super::head::{self, Framing, Head};
 use super::plan::WebPlan;
+use crate::deck::Deck;
 use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -28,8 +29,7 @@ const IDLE_TIME_OUT: &[u8] = b" 408 ";
 pub struct WebSession {
     plan: Arc<WebPlan>,
     rng: Rng,
-    deck: Vec<u16>,
-    dealt: usize,
+    deck: Deck,
     fetches: u32,
     request: usize,
     connected: bool,
@@ -45,10 +45,8 @@ pub struct WebSession {
 
 impl WebSession {
     pub(crate) fn new(plan: Arc<WebPlan>, rng: Rng) -> Self {
-        let deck = plan.deck.clone();
         Self {
-            dealt: deck.len(),
-            deck,
+            deck: plan.deck.clone(),
             plan,
             rng,
             fetches: 0,
@@ -65,15 +63,10 @@ impl WebSession {
         }
     }
 
-    /// Deals the next class, shuffling when the deck is used up, and picks one of its requests.
+    /// Deals the next class and picks one of its requests.
     #[inline]
     fn choose(&mut self) -> usize {
-        if self.dealt == self.deck.len() {
-            self.rng.shuffle(&mut self.deck);
-            self.dealt = 0;
-        }
-        let class = &self.plan.classes[usize::from(self.deck[self.dealt])];
-        self.dealt += 1;
+        let class = &self.plan.classes[usize::from(self.deck.deal(&mut self.rng))];
         let choices = class.requests.len();
         class.requests.start + if choices == 1 { 0 } else { self.rng.below(choices as u64) as usize }
     }

@@ -1,21 +1,13 @@
-//! The null server: a bare epoll loop that answers every request head with one prebuilt reply.
-//!
-//! It is there to be faster than any client, so it parses nothing: a request ends at an empty line. Bodies of requests
-//! are not understood. Clients are trusted to be well-behaved: there are no time-outs.
+//! One worker of the null server.
 
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::clock::now_ns;
-use crate::counts::Totals;
-use crate::listen::{Listener, is_shortage, pin_thread};
-use crate::spec::NullSpec;
-use crate::{Running, ServeError};
+use crate::listen::{Listener, is_shortage};
 
 const EVENTS: usize = 512;
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -24,131 +16,15 @@ const REQUEST_END: &[u8; 4] = b"\r\n\r\n";
 /// One worker's figures. Only the worker writes; plain loads and stores are enough.
 #[derive(Default)]
 #[repr(align(128))]
-struct Tally {
-    connections: AtomicU64,
-    closed: AtomicU64,
-    replies: AtomicU64,
-    bytes: AtomicU64,
+pub struct Tally {
+    pub connections: AtomicU64,
+    pub closed: AtomicU64,
+    pub replies: AtomicU64,
+    pub bytes: AtomicU64,
 }
 
 fn bump(figure: &AtomicU64, by: u64) {
     figure.store(figure.load(Relaxed) + by, Relaxed);
-}
-
-struct NullServer {
-    address: String,
-    body_bytes: u64,
-    started_ns: u64,
-    tallies: Vec<Arc<Tally>>,
-    threads: Vec<JoinHandle<()>>,
-    /// Closing it wakes and ends the workers.
-    stop: Option<UnixStream>,
-}
-
-/// Binds and starts the workers; all accept from the same socket.
-pub fn start(spec: &NullSpec) -> Result<impl Running + use<>, ServeError> {
-    let place = spec.place();
-    let listener = Listener::bind(&place)?;
-    let address = listener.address.clone();
-    if spec.close {
-        accept_with_data(&listener);
-    }
-    let listener = Arc::new(listener);
-    let reply: Arc<[u8]> = reply(spec.page_bytes, spec.close).into();
-    let failed = |e: io::Error| ServeError::Start(format!("cannot start the null server: {e}"));
-    let (stop, stopped) = UnixStream::pair().map_err(failed)?;
-    let (body_bytes, started_ns) = (spec.page_bytes as u64, now_ns());
-    let mut server =
-        NullServer { address, body_bytes, started_ns, tallies: Vec::new(), threads: Vec::new(), stop: Some(stop) };
-    let (report, reports) = std::sync::mpsc::channel();
-    for number in 0..spec.threads {
-        let tally = Arc::new(Tally::default());
-        let stopped = stopped.try_clone().map_err(failed)?;
-        let mut worker =
-            Worker::new(Arc::clone(&listener), stopped, Arc::clone(&reply), spec.close, Arc::clone(&tally))
-                .map_err(failed)?;
-        let (cores, report) = (spec.pin.clone(), report.clone());
-        let work = move || {
-            let pinned = pin_thread(cores.as_deref(), number);
-            let good = pinned.is_ok();
-            // The receiver is gone if another worker failed first.
-            let _ = report.send(pinned);
-            if good {
-                worker.run();
-            }
-        };
-        let thread = std::thread::Builder::new().name(format!("target-null-{number}")).spawn(work).map_err(failed)?;
-        server.tallies.push(tally);
-        server.threads.push(thread);
-    }
-    for pinned in reports.iter().take(spec.threads) {
-        pinned.map_err(ServeError::Start)?;
-    }
-    Ok(server)
-}
-
-/// In close mode the kernel hands a connection over together with its request, which saves a wake-up.
-fn accept_with_data(listener: &Listener) {
-    let seconds: libc::c_int = 1;
-    // SAFETY: a live socket and a pointer to an int of the size given. Refused on unix sockets, which is harmless.
-    unsafe {
-        libc::setsockopt(
-            listener.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_DEFER_ACCEPT,
-            (&raw const seconds).cast(),
-            size_of::<libc::c_int>() as libc::socklen_t,
-        )
-    };
-}
-
-fn reply(body_bytes: usize, close: bool) -> Vec<u8> {
-    let connection = if close { "close" } else { "keep-alive" };
-    let mut reply = format!(
-        "HTTP/1.1 200 OK\r\nServer: bakeoff-null\r\nContent-Type: text/plain\r\nContent-Length: {body_bytes}\r\n\
-         Connection: {connection}\r\n\r\n"
-    )
-    .into_bytes();
-    reply.resize(reply.len() + body_bytes, b'x');
-    reply
-}
-
-impl Running for NullServer {
-    fn address(&self) -> String {
-        self.address.clone()
-    }
-
-    fn counts(&self) -> serde_json::Value {
-        let mut sum = Totals::default();
-        let mut replies = 0;
-        for tally in &self.tallies {
-            let connections = tally.connections.load(Relaxed) as i64;
-            sum.connections += connections;
-            sum.open += connections - tally.closed.load(Relaxed) as i64;
-            sum.bytes += tally.bytes.load(Relaxed);
-            replies += tally.replies.load(Relaxed);
-        }
-        sum.requests = replies;
-        sum.body_bytes = replies * self.body_bytes;
-        if replies > 0 {
-            sum.replies.insert(200, replies);
-        }
-        sum.to_json("null", &self.address, now_ns() - self.started_ns)
-    }
-
-    fn stop(&mut self) {
-        self.stop = None;
-        for thread in self.threads.drain(..) {
-            // A worker that panicked has ended too.
-            let _ = thread.join();
-        }
-    }
-}
-
-impl Drop for NullServer {
-    fn drop(&mut self) {
-        self.stop();
-    }
 }
 
 /// What is remembered of an open connection, at the index of its descriptor.
@@ -161,7 +37,7 @@ struct Slot {
     open: bool,
 }
 
-struct Worker {
+pub struct Worker {
     epoll: OwnedFd,
     listener: Arc<Listener>,
     stopped: UnixStream,
@@ -173,7 +49,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn new(
+    pub fn new(
         listener: Arc<Listener>,
         stopped: UnixStream,
         reply: Arc<[u8]>,
@@ -202,7 +78,7 @@ impl Worker {
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
-    fn run(&mut self) {
+    pub fn run(&mut self) {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
         let (door, stopped) = (self.listener.as_raw_fd(), self.stopped.as_raw_fd());
         loop {

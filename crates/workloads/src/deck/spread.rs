@@ -1,19 +1,20 @@
-//! Sizes and numbers of recipients, dealt from decks: every contender gets the same cards in the same order.
+//! A deck in an order that is fixed: every contender gets the same cards in the same order.
 
+use super::counts;
 use bakeoff_engine::Rng;
 
-/// Largest deck; a table whose weights need more is rounded to it.
-const CARDS_MAX: u32 = 10_000;
+/// Sizes that a deck may have; a table whose weights need more is rounded to the last.
+const SIZES: [u32; 18] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 25, 50, 96, 100, 200, 500, 1_000, 10_000];
 
 /// Cards in proportion to a table's weights, spread so that any stretch of the deck has nearly the same shares.
 ///
 /// One large message in a thousand carries most of the bytes of a mix: dealt blindly, it would decide a short trial.
 #[derive(Debug, Clone)]
-pub(crate) struct Deck {
+pub(crate) struct Spread {
     cards: Vec<u32>,
 }
 
-impl Deck {
+impl Spread {
     /// From values with weights. The order depends on `seed` alone.
     pub fn new(table: &[(u32, f64)], seed: u64) -> Result<Self, String> {
         let total: f64 = table.iter().map(|(_, weight)| weight).sum();
@@ -23,10 +24,10 @@ impl Deck {
         {
             return Err("a table needs weights of at least 0 that are not all 0".to_owned());
         }
-        let counts = counts(table, total);
+        let weights: Vec<f64> = table.iter().map(|(_, weight)| *weight).collect();
         let mut rng = Rng::for_thread(seed ^ 0xDEC4, 0, 0);
         let mut placed: Vec<(f64, u32)> = Vec::new();
-        for ((value, _), count) in table.iter().zip(counts) {
+        for ((value, _), count) in table.iter().zip(counts(&weights, SIZES)) {
             let phase = rng.unit();
             placed.extend((0..count).map(|card| {
                 let jitter = 0.5 * rng.unit();
@@ -46,16 +47,6 @@ impl Deck {
     pub fn first(&self, player: u64, players: u64) -> u64 {
         (u128::from(player) * self.cards.len() as u128 / u128::from(players.max(1))) as u64
     }
-}
-
-/// The smallest numbers of cards that keep the weights exact, else rounded ones.
-fn counts(table: &[(u32, f64)], total: f64) -> Vec<u32> {
-    let shares = |size: u32| table.iter().map(move |(_, weight)| weight / total * f64::from(size));
-    let exact = [1, 2, 3, 4, 5, 6, 8, 10, 12, 20, 25, 50, 96, 100, 200, 500, 1_000, CARDS_MAX]
-        .into_iter()
-        .find(|&size| shares(size).all(|share| (share - share.round()).abs() < 1e-6));
-    let least = |share: f64| if share > 0.0 { (share.round() as u32).max(1) } else { 0 };
-    shares(exact.unwrap_or(CARDS_MAX)).map(least).collect()
 }
 
 #[cfg(test)]
@@ -84,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_deck_has_exactly_the_shares_of_its_table() {
-        let deck = Deck::new(ISP_2001, 1).unwrap();
+        let deck = Spread::new(ISP_2001, 1).unwrap();
         let counts = shares(&deck.cards);
         assert_eq!(deck.cards.len(), 10_000);
         assert_eq!((counts[&2], counts[&2675], counts[&100]), (3_071, 18, 979));
@@ -92,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_stretch_has_nearly_the_same_bytes() {
-        let deck = Deck::new(ISP_2001, 7).unwrap();
+        let deck = Spread::new(ISP_2001, 7).unwrap();
         for stretch in deck.cards.chunks(1_000) {
             let counts = shares(stretch);
             assert!((1..=3).contains(&counts[&2675]), "{counts:?}");
@@ -102,11 +93,13 @@ mod tests {
 
     #[test]
     fn the_order_is_the_seeds() {
-        let deal = |seed| Deck::new(ISP_2001, seed).unwrap().cards;
+        let deal = |seed| Spread::new(ISP_2001, seed).unwrap().cards;
         assert_eq!(deal(1), deal(1));
         assert_ne!(deal(1), deal(2));
         assert!(
-            Deck::new(&[(1, 0.0)], 1).is_err() && Deck::new(&[], 1).is_err() && Deck::new(&[(1, f64::NAN)], 1).is_err()
+            Spread::new(&[(1, 0.0)], 1).is_err()
+                && Spread::new(&[], 1).is_err()
+                && Spread::new(&[(1, f64::NAN)], 1).is_err()
         );
     }
 }

@@ -1,5 +1,6 @@
 //! SMTP replies from bytes that arrive in any portions.
 
+use crate::mail::ledger::Sent;
 use bakeoff_engine::ErrorClass;
 use memchr::memchr;
 use smtp_proto::Error;
@@ -14,6 +15,23 @@ pub(crate) struct Reply {
     pub code: u16,
     /// Its lines, separated by `\n`; empty for a plain success, whose text nobody reads.
     pub text: String,
+}
+
+impl Reply {
+    /// The outcome that it means when it refuses.
+    pub fn refused(&self) -> Sent {
+        if self.code < 500 { Sent::Temporary } else { Sent::Permanent }
+    }
+
+    /// 4xx is an honest answer: not now. 5xx to what a server was set up to take is a wrong one.
+    pub fn class(&self) -> ErrorClass {
+        if (400..500).contains(&self.code) { ErrorClass::PutOff } else { ErrorClass::WrongStatus }
+    }
+
+    /// As the server gave it, when its text was kept.
+    pub fn quoted(&self) -> String {
+        format!("{} {}", self.code, self.text.lines().next().unwrap_or_default())
+    }
 }
 
 /// Reads replies one after the other.
@@ -101,21 +119,21 @@ pub(crate) struct Capabilities {
 
 impl Capabilities {
     pub fn from_ehlo(text: &str) -> Self {
-        let mut found = Self::default();
+        let mut offered = Self::default();
         for line in text.lines().skip(1) {
             let mut words = line.split_ascii_whitespace();
             let keyword = words.next().unwrap_or_default();
             if keyword.eq_ignore_ascii_case("PIPELINING") {
-                found.pipelining = true;
+                offered.pipelining = true;
             } else if keyword.eq_ignore_ascii_case("STARTTLS") {
-                found.starttls = true;
+                offered.starttls = true;
             } else if keyword.eq_ignore_ascii_case("SIZE") {
-                found.size = true;
+                offered.size = true;
             } else if keyword.eq_ignore_ascii_case("AUTH") {
-                found.auth_plain = words.any(|word| word.eq_ignore_ascii_case("PLAIN"));
+                offered.auth_plain = words.any(|word| word.eq_ignore_ascii_case("PLAIN"));
             }
         }
-        found
+        offered
     }
 }
 
@@ -125,15 +143,15 @@ mod tests {
 
     fn all(portions: &[&[u8]], wants_text: bool) -> Vec<Reply> {
         let mut replies = Replies::default();
-        let mut found = Vec::new();
+        let mut read = Vec::new();
         for portion in portions {
             let mut rest = *portion;
             while let Some(reply) = replies.next(&mut rest, wants_text).unwrap() {
-                found.push(reply);
+                read.push(reply);
             }
             assert!(rest.is_empty());
         }
-        found
+        read
     }
 
     #[test]
@@ -164,7 +182,7 @@ mod tests {
         let mut rest =
             &b"250-mx.test hi\r\n250-pipelining\r\n250-SIZE 1000\r\n250-AUTH LOGIN PLAIN\r\n250 8BITMIME\r\n"[..];
         let reply = Replies::default().next(&mut rest, true).unwrap().unwrap();
-        let found = Capabilities::from_ehlo(&reply.text);
-        assert_eq!(found, Capabilities { pipelining: true, starttls: false, size: true, auth_plain: true });
+        let offered = Capabilities::from_ehlo(&reply.text);
+        assert_eq!(offered, Capabilities { pipelining: true, starttls: false, size: true, auth_plain: true });
     }
 }
