@@ -4,6 +4,7 @@ import os
 import socket
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import psutil
 
@@ -16,6 +17,10 @@ MEMORY = {"tmpfs", "ramfs", "devtmpfs", "hugetlbfs"}
 COUNTED = {"nfs", "nfs4"}
 
 
+# Where the bytes of a folder come from, which decides what proves a cached read.
+Carrier = Literal["disk", "mount", "wire", "memory", "unknown"]
+
+
 @dataclass(frozen=True)
 class Mount:
     """The mount that holds a folder. `carrier` is disk, mount, wire, memory or unknown: where its bytes come
@@ -26,7 +31,7 @@ class Mount:
     type: str
     source: str
     options: str
-    carrier: str
+    carrier: Carrier
 
     @property
     def server(self) -> str | None:
@@ -75,7 +80,7 @@ def _holds(point: str, path: str) -> bool:
     return point == "/" or path == point or path.startswith(point + "/")
 
 
-def carrier_of(kind: str, source: str) -> str:
+def carrier_of(kind: str, source: str) -> Carrier:
     """Where the bytes of a file system of this type come from."""
     if kind in MEMORY:
         return "memory"

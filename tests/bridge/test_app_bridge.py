@@ -7,8 +7,8 @@ from contextlib import closing
 import pytest
 
 from bakeoff.errors import TargetError
+from bakeoff.kinds.app.hello import greet
 from bakeoff.kinds.app.plan import parse_app_address
-from bakeoff.run.app_hello import greet
 from tests.conftest import Target, app_workload, run_trial
 
 MakeTarget = Callable[..., Target]

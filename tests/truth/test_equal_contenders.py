@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.agents.spec import TrialSpec, WebWorkload
+from bakeoff.agents.spec import TrialSpec
 from bakeoff.compare import compare_run
+from bakeoff.kinds.web.spec import WebWorkload
 from bakeoff.run.driver import start_run
 from bakeoff.store.read import read_run
 from tests.control import most_by_chance

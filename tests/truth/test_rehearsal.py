@@ -10,12 +10,12 @@ from bakeoff.errors import TargetError
 from bakeoff.run.rehearsal import rehearse
 from bakeoff.run.specs import trial_spec
 from tests.conftest import Target
-from tests.unit.run.fake import plan_for
+from tests.unit.run.fake import WEB, plan_for
 
 
 def rehearsed(server: Target, certificate: Path) -> None:
     plan = plan_for(f"https://{server.address}/", suite="web-url", ca_file=str(certificate))
-    specs = {"a": trial_spec(plan, plan.contenders[0], [server.address], None)}
+    specs = {"a": trial_spec(WEB.check(plan), plan.contenders[0], [server.address])}
     rehearse(plan, specs, LocalAgent())
 
 

@@ -13,6 +13,7 @@ import pytest
 from bakeoff.agents.result import TrialResult
 from bakeoff.run.judge import judge
 from tests.conftest import Target, web_workload
+from tests.unit.run.fake import WEB
 
 TRIAL = """
 import json, sys
@@ -62,7 +63,7 @@ def test_a_stop_within_a_trial_voids_it(target: Callable[..., Target], tmp_path:
     disturbances = result.generator.disturbances
     assert disturbances is not None
     assert max(stop.window_s for stop in disturbances.stops) >= 0.5
-    state, reason = judge(result, 0.05)
+    state, reason = judge(result, 0.05, WEB)
     assert state == "voided" and "did not run for" in reason, (state, reason)
 
 
@@ -70,7 +71,7 @@ def test_a_stop_over_the_end_of_a_trial_voids_it_and_blames_nobody(target: Calla
     result = stopped(web_workload(target().address), 1.0, 2.0, length_s=2.5, reply_timeout_s=0.5)
     assert result.errors == {}, "the replies had come: they were only not read"
     assert result.unfinished.oldest_s == 0.0
-    state, reason = judge(result, 0.05)
+    state, reason = judge(result, 0.05, WEB)
     assert state == "voided" and "did not run for" in reason, (state, reason)
 
 

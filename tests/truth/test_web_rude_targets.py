@@ -7,6 +7,7 @@ import pytest
 from bakeoff.agents.result import TrialResult
 from bakeoff.run.judge import judge
 from tests.conftest import Target, run_trial, web_workload
+from tests.unit.run.fake import WEB
 
 MakeTarget = Callable[..., Target]
 
@@ -21,7 +22,7 @@ def test_every_request_that_a_kept_connection_leaves_unanswered_is_an_error(
     name = "reset_before_first_byte" if with_reset else "closed_early"
     assert result["errors"] == {name: server.counts()["unanswered"]} == {name: 200}
     assert (result["operations"], result["workload"]["stale_connections"]) == (800, 0)
-    assert judge(TrialResult.model_validate(result), 0.05)[0] == "failed"
+    assert judge(TrialResult.model_validate(result), 0.05, WEB)[0] == "failed"
 
 
 @pytest.mark.parametrize("keep_alive", [True, False])
@@ -60,7 +61,7 @@ def test_one_reply_that_nobody_asked_for_is_heard_and_fails_the_trial(target: Ma
     result = run_trial(web_workload(server.address), max_operations=50, think_s=think_s)
     assert server.counts()["unsolicited"] == 1
     found = TrialResult.model_validate(result)
-    assert judge(found, 0.05) == (
+    assert judge(found, 0.05, WEB) == (
         "failed",
         "1 reply came that no request had asked for: any figure may count one as an answer",
     )

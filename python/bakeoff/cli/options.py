@@ -7,24 +7,22 @@ wording, for plan files and flags alike.
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any
 
 import typer
 from pydantic.fields import FieldInfo
 
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part
-from bakeoff.plan.kind import setting_owners
+from bakeoff.plan.fields import Metavar, extra_of
+from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.load import (
     PlanInput,
     PlanSection,
     parse_contenders,
     read_plan_file,
-    resolve_plan,
     with_flags,
 )
-from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import load_suite, suite_names
 
 WHAT = "PLAN.toml, or a suite followed by NAME=ADDRESS for each contender; `bakeoff suites` lists the suites."
@@ -96,7 +94,10 @@ def _setting_parameters() -> Iterator[inspect.Parameter]:
                 seen.add(flag)
                 owners = setting_owners()[flag]
                 panel = COMMON_PANEL if len(owners) == len(KINDS) else f"Settings of {_listed(owners)}"
-                yield _field_parameter(f"setting_{flag}", flag, field, panel)
+                if flag in plan_table():
+                    yield _field_parameter(f"plan_{flag}", flag, field, "Plan")
+                else:
+                    yield _field_parameter(f"setting_{flag}", flag, field, panel)
 
 
 def _listed(kinds: Sequence[str]) -> str:
@@ -104,7 +105,7 @@ def _listed(kinds: Sequence[str]) -> str:
 
 
 def _field_parameter(parameter: str, name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    extra = extra_of(field)
     flag, text = "--" + str(extra.get("flag", name.replace("_", "-"))), field.description
     if field.annotation is bool:
         off = extra.get("off", f"no-{name.replace('_', '-')}")
@@ -113,65 +114,16 @@ def _field_parameter(parameter: str, name: str, field: FieldInfo, panel: str) ->
         )
     kind = list[str] if extra.get("repeat") else str
     flags = [flag, *([f"--{extra['synonym']}"] if "synonym" in extra else [])]
-    option = typer.Option(*flags, metavar=metavar(name, field), help=text, rich_help_panel=panel)
+    option = typer.Option(*flags, metavar=metavar(field), help=text, rich_help_panel=panel)
     return _parameter(parameter, kind | None, option, None)
 
 
-def metavar(name: str, field: FieldInfo) -> str:
-    """What stands for the value in help texts."""
-    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    if extra.get("path"):
-        return "PATH"
-    by_name = {
-        "delta": "PERCENT",
-        "error_limit": "PERCENT",
-        "dynamic_share": "PERCENT",
-        "weights": "CLASS=SHARE,...|FILE",
-        "working_set": "PERCENT",
-        "receive_buffer": "SIZE",
-        "upload": "SIZE",
-        "download": "SIZE",
-        "record": "SIZE",
-        "think_distribution": "fixed|exponential",
-        "size": "SIZE",
-        "http": "VERSION",
-        "headers": "HEADER",
-        "dynamic_url": "PATH",
-        "source_addresses": "ADDRESS,...",
-        "link_speed": "SPEED",
-        "server_memory": "SIZE",
-        "turn_bytes": "SIZE",
-        "regions": "NAME=LIMITS",
-        "file_sizes": "SIZE,...",
-        "record_sizes": "SIZE,...",
-        "tests": "TEST,...",
-        "sending_share": "PERCENT",
-        "mixed_read": "PERCENT",
-        "mixed_random": "PERCENT",
-        "region": "SIZE",
-        "workspace": "SIZE",
-        "block_sizes": "SIZE,...",
-        "patterns": "PATTERN,...",
-        "access": "NAME,...",
-        "sizes": "SIZE=WEIGHT,...",
-        "recipients": "N=WEIGHT,...",
-    }
-    if name in by_name:
-        return by_name[name]
-    types = set(_leaves(field.annotation))
-    if types == {float}:
-        return "TIME"
-    if tuple in types:
-        return "N,N,..."
-    return "N" if types == {int} else "TEXT"
-
-
-def _leaves(annotation: Any) -> Iterator[Any]:
-    if get_origin(annotation) in (Union, UnionType):
-        for part in get_args(annotation):
-            yield from _leaves(part)
-    elif annotation is not NoneType:
-        yield get_origin(annotation) or annotation
+def metavar(field: FieldInfo) -> str:
+    """What stands for the value in help texts: as the field says, or its type."""
+    extra = extra_of(field)
+    by_type = [part.text for part in field.metadata if isinstance(part, Metavar)]
+    plain = {int: "N", float: "N"}.get(field.annotation, "TEXT")  # type: ignore[arg-type]
+    return str(extra.get("metavar") or ("PATH" if extra.get("path") else None) or next(iter(by_type), plain))
 
 
 def _plan_input(values: dict[str, Any]) -> PlanInput:
@@ -191,8 +143,7 @@ def _shared_flags(base: PlanInput, settings: dict[str, Any]) -> dict[str, Any]:
     if suite not in suite_names():
         return settings
     for name, field in plan_part(load_suite(str(suite)).suite.kind).settings.model_fields.items():
-        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-        other = extra.get("also")
+        other = extra_of(field).get("also")
         if isinstance(other, str) and settings.get(other) is False:
             settings = {**{key: value for key, value in settings.items() if key != other}, name: True}
     return settings
@@ -217,8 +168,3 @@ def _reset(word: str) -> tuple[str, str]:
     if not equals or not command:
         raise PlanError(f"--reset {word!r}: write NAME=COMMAND, such as --reset 'nginx=systemctl restart nginx'")
     return name, command
-
-
-def plan_of(given: PlanInput) -> Plan:
-    """The resolved plan. Raises PlanError."""
-    return resolve_plan(given)

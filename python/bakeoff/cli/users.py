@@ -10,9 +10,9 @@ import typer
 
 from bakeoff.errors import PlanError, TargetError
 from bakeoff.kinds.mail.plan import MailSettings
+from bakeoff.kinds.mail.talk import open_pop3, open_smtp
 from bakeoff.mail.accounts import Account, convert, new_accounts, read_accounts, write_accounts
 from bakeoff.mail.address import MailAddress, parse_mail_address
-from bakeoff.run.mail_talk import open_pop3, open_smtp
 from bakeoff.run.wire import WireError
 from bakeoff.whole_file import write_whole
 

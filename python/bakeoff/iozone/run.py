@@ -9,12 +9,13 @@ from typing import Any
 
 from bakeoff import __version__, mix
 from bakeoff.agents.base import Agent
-from bakeoff.agents.spec import FileMatrixWorkload, TrialSpec
+from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import LabError, PlanError, TargetError
 from bakeoff.iozone import layout
 from bakeoff.iozone.layout import THROUGHPUT, Clients
 from bakeoff.iozone.options import Options
 from bakeoff.kinds.file_matrix.plan import KIB
+from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
 from bakeoff.kinds.files.plan import check_folder_address
 from bakeoff.mounts import mount_of
 
@@ -126,12 +127,15 @@ def trial(
         dsync=options.dsync,
         sync=options.sync,
         mmap=options.mmap,
+        verify=True,
         cache="cold" if mount else "warm",
+        drop_caches=False,
         cold_command=f"umount {shlex.quote(mount)} && mount {shlex.quote(mount)}" if mount else None,
         stonewall=options.stonewall and clients > 1,
         mixed_read_percent=options.mixed_percent,
         stride=options.stride,
-        carrier=mount_of(options.folder).carrier,  # type: ignore[arg-type]
+        carrier=mount_of(options.folder).carrier,
+        link_bytes_per_s=None,
         stall_s=STALL_S,
     )
     spec = TrialSpec(

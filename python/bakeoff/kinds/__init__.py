@@ -20,12 +20,19 @@ from bakeoff.errors import PlanError
 
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
+    from bakeoff.kinds.spec import Workload
     from bakeoff.plan.kind import PlanPart
     from bakeoff.report.kind import ReportPart
     from bakeoff.run.kind import RunPart
     from bakeoff.store.figures import Figures
 
 KINDS = ("web", "mail", "app", "file-matrix", "file-blocks", "file-mix")
+
+
+def spec_part(name: str) -> "type[Workload]":
+    """What the engine is told of a kind. Raises PlanError when there is no such kind, or when it lacks this part."""
+    part: type[Workload] = _needed(name, "spec")
+    return part
 
 
 def plan_part(name: str) -> "PlanPart":

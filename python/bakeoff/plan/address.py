@@ -1,40 +1,19 @@
-"""Addresses of contenders: http(s)://host[:port][/prefix], [IPv6], unix:/path/sock[:/prefix], http+unix://…."""
+"""Where a contender listens: `host:port`, `[IPv6]:port`, or `unix:` and the path of a socket."""
 
 import socket
 from dataclasses import dataclass
-from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from bakeoff.errors import PlanError, TargetError
 
-_PORTS = {"http": 80, "https": 443}
-_FORMS = "write http://host[:port][/path], https://…, or unix:/path/to/socket"
-
 
 @dataclass(frozen=True)
-class WebAddress:
-    """Where a web contender listens; `unix` is a socket path, `target` the path with its query."""
+class Endpoint:
+    """A place to connect to: a host and its port or, in `unix`, the path of a socket. `text` is as the plan has it."""
 
     text: str
-    scheme: str
     host: str
     port: int
     unix: str | None
-    target: str
-
-    @property
-    def prefix(self) -> str:
-        """What stands before the path of every request of a corpus: the address without its query and last
-        `/`.
-        """
-        return self.target.partition("?")[0].rstrip("/")
-
-    @property
-    def host_header(self) -> str:
-        """Value of the Host header: the port only where it is not the scheme's own."""
-        if self.unix is not None:
-            return "localhost"
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
     @property
     def place(self) -> str:
@@ -44,62 +23,39 @@ class WebAddress:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def parse_web_address(text: str) -> WebAddress:
-    """Raises PlanError with the accepted forms when `text` is none of them."""
-    if any(ord(c) <= 32 or ord(c) == 127 for c in text):
-        raise PlanError(f"address {text!r} contains spaces or control characters: percent-encode them")
+def parse_endpoint(text: str, scheme: str, what: str, forms: str) -> Endpoint:
+    """The endpoint of `host:port`, which may stand behind `scheme://`, or of `unix:/path`.
+
+    Raises PlanError that says that `text` is not the address of `what`, with the accepted `forms`.
+    """
     if text.startswith("unix:"):
-        path, _, rest = text.removeprefix("unix:").partition(":")
-        return _unix(text, path, rest)
-    try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError as error:
-        raise PlanError(f"address {text!r} is not valid ({error}): {_FORMS}") from None
-    if parts.scheme == "http+unix":
-        return _unix(text, unquote(parts.netloc), _target(parts))
-    if parts.scheme not in _PORTS or not parts.hostname:
-        raise PlanError(f"address {text!r} is not a web address: {_FORMS}")
-    if parts.username is not None or parts.password is not None:
-        raise PlanError(f"address {text!r} holds a user name: send credentials with --headers instead")
-    if parts.fragment:
-        raise PlanError(f"address {text!r} has a #fragment, which is never sent to a server: leave it out")
-    if port == 0:
-        raise PlanError(f"address {text!r} has port 0: name the port on which the server listens")
-    return WebAddress(text, parts.scheme, parts.hostname, port or _PORTS[parts.scheme], None, _target(parts))
+        path = text.removeprefix("unix:")
+        if not path.startswith("/"):
+            raise PlanError(f"address {text!r} needs the full path of a socket: unix:/path/to/socket")
+        return Endpoint(text, "localhost", 0, path)
+    host, colon, port = text.removeprefix(f"{scheme}://").rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    numeric = len(port) < 6 and port.isascii() and port.isdigit() and 0 < int(port) < 65536
+    bracketed = host.startswith("[") and host.endswith("]")
+    if not colon or not bare or not numeric or any(c in bare for c in "/@? ") or (":" in bare and not bracketed):
+        raise PlanError(f"address {text!r} is not that of {what}: {forms}")
+    return Endpoint(text, bare, int(port), None)
 
 
-def _target(parts: SplitResult) -> str:
-    return parts.path + (f"?{parts.query}" if parts.query else "")
-
-
-def _unix(text: str, path: str, target: str) -> WebAddress:
-    if not path.startswith("/"):
-        raise PlanError(f"address {text!r} needs the full path of a socket: unix:/path/to/socket")
-    if target and not target.startswith("/"):
-        raise PlanError(f"address {text!r}: what follows the socket's path and `:` must begin with /")
-    return WebAddress(text, "http", "localhost", 80, path, target)
-
-
-def unix_url(path: str) -> str:
-    """The http+unix form of a socket path."""
-    return f"http+unix://{quote(path, safe='')}"
-
-
-def resolve(address: WebAddress) -> tuple[str, ...]:
+def resolve(endpoint: Endpoint) -> tuple[str, ...]:
     """The numeric addresses in the system's order, `127.0.0.1:80` or `[::1]:80`; none for a socket.
 
     Raises TargetError when the name is not known.
     """
-    if address.unix is not None:
+    if endpoint.unix is not None:
         return ()
     try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise TargetError(
-            f"{address.text}: the host name {address.host!r} cannot be resolved ({reason}): check the "
-            f"spelling and the DNS"
+            f"{endpoint.text}: the host name {endpoint.host!r} cannot be resolved ({reason}): check the spelling and "
+            "the DNS"
         ) from None
     texts = []
     for family, _, _, _, place in found:

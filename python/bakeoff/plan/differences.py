@@ -5,27 +5,10 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
+from bakeoff.plan.fields import extra_of
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import PUBLISHED, Suite
 from bakeoff.units import format_binary, format_duration, format_share
-
-# What says where the work is done, of which size the servers are, and how the tool watches them, is no part of a
-# publication.
-OWN = {
-    "pin",
-    "cores",
-    "poll",
-    "server_memory",
-    "users",
-    "empty_mailboxes",
-    "keep",
-    "link_speed",
-    "ca_file",
-    "insecure",
-    "source_addresses",
-    "check_every",
-    "verify",
-}
 
 
 def published_settings(suite: Suite, settings: type[CommonSettings]) -> CommonSettings | None:
@@ -41,7 +24,9 @@ def differences(suite: Suite, settings: CommonSettings) -> tuple[str, ...]:
     found = []
     for name, field in type(settings).model_fields.items():
         key, mine, theirs = field.alias or name, getattr(settings, name), getattr(published, name)
-        if key not in OWN and mine != theirs:
+        # What says where the work is done, of which size the servers are, and how the tool watches them, is no part
+        # of a publication.
+        if not extra_of(field).get("own") and mine != theirs:
             found.append(f"{key}: {text_of(name, field, mine)}, published {text_of(name, field, theirs)}")
     return tuple(found)
 

@@ -5,11 +5,13 @@ numbers taken, because there each field name carries its unit.
 """
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+from pydantic.fields import FieldInfo
 
 from bakeoff.bounded_file import MIB, read_text_bounded
 from bakeoff.errors import PlanError
@@ -17,6 +19,13 @@ from bakeoff.units import parse_duration, parse_share, parse_size, parse_whole, 
 
 RESOLVED = "resolved"
 TOML_BYTES = 4 * MIB
+
+
+@dataclass(frozen=True)
+class Metavar:
+    """What stands for the value of a setting in help texts. Part of its type; a field may say otherwise."""
+
+    text: str
 
 
 def is_resolved(info: ValidationInfo) -> bool:
@@ -81,17 +90,32 @@ def absolute_path(value: Any, info: ValidationInfo) -> Any:
     return str(Path(value).expanduser().absolute()) if isinstance(value, str) and not is_resolved(info) else value
 
 
-Duration = Annotated[float, BeforeValidator(_reader(parse_duration, bare_number_is_fine=False))]
-Share = Annotated[float, BeforeValidator(_reader(parse_share, bare_number_is_fine=True))]
-Size = Annotated[int, BeforeValidator(_reader(parse_size, bare_number_is_fine=True))]
-OptionalSize = Annotated[int | None, BeforeValidator(_reader(parse_size, True)), BeforeValidator(_auto)]
-Whole = Annotated[int, BeforeValidator(_whole)]
-OptionalWhole = Annotated[int | None, BeforeValidator(_whole), BeforeValidator(_auto)]
-Numbers = Annotated[tuple[int, ...], BeforeValidator(_numbers)]
-OptionalNumbers = Annotated[tuple[int, ...] | None, BeforeValidator(_numbers), BeforeValidator(_auto)]
-Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
-Weights = Annotated[dict[str, float], BeforeValidator(_weights)]
-OptionalPath = Annotated[str | None, BeforeValidator(absolute_path)]
+Duration = Annotated[float, BeforeValidator(_reader(parse_duration, bare_number_is_fine=False)), Metavar("TIME")]
+Share = Annotated[float, BeforeValidator(_reader(parse_share, bare_number_is_fine=True)), Metavar("PERCENT")]
+Size = Annotated[int, BeforeValidator(_reader(parse_size, bare_number_is_fine=True)), Metavar("SIZE")]
+OptionalSize = Annotated[
+    int | None, BeforeValidator(_reader(parse_size, True)), BeforeValidator(_auto), Metavar("SIZE")
+]
+Whole = Annotated[int, BeforeValidator(_whole), Metavar("N")]
+OptionalWhole = Annotated[int | None, BeforeValidator(_whole), BeforeValidator(_auto), Metavar("N")]
+Numbers = Annotated[tuple[int, ...], BeforeValidator(_numbers), Metavar("N,N,...")]
+OptionalNumbers = Annotated[
+    tuple[int, ...] | None, BeforeValidator(_numbers), BeforeValidator(_auto), Metavar("N,N,...")
+]
+Words = Annotated[tuple[str, ...], BeforeValidator(_words), Metavar("WORD,...")]
+Weights = Annotated[dict[str, float], BeforeValidator(_weights), Metavar("CLASS=SHARE,...")]
+OptionalPath = Annotated[str | None, BeforeValidator(absolute_path), Metavar("PATH")]
+
+
+def extra_of(field: FieldInfo) -> Mapping[str, Any]:
+    """What a field says of itself beside type and description.
+
+    `metavar`; `path` (relative to the plan file: `file` or `folder`); `command` (run in a shell); `acts` (what else it
+    makes a run do); `table` (`plan` where it stands in that table of a plan file); `own` (no part of a publication);
+    and for its flag `flag` (another name), `off` (the flag that turns it off), `synonym`, `repeat`, `also` (a flag
+    whose `off` is meant where a suite has no setting of that name).
+    """
+    return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 
 
 class Strict(BaseModel):

@@ -1,39 +1,50 @@
 """What plans know of a kind of workload."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
 
-from bakeoff.corpus.manifest import Manifest
 from bakeoff.kinds import KINDS, plan_part
+from bakeoff.plan.classes import SuiteClass
+from bakeoff.plan.fields import extra_of
 from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.suites import Suite, SuiteClass
 
 if TYPE_CHECKING:
-    from bakeoff.plan.model import Contender, Plan
+    from bakeoff.plan.suites import Suite
 
 
-class PlanPart(Protocol):
-    """The part of a kind for plans."""
+class PlanPart:
+    """The part of a kind for plans. A kind gives at least its settings and checks its addresses."""
 
-    name: str
     settings: type[CommonSettings]
+    # The `[[class]]` tables of its suites.
+    suite_class: type[SuiteClass] = SuiteClass
+    # What the verdict of a run is about, of which the geometric mean over the mixes is taken.
+    endpoint = "operations per second"
+    # What a run does to a contender, before its address.
+    acts_by = "send load to"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """Raise PlanError when `address` cannot be the address of a contender of this kind."""
+        raise NotImplementedError
 
-    def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
+    def classes(self, suite: "Suite", settings: CommonSettings) -> Sequence[SuiteClass]:
         """The classes with their final weights. Raises PlanError when the settings do not fit them."""
-
-    def workload(
-        self, plan: "Plan", contender: "Contender", addresses: Sequence[str], manifest: Manifest | None
-    ) -> dict[str, Any]:
-        """The `workload` part of a trial spec for one contender at its resolved numeric `addresses`."""
+        return suite.classes
 
 
-def setting_owners() -> dict[str, list[str]]:
+@cache
+def setting_owners() -> Mapping[str, Sequence[str]]:
     """Names of the kinds by setting name (as in a plan file), for messages and flags."""
     owners: dict[str, list[str]] = {}
     for name in KINDS:
         for field_name, field in plan_part(name).settings.model_fields.items():
             owners.setdefault(field.alias or field_name, []).append(name)
     return owners
+
+
+@cache
+def plan_table() -> frozenset[str]:
+    """Settings that stand in the table `[plan]` of a plan file, as they are no property of the load."""
+    fields = [item for name in KINDS for item in plan_part(name).settings.model_fields.items()]
+    return frozenset(field.alias or name for name, field in fields if extra_of(field).get("table") == "plan")

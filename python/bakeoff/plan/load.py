@@ -12,8 +12,8 @@ from pydantic import Field, ValidationError
 from bakeoff.errors import PlanError
 from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import differences
-from bakeoff.plan.fields import OptionalPath, OptionalWhole, Share, Strict, Whole, read_toml
-from bakeoff.plan.kind import setting_owners
+from bakeoff.plan.fields import OptionalWhole, Share, Strict, Whole, extra_of, read_toml
+from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
@@ -27,13 +27,6 @@ TEXT_MAX = 100_000
 DEPTH_MAX = 8
 # The primary endpoint in words: what the verdict of a run is about.
 PRIMARY = "geometric mean over the mixes of the ratio of {}"
-ENDPOINTS = {
-    "app": "transactions per second (unweighted harmonic mean over clients)",
-    "mail": "messages delivered per second",
-    "file-matrix": "the geometric means of the cells' KiB/s",
-    "file-blocks": "the geometric means of the cells' MB/s",
-    "file-mix": "Mbit/s",
-}
 
 
 class PlanSection(Strict):
@@ -43,6 +36,7 @@ class PlanSection(Strict):
     suite: str = Field(description="Name of the suite: see `bakeoff suites`.")
     size: SizeName = Field(
         "quick",
+        json_schema_extra={"metavar": "SIZE"},
         description="quick (seconds; the default), short (28 clients at most), full (the published mixes and times) or "
         "published (to the letter); `bakeoff suites SUITE` lists what a suite has.",
     )
@@ -56,11 +50,6 @@ class PlanSection(Strict):
     delta: Share = Field(0.05, gt=0, lt=1, description="Smallest difference that matters: 5%.")
     error_limit: Share = Field(
         0.05, ge=0, le=1, description="Share of failed operations above which a trial is failed: 5%."
-    )
-    corpus: OptionalPath = Field(
-        None,
-        description="Folder made by `bakeoff corpus`; without it the contenders are asked for the manifest.",
-        json_schema_extra={"path": True},
     )
 
 
@@ -95,21 +84,18 @@ def read_plan_file(path: Path) -> PlanInput:
     if not isinstance(contenders, list) or not all(isinstance(c, dict) for c in contenders):
         raise PlanError(f"{path}: write each contender as its own [[contender]] table with name and address")
     base = path.parent
-    _place(plan, ["corpus"], base)
-    _place(settings, _setting_paths(plan.get("suite")), base)
+    _place(plan, _paths(plan.get("suite"), "plan"), base)
+    _place(settings, _paths(plan.get("suite"), "settings"), base)
     return PlanInput(str(path), plan, settings, contenders)
 
 
-def _setting_paths(suite: object) -> list[str]:
-    """The settings of a suite that are paths: one name can be a path for one kind and something else for another."""
+def _paths(suite: object, table: str) -> list[str]:
+    """The settings of a suite in this table that are paths: what is a path for one kind may be none for another."""
     if suite not in suite_names():
         return []  # it will be refused
-    fields = plan_part(load_suite(str(suite)).suite.kind).settings.model_fields
-    return [
-        info.alias or name
-        for name, info in fields.items()
-        if isinstance(info.json_schema_extra, dict) and info.json_schema_extra.get("path")
-    ]
+    model = plan_part(load_suite(str(suite)).suite.kind).settings
+    fields = {field.alias or name: extra_of(field) for name, field in model.model_fields.items()}
+    return [key for key, extra in fields.items() if extra.get("path") and extra.get("table", "settings") == table]
 
 
 def _place(table: dict[str, Any], keys: Sequence[str], base: Path) -> None:
@@ -189,30 +175,30 @@ def _refuse_what_cannot_be_stored(origin: str, value: object, depth: int) -> Non
 
 
 def _resolve(given: PlanInput) -> Plan:
-    head = _head(given)
+    own = {key: value for key, value in given.plan.items() if key in plan_table()}
+    head = _head(given, own)
     suite = load_suite(head.suite)
     kind = plan_part(suite.suite.kind)
     if head.size not in suite.sizes:
         raise PlanError(f"{given.label('plan')('size')}: {head.suite} has the sizes {', '.join(suite.sizes)}")
     defaults = _fitting_ramps(suite.defaults(head.size), given.settings)
-    _refuse_settings_of_other_kinds(given, kind.name)
+    _refuse_settings_of_other_kinds(given, suite.suite.kind)
     for key, displaced in kind.settings.DISPLACES.items():
         if key in given.settings:
             defaults = {name: value for name, value in defaults.items() if name not in displaced}
     try:
-        settings = kind.settings.model_validate({**defaults, **given.settings})
+        settings = kind.settings.model_validate({**defaults, **given.settings, **own})
     except ValidationError as error:
-        raise explain(error, kind.settings, given.label("settings")) from None
+        label = {table: given.label(table) for table in ("plan", "settings")}
+        raise explain(error, kind.settings, lambda key: label["plan" if key in own else "settings"](key)) from None
     contenders = _contenders(given)
     for contender in contenders:
         kind.check_address(contender.address, settings)
     _refuse_without_effect(given, settings, [c.address for c in contenders])
-    if head.corpus is not None and not suite.needs_corpus:
-        raise PlanError(f"corpus does not belong to {head.suite}, which has none: leave it out")
     return Plan(
         name=head.name or head.suite,
         suite=head.suite,
-        kind=kind.name,
+        kind=suite.suite.kind,
         title=suite.suite.title,
         modelled_on=suite.suite.modelled_on,
         size=head.size,
@@ -220,9 +206,7 @@ def _resolve(given: PlanInput) -> Plan:
         seed=head.seed,
         delta=head.delta,
         error_limit=head.error_limit,
-        corpus=head.corpus,
-        corpus_suite=suite.suite.corpus,
-        primary=PRIMARY.format(ENDPOINTS.get(kind.name, "operations per second") + settings.weighted),
+        primary=PRIMARY.format(kind.endpoint + settings.weighted),
         settings=settings,
         changed=tuple(sorted(key for key in given.settings)),
         classes=tuple(kind.classes(suite, settings)),
@@ -258,18 +242,22 @@ def _assumed(suite: Suite, changed: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(a.text for a in suite.suite.assumed if a.setting is None or a.setting not in changed)
 
 
-def _head(given: PlanInput) -> PlanSection:
+def _head(given: PlanInput, own: Mapping[str, Any]) -> PlanSection:
+    """The table `[plan]` without the settings of kinds that stand in it (`own`)."""
     try:
-        return PlanSection.model_validate(given.plan)
+        return PlanSection.model_validate({key: value for key, value in given.plan.items() if key not in own})
     except ValidationError as error:
         raise explain(error, PlanSection, given.label("plan")) from None
 
 
 def _refuse_settings_of_other_kinds(given: PlanInput, kind: str) -> None:
     for key, owners in setting_owners().items():
-        if key in given.settings and kind not in owners:
+        table = "plan" if key in plan_table() else "settings"
+        if key in (given.plan if table == "plan" else given.settings) and kind not in owners:
             kinds = f"{', '.join(owners[:-1])} and {owners[-1]}" if len(owners) > 1 else owners[0]
-            raise PlanError(f"{given.label('settings')(key)}: belongs to suites of kind {kinds}: leave it out")
+            raise PlanError(f"{given.label(table)(key)}: belongs to suites of kind {kinds}: leave it out")
+        if table == "plan" and key in given.settings:
+            raise PlanError(f"{given.label('settings')(key)}: belongs into the table [plan]: move it there")
 
 
 def _refuse_without_effect(given: PlanInput, settings: CommonSettings, addresses: Sequence[str]) -> None:

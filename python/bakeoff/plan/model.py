@@ -5,12 +5,14 @@ from typing import Any
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from bakeoff.kinds import plan_part
+from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import RESOLVED, Duration, Strict
 from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.suites import SizeName, SuiteClass
+from bakeoff.plan.suites import SizeName, classes_of
+from bakeoff.plan.upgrade import upgraded
 from bakeoff.store.canonical import plan_hash
 
-FORMAT = 1
+FORMAT = 2
 NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
 
 
@@ -39,12 +41,10 @@ class Plan(Strict):
     seed: int
     delta: float
     error_limit: float
-    corpus: str | None
-    corpus_suite: str
     primary: str
     settings: SerializeAsAny[CommonSettings]
     changed: tuple[str, ...]
-    classes: tuple[SuiteClass, ...]
+    classes: tuple[SerializeAsAny[SuiteClass], ...]
     contenders: tuple[Contender, ...]
     assumed: tuple[str, ...]
     differences: tuple[str, ...] = ()
@@ -57,6 +57,11 @@ class Plan(Strict):
         model = plan_part(info.data["kind"]).settings
         return model.model_validate(value, by_alias=False, by_name=True, context=RESOLVED)
 
+    @field_validator("classes", mode="before")
+    @classmethod
+    def _classes_of_its_kind(cls, value: Any, info: ValidationInfo) -> Any:
+        return classes_of(info.data["kind"], value) if "kind" in info.data else value
+
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values, units in the names."""
         return self.model_dump(mode="json")
@@ -64,7 +69,7 @@ class Plan(Strict):
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Plan":
         """The plan that `to_dict` stored. Raises pydantic.ValidationError when it is not one."""
-        return cls.model_validate(stored, by_alias=False, by_name=True, context=RESOLVED)
+        return cls.model_validate(upgraded(stored), by_alias=False, by_name=True, context=RESOLVED)
 
     @property
     def hash(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from bakeoff.mix import Clients, Mix
-from bakeoff.plan.fields import Duration, Numbers, OptionalNumbers, OptionalWhole, Strict, Whole
+from bakeoff.plan.fields import Duration, Numbers, OptionalNumbers, OptionalWhole, Strict, Whole, Words
 
 # The engine's limits, which it tells through the bridge: a test holds them equal.
 SESSIONS_MAX = 200_000
@@ -65,10 +65,12 @@ class CommonSettings(Strict):
     think_distribution: Literal["fixed", "exponential"] = Field(
         "fixed",
         description="Pauses all alike (fixed), or random with that mean (exponential), as independent users make.",
+        json_schema_extra={"metavar": "fixed|exponential"},
     )
     pin: OptionalNumbers = Field(
         None,
         description="Cores that the load threads are bound to, in turn: 0,1; auto leaves it to the system.",
+        json_schema_extra={"own": True},
     )
     reply_timeout_s: Duration = Field(
         10.0,
@@ -187,7 +189,13 @@ class RampSettings(CommonSettings):
 class NetworkSettings(RampSettings):
     """Settings of suites whose clients make connections."""
 
-    cores: Whole = Field(1, ge=1, le=CORES_MAX, description="Load threads of the generator, one core each.")
+    cores: Whole = Field(
+        1,
+        ge=1,
+        le=CORES_MAX,
+        description="Load threads of the generator, one core each.",
+        json_schema_extra={"own": True},
+    )
     connect_timeout_s: Duration = Field(
         5.0,
         alias="connect_timeout",
@@ -199,6 +207,7 @@ class NetworkSettings(RampSettings):
         "auto",
         description="Look for replies instead of sleeping until they come. auto: with servers on other machines, while "
         "each load thread has a core to itself.",
+        json_schema_extra={"own": True},
     )
 
     @property
@@ -207,3 +216,30 @@ class NetworkSettings(RampSettings):
         return Clock(
             self.ramp_up_s, self.ramp_down_s, self.delay_s, self.operations, self.cores, self.connect_timeout_s
         )
+
+    @property
+    def source_count(self) -> int:
+        """How many local addresses connections come from."""
+        return 1
+
+    @property
+    def closes(self) -> int | None:
+        """Connections to a contender that a trial ends from this side: 0 where servers end them, None where only their
+        speed decides.
+        """
+        return 0
+
+
+class SourceSettings(NetworkSettings):
+    """Settings of suites whose connections may come from several local addresses."""
+
+    source_addresses: Words = Field(
+        (),
+        description="Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3.",
+        json_schema_extra={"metavar": "ADDRESS,...", "own": True},
+    )
+
+    @property
+    def source_count(self) -> int:
+        """See NetworkSettings."""
+        return max(1, len(self.source_addresses))

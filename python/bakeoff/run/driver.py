@@ -94,7 +94,7 @@ def resume_run(path: Path, agent: Agent, observer: Observer, given: Plan | None 
     stop = Stop()
     try:
         with stop.active(), RunWriter.reopen(path) as writer:
-            writer.set_started_here(mark(path, plan.hash))
+            writer.set_started_here(mark(path, run.plan_hash))
             warnings = _warnings(plan, path)
             check, notes = _examine(plan)
             _refuse_other_content(path, run.environment, check)
@@ -136,7 +136,7 @@ def _refuse_other_content(path: Path, stored: dict[str, object], check: Check) -
 
 def _specs(plan: Plan, check: Check) -> dict[str, TrialSpec]:
     """The trial spec of each contender but for mix and seed: built once, a corpus has many requests."""
-    return alike({c.name: trial_spec(plan, c, check.addresses(c), check.manifest) for c in plan.contenders})
+    return alike({c.name: trial_spec(check, c, check.addresses(c)) for c in plan.contenders})
 
 
 def _check_specs(plan: Plan, specs: dict[str, TrialSpec], agent: Agent) -> None:
@@ -184,6 +184,7 @@ class _Loop:
         self._observer = observer
         self._stop = stop
         self._null_rate = null_operations_per_s
+        self._part = run_part(plan.kind)
         self._contenders = {c.name: c for c in plan.contenders}
 
     def tell(self, notes: Sequence[Note]) -> None:
@@ -303,7 +304,7 @@ class _Loop:
         text = started.isoformat(timespec="milliseconds")
         events += _last_events(session)
         if outcome is not None:
-            record = to_record(trial, text, outcome.result, self._plan.error_limit, self._null_rate)
+            record = to_record(trial, text, outcome.result, self._plan.error_limit, self._null_rate, self._part)
         elif interruption is not None:
             record = without_result(trial, text, records.INTERRUPTED, interruption)
         else:

@@ -10,8 +10,9 @@ from typing import Any
 
 from bakeoff.agents.result import SummaryResult, TrialResult
 from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
+from bakeoff.run.kind import RunPart
 from bakeoff.store import records
-from bakeoff.store.marks import BEYOND_LINK, GENERATOR_LIMITED, GENERATOR_WAITED, STUCK_OPERATIONS, UNBALANCED, Mark
+from bakeoff.store.marks import BEYOND_LINK, GENERATOR_LIMITED, GENERATOR_WAITED, STUCK_OPERATIONS, Mark
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
     ClientRecord,
@@ -35,8 +36,8 @@ VOIDING = {
 }
 
 
-def judge(result: TrialResult, error_limit: float) -> tuple[str, str]:
-    """State and reason of a trial; the reason is empty when the state is ok."""
+def judge(result: TrialResult, error_limit: float, part: RunPart) -> tuple[str, str]:
+    """State and reason of a trial of this kind; the reason is empty when the state is ok."""
     if result.cancelled:
         return records.INTERRUPTED, f"stopped after {result.elapsed_s:.1f} s"
     for error, advice in VOIDING.items():
@@ -47,11 +48,9 @@ def judge(result: TrialResult, error_limit: float) -> tuple[str, str]:
         return records.VOIDED, disturbed
     if result.fatal:
         return records.FAILED, result.fatal
-    unchecked = unchecked_mail(result)
-    if unchecked:
-        return records.FAILED, unchecked
-    if unbalanced(result):
-        return records.VOIDED, "the ledger of messages does not balance: a defect of bakeoff, please report it"
+    fault = part.fault(result)
+    if fault is not None:
+        return fault.state, fault.reason
     if result.operations == 0:
         return records.FAILED, f"no operation succeeded ({list_errors(result.errors)})"
     unasked = unsolicited(result)
@@ -76,36 +75,15 @@ def unsolicited(result: TrialResult) -> int:
     return result.connections.unsolicited + int((result.workload or {}).get("unsolicited") or 0)
 
 
-def unbalanced(result: TrialResult) -> bool:
-    """True when the books on messages contradict each other, which no server can bring about."""
-    ledger = (result.workload or {}).get("ledger")
-    return isinstance(ledger, dict) and not ledger.get("balanced", True)
-
-
-def unchecked_mail(result: TrialResult) -> str:
-    """Why the books on mail could not be closed; empty when they were. What nobody could look for is not lost."""
-    ledger = (result.workload or {}).get("ledger") or {}
-    counts = ledger.get("counts") or {}
-    missing = int(counts.get("unchecked", 0))
-    if not missing:
-        return ""
-    why: dict[str, int] = ledger.get("unchecked_mailboxes") or {}
-    listed = ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in sorted(why.items(), key=lambda e: -e[1]))
-    return (
-        f"{missing:,} of {int(counts.get('accepted', 0)):,} accepted messages could not be checked: after the trial "
-        f"{sum(why.values()):,} mailboxes could not be read ({listed})"
-    )
-
-
 def list_errors(errors: dict[str, int]) -> str:
     """`refused 12, reply timeout 3`, the most frequent first."""
     found = sorted(((n, name) for name, n in errors.items() if n), key=lambda pair: (-pair[0], pair[1]))
     return ", ".join(f"{name.replace('_', ' ')} {n:,}" for n, name in found) or "none was finished in the window"
 
 
-def marks(result: TrialResult, null_operations_per_s: float | None) -> tuple[Mark, ...]:
+def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPart) -> tuple[Mark, ...]:
     """Warnings that do not change the state."""
-    found: list[Mark] = [UNBALANCED] if unbalanced(result) else []
+    found: list[Mark] = list(part.marks(result))
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
     # File calls spend their CPU in the system under test: there a busy thread limits nothing.
     cpu_is_work = bool((result.workload or {}).get("cpu_is_work"))
@@ -153,9 +131,10 @@ def to_record(
     result: TrialResult,
     error_limit: float,
     null_operations_per_s: float | None,
+    part: RunPart,
 ) -> TrialRecord:
     """The record of a trial that ran."""
-    state, reason = judge(result, error_limit)
+    state, reason = judge(result, error_limit, part)
     window_s = result.window_s
     per_s = 1 / window_s if window_s > 0 else 0.0
     generator = result.generator
@@ -168,7 +147,7 @@ def to_record(
         seed=planned.seed,
         state=state,
         reason=reason,
-        marks=marks(result, null_operations_per_s),
+        marks=marks(result, null_operations_per_s, part),
         started_at=started_at,
         window_s=window_s,
         operations=result.operations,

@@ -1,11 +1,14 @@
 """What runs know of a kind of workload."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from bakeoff.corpus.manifest import Manifest
+from bakeoff.agents.result import TrialResult
+from bakeoff.kinds.spec import Workload
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.store.marks import Mark
 
 
 @dataclass(frozen=True)
@@ -16,40 +19,75 @@ class Note:
     text: str
 
 
-class Check(Protocol):
-    """Looks at the contenders of one plan, one after the other, then compares them."""
+class Check(ABC):
+    """Looks at the contenders of one plan, one after the other, then compares them, and says what the engine is told.
 
-    manifest: Manifest | None
+    A kind's own check derives from it; what has a body here need not be there.
+    """
 
     def __init__(self, plan: Plan) -> None:
-        """Raises PlanError when the corpus that the plan names is missing."""
+        """Raises PlanError when something that the plan names is missing."""
+        self.plan = plan
 
+    @abstractmethod
     def answers(self, contender: Contender) -> None:
         """Raises TargetError unless the contender answers now."""
 
     def examine(self, contender: Contender) -> None:
         """Look at a contender that is ready. Raises TargetError when it serves other content than it must."""
+        self.answers(contender)
 
     def compare(self) -> Sequence[Note]:
         """Differences that do not forbid the comparison; TargetError for one that does."""
+        return ()
 
+    @abstractmethod
     def addresses(self, contender: Contender) -> Sequence[str]:
         """The numeric addresses to use, the best first."""
 
-    def facts(self) -> dict[str, Any]:
-        """What was found, as JSON values, for the record of the run."""
+    @abstractmethod
+    def workload(self, contender: Contender, addresses: Sequence[str]) -> Workload:
+        """What the engine is told of the work on a contender that was examined.
 
-    def unchanged(self, contender: Contender) -> None:
+        Raises PlanError for settings that do not fit this machine or the contender.
+        """
+
+    def facts(self) -> dict[str, Any]:
+        """What was found, as JSON values, for the record of the run: `contenders` by name and, in `corpus`, what a
+        resumed run must find again as it was.
+        """
+        return {"corpus": None, "contenders": {}}
+
+    def unchanged(self, contender: Contender) -> None:  # noqa: B027 - most have nothing to ask
         """Asked before each trial, so it must cost nothing and may not wait. Raises TargetError when the address does
         not lead to what was examined any more.
         """
 
     def close(self) -> Sequence[Note]:
         """The trials are over, in whatever way: remove what they kept with the contenders. Raises nothing."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a trial does not count: its state (`failed`, or `voided` where the contender is not to blame) and reason."""
+
+    state: str
+    reason: str
 
 
 @dataclass(frozen=True)
 class RunPart:
-    """The part of a kind for runs."""
+    """The part of a kind for runs. `check` is made of a plan; a kind whose figures can say that a trial does not count,
+    or is to be marked, derives from this class.
+    """
 
     check: type[Check]
+
+    def fault(self, result: TrialResult) -> Fault | None:
+        """What the kind's own figures say against a trial, if anything."""
+        return None
+
+    def marks(self, result: TrialResult) -> Sequence[Mark]:
+        """Warnings of the kind's own."""
+        return ()

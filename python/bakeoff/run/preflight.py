@@ -7,7 +7,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bakeoff.errors import LabError, PlanError
-from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.plan.model import Plan
 from bakeoff.plan.settings import NetworkSettings
 from bakeoff.run.capacity import Demand, Machine, check_ports, check_queues, open_files, this_machine
@@ -58,19 +57,12 @@ def demand_of(plan: Plan) -> Demand:
     return Demand(
         sessions=sessions,
         load_threads=max(1, min(s.clock.cores, max(s.mixes))),
-        addresses=max(1, len(getattr(s, "source_addresses", ()))),
-        closes=_closes(s) if isinstance(s, WebSettings) else 0,
+        addresses=s.source_count,
+        closes=s.closes,
         by_port=not all(c.address.startswith(("unix:", "http+unix:")) for c in plan.contenders),
         loopback=local,
         all_loopback=len(local) == len(plan.contenders),
     )
-
-
-def _closes(web: WebSettings) -> int | None:
-    """Connections that a trial ends from this side: servers end those that carry one request."""
-    if web.requests_per_connection is None or web.close_with_reset:
-        return 0
-    return None if web.operations is None else -(-web.operations // web.requests_per_connection)
 
 
 def is_local(address: str) -> bool:

@@ -7,7 +7,7 @@ names, certificates and ciphers.
 from collections.abc import Mapping
 
 from bakeoff.agents.base import Agent
-from bakeoff.agents.spec import TrialSpec, WebWorkload
+from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import TargetError
 from bakeoff.mix import Clients
 from bakeoff.plan.model import Plan
@@ -19,7 +19,7 @@ def rehearse(plan: Plan, specs: Mapping[str, TrialSpec], agent: Agent) -> None:
     """Raises TargetError for a contender with whom the engine cannot speak TLS."""
     for contender in plan.contenders:
         spec = specs[contender.name]
-        if isinstance(spec.workload, WebWorkload) and spec.workload.scheme == "https":
+        if spec.workload.rehearsed:
             reason = _why_not(spec, agent)
             if reason is not None:
                 raise TargetError(

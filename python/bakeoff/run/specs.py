@@ -3,34 +3,31 @@
 from collections.abc import Sequence
 
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.corpus.manifest import Manifest
-from bakeoff.kinds import plan_part
-from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.model import Contender
+from bakeoff.run.kind import Check
 from bakeoff.run.polling import polls
 
 
-def trial_spec(plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None) -> TrialSpec:
+def trial_spec(check: Check, contender: Contender, addresses: Sequence[str]) -> TrialSpec:
     """The specification of a trial at the first mix; the loop puts in mix and seed of each.
 
     Raises PlanError for settings that do not fit this machine or the contender.
     """
-    s = plan.settings
-    return TrialSpec.model_validate(
-        {
-            "workload": plan_part(plan.kind).workload(plan, contender, addresses, manifest),
-            "load": plan.settings.mix_values[0],
-            "threads": s.threads,
-            "ramp_up_s": s.clock.ramp_up_s,
-            "ramp_down_s": s.clock.ramp_down_s,
-            "length_s": s.length_s,
-            "delay_s": s.clock.delay_s,
-            "think_s": s.think_s,
-            "think_distribution": s.think_distribution,
-            "max_operations": s.clock.operations,
-            "connect_timeout_s": s.clock.connect_timeout_s,
-            "reply_timeout_s": s.reply_timeout_s,
-            "cores": s.clock.cores,
-            "pin": s.pin,
-            "poll": polls(s, addresses),
-        }
+    s = check.plan.settings
+    return TrialSpec(
+        workload=check.workload(contender, addresses),
+        load=s.mix_values[0],
+        threads=s.threads,
+        ramp_up_s=s.clock.ramp_up_s,
+        ramp_down_s=s.clock.ramp_down_s,
+        length_s=s.length_s,
+        delay_s=s.clock.delay_s,
+        think_s=s.think_s,
+        think_distribution=s.think_distribution,
+        max_operations=s.clock.operations,
+        connect_timeout_s=s.clock.connect_timeout_s,
+        reply_timeout_s=s.reply_timeout_s,
+        cores=s.clock.cores,
+        pin=s.pin,
+        poll=polls(s, addresses),
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from bakeoff.errors import RunFileError
 from bakeoff.kinds import plan_part
-from bakeoff.kinds.files.plan import FolderPlanPart
+from bakeoff.plan.fields import extra_of
 from bakeoff.plan.model import Plan
 from bakeoff.plan.stored import stored_plan
 from bakeoff.run.started_here import is_marked
@@ -42,7 +42,7 @@ def trusted_plan(run: RunRecord, given: Plan | None = None, trust: bool = False)
             f"the plan given is not the one of {run.path}: they differ in {_differences(plan, given)}; `bakeoff plan … "
             "--toml` with the words of the run writes its plan file"
         )
-    if trust or given is not None or is_marked(run.path, plan.hash, run.started_here):
+    if trust or given is not None or is_marked(run.path, run.plan_hash, run.started_here):
         return plan
     file = shlex.quote(str(run.path))
     raise RunFileError(
@@ -61,20 +61,20 @@ def resume_command(run: RunRecord) -> str:
 
 def acts(plan: Plan) -> list[str]:
     """What carrying out a plan does to this machine and to others, one line each; commands come first."""
-    settings, folders = plan.settings, isinstance(plan_part(plan.kind), FolderPlanPart)
+    settings = plan.settings
     found = [f"run in a shell before each visit of {c.name}: {_one_line(c.reset)}" for c in plan.contenders if c.reset]
-    paths = [] if plan.corpus is None else [f"read the folder {_one_line(plan.corpus)} (corpus)"]
+    paths, more = [], []
     for name, field in type(settings).model_fields.items():
-        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-        value = getattr(settings, name)
+        extra, value = extra_of(field), getattr(settings, name)
         if extra.get("command") and value is not None:
             found.append(f"run in a shell ({field.alias or name}): {_one_line(value)}")
         if extra.get("path") and isinstance(value, str):
-            paths.append(f"read the file {_one_line(value)} ({field.alias or name})")
-    if getattr(settings, "drop_caches", False):
-        found.append("drop the caches of this machine (drop_caches)")
-    where = "write, read and remove files in" if folders else "send load to"
-    return found + [f"{where} {_one_line(c.address)} (contender {c.name})" for c in plan.contenders] + paths
+            paths.append(f"read the {extra['path']} {_one_line(value)} ({field.alias or name})")
+        if extra.get("acts") and value:
+            more.append(f"{extra['acts']} ({field.alias or name})")
+    where = plan_part(plan.kind).acts_by
+    loads = [f"{where} {_one_line(c.address)} (contender {c.name})" for c in plan.contenders]
+    return found + more + loads + paths
 
 
 def _one_line(text: str) -> str:

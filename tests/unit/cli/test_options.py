@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from bakeoff.cli.options import with_plan_options
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part
+from bakeoff.plan.kind import plan_table
 from bakeoff.plan.load import PlanInput, resolve_plan
 
 GOT: list[PlanInput] = []
@@ -36,7 +37,8 @@ def test_every_setting_of_every_kind_is_a_flag() -> None:
     names = inspect.signature(with_plan_options(lambda given: None)).parameters
     for kind in map(plan_part, KINDS):
         for name, field in kind.settings.model_fields.items():
-            assert f"setting_{field.alias or name}" in names, name
+            table = "plan" if (field.alias or name) in plan_table() else "setting"
+            assert f"{table}_{field.alias or name}" in names, name
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_flags_of_the_plan() -> None:
     ]
     plan = resolve_plan(given("web-static", "a=http://h", "--reset", "a=systemctl restart a=b", *words))
     assert (plan.size, plan.blocks, plan.seed, plan.delta) == ("short", 7, 9, 0.02)
-    assert (plan.error_limit, plan.name, plan.corpus) == (0.0, "N", "/c")
+    assert (plan.error_limit, plan.name, plan.settings.stored()["corpus"]) == (0.0, "N", "/c")
     assert plan.contenders[0].reset == "systemctl restart a=b"
 
 

@@ -1,7 +1,8 @@
 import pytest
 
 from bakeoff.errors import PlanError, TargetError
-from bakeoff.plan.address import parse_web_address, resolve
+from bakeoff.kinds.web.address import parse_web_address
+from bakeoff.plan.address import resolve
 
 
 @pytest.mark.parametrize(

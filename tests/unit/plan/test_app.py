@@ -2,9 +2,10 @@ from typing import Any
 
 import pytest
 
-from bakeoff.agents.spec import AppWorkload
 from bakeoff.errors import PlanError
-from bakeoff.kinds.app.plan import PART, parse_app_address
+from bakeoff.kinds.app.plan import parse_app_address
+from bakeoff.kinds.app.plan import workload as workload_of
+from bakeoff.kinds.app.spec import AppWorkload
 from bakeoff.plan.load import resolve_plan
 from bakeoff.plan.model import Plan
 from tests.unit.plan.test_load import flags
@@ -16,7 +17,7 @@ def plan(**settings: Any) -> Plan:
 
 def workload(**settings: Any) -> AppWorkload:
     resolved = plan(**settings)
-    return AppWorkload.model_validate(PART.workload(resolved, resolved.contenders[0], ["127.0.0.1:8090"], None))
+    return workload_of(resolved, resolved.contenders[0], ["127.0.0.1:8090"])
 
 
 def test_the_published_mixes_and_equal_shares() -> None:
@@ -35,7 +36,7 @@ def test_settings_reach_the_workload_in_bytes() -> None:
     shares = {c.name: c.weight for c in spec.classes}
     assert shares["read"] == pytest.approx(100 * 3 / 63) and "processor" not in shares
     resolved = plan()
-    assert PART.workload(resolved, resolved.contenders[1], [], None)["unix"] == "/run/app.sock"
+    assert workload_of(resolved, resolved.contenders[1], []).unix == "/run/app.sock"
 
 
 def test_a_resolved_plan_reads_back_as_itself() -> None:

@@ -8,7 +8,7 @@ import pytest
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.importers.icf import Icf, write_icf
-from bakeoff.kinds import plan_part
+from bakeoff.kinds import run_part
 from bakeoff.plan.access import find, shipped, spec_of
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
@@ -21,7 +21,7 @@ def resolve(suite: str, folder: Path, size: str = "full", **given: Any) -> Plan:
 
 def workload(plan: Plan) -> dict[str, Any]:
     contender = plan.contenders[0]
-    return plan_part(plan.kind).workload(plan, contender, (contender.address,), None)
+    return run_part(plan.kind).check(plan).workload(contender, (contender.address,)).model_dump()
 
 
 def test_the_full_suite_has_eighteen_sizes_and_five_patterns(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
+from bakeoff.kinds import run_part
 from bakeoff.kinds.file_matrix.plan import AUTOMATIC, TESTS, FileMatrixSettings, pairs
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
@@ -29,7 +29,7 @@ def rows(folder: Path, **given: Any) -> list[tuple[int, int]]:
 
 def workload(plan: Plan) -> dict[str, Any]:
     contender = plan.contenders[0]
-    return plan_part(plan.kind).workload(plan, contender, (contender.address,), None)
+    return run_part(plan.kind).check(plan).workload(contender, (contender.address,)).model_dump()
 
 
 def test_the_automatic_mode_has_126_rows_and_146_without_the_cut_off(tmp_path: Path) -> None:

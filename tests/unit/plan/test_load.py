@@ -57,7 +57,7 @@ def test_a_whole_plan_file(tmp_path: Path) -> None:
     plan = resolve_plan(read_plan_file(write(tmp_path, PLAN)))
     assert (plan.name, plan.suite, plan.kind, plan.size) == ("which proxy", "web-static", "web", "short")
     assert (plan.blocks, plan.seed, plan.delta, plan.error_limit) == (9, 7, 0.03, 0.01)
-    assert plan.corpus == str(tmp_path / "files")
+    assert plan.settings.stored()["corpus"] == str(tmp_path / "files")
     settings = plan.settings
     assert isinstance(settings, WebSettings)
     assert (settings.length_s, settings.mixes, settings.http, settings.keep_alive) == (

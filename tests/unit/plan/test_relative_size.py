@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import plan_part
+from bakeoff.kinds import run_part
 from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 
@@ -21,7 +21,7 @@ def resolve(suite: str, folder: Path, size: str = "full", **given: Any) -> Plan:
 
 def workload(plan: Plan) -> dict[str, Any]:
     contender = plan.contenders[0]
-    return plan_part(plan.kind).workload(plan, contender, (contender.address,), None)
+    return run_part(plan.kind).check(plan).workload(contender, (contender.address,)).model_dump()
 
 
 @pytest.mark.parametrize("size", ["quick", "short", "full", "published"])

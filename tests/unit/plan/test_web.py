@@ -3,10 +3,13 @@ from typing import Any
 
 import pytest
 
-from bakeoff.agents.spec import TrialSpec, WebWorkload
+from bakeoff.agents.spec import TrialSpec
 from bakeoff.corpus.manifest import Manifest, ManifestFile
 from bakeoff.errors import PlanError
-from bakeoff.kinds.web.plan import PART, WebSettings
+from bakeoff.kinds.web.classes import web_classes
+from bakeoff.kinds.web.plan import WebSettings, needed_corpus
+from bakeoff.kinds.web.plan import workload as workload_of
+from bakeoff.kinds.web.spec import WebWorkload
 from bakeoff.plan.load import resolve_plan
 from bakeoff.plan.suites import load_suite, suite_names
 from tests.unit.plan.test_load import flags
@@ -17,7 +20,7 @@ SHA = "a" * 64
 def manifest(suite: str) -> Manifest:
     classes = {
         c.name: (ManifestFile(path=f"d/{i}.gif", size=223 + i, sha256=SHA),)
-        for i, c in enumerate(load_suite(suite).classes)
+        for i, c in enumerate(web_classes(load_suite(suite).classes))
         if c.source == "files"
     }
     dynamic = (
@@ -28,8 +31,8 @@ def manifest(suite: str) -> Manifest:
 
 def workload(suite: str, address: str = "http://h.example:81/www", **settings: Any) -> WebWorkload:
     plan = resolve_plan(flags(suite, f"a={address}", **settings))
-    corpus = manifest(suite) if plan.corpus_suite != "none" else None
-    return WebWorkload.model_validate(PART.workload(plan, plan.contenders[0], ["127.0.0.1:81"], corpus))
+    corpus = manifest(suite) if needed_corpus(plan) else None
+    return workload_of(plan, plan.contenders[0], ["127.0.0.1:81"], corpus)
 
 
 def test_the_published_classes_of_web_static() -> None:
@@ -179,7 +182,7 @@ def test_an_empty_class_of_the_corpus_is_named() -> None:
     plan = resolve_plan(flags("web-static"))
     thin = manifest("web-static").model_copy(update={"classes": {}})
     with pytest.raises(PlanError, match="no files of class '223'"):
-        PART.workload(plan, plan.contenders[0], [], thin)
+        workload_of(plan, plan.contenders[0], [], thin)
 
 
 ADDRESSES = {"web": "http://127.0.0.1:1", "app": "127.0.0.1:1", "mail": "smtp=127.0.0.1:1,pop3=127.0.0.1:2"}

@@ -12,11 +12,15 @@ from typing import Any
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
+from bakeoff.kinds import run_part
+from bakeoff.kinds.web.classes import web_classes
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import load_suite
 from bakeoff.store.records import EventRecord, PlannedTrial, TrialRecord
 
+# What runs know of two kinds: one whose figures say nothing against a trial, one whose figures can.
+WEB, MAIL = run_part("web"), run_part("mail")
 EMPTY = {
     "count": 0,
     "mean_ns": None,
@@ -181,7 +185,7 @@ def small_manifest(seed: int = 1) -> tuple[Manifest, dict[str, bytes]]:
     """A manifest with two files per class of web-static, and the files by path."""
     pages: dict[str, bytes] = {}
     classes: dict[str, tuple[ManifestFile, ...]] = {}
-    for cls in load_suite("web-static").classes:
+    for cls in web_classes(load_suite("web-static").classes):
         if cls.source == "files":
             for i in range(2):
                 pages[f"{cls.name}/{i}.bin"] = f"{seed} {cls.name} {i} ".encode() * 20

@@ -6,9 +6,10 @@ from typing import NoReturn
 import pytest
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.agents.spec import TrialSpec, WebWorkload
+from bakeoff.agents.spec import TrialSpec
 from bakeoff.corpus.manifest import MANIFEST_NAME
 from bakeoff.errors import LabError, PlanError, RunFileError, TargetError
+from bakeoff.kinds.web.spec import WebWorkload
 from bakeoff.plan.order import order_trials
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.store.read import histogram, read_run

@@ -6,7 +6,7 @@ import pytest
 
 from bakeoff.run.judge import marks
 from bakeoff.store.marks import Mark
-from tests.unit.run.fake import EMPTY, result
+from tests.unit.run.fake import EMPTY, MAIL, WEB, result
 
 NULL_PER_S = 1e6
 
@@ -47,10 +47,10 @@ def test_every_mark_has_its_row() -> None:
 
 
 def test_a_good_result_has_no_mark() -> None:
-    assert marks(result(), NULL_PER_S) == ()
+    assert marks(result(), NULL_PER_S, WEB) == ()
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_exactly_this_mark(name: Mark) -> None:
     changes, null_per_s = ROWS[name]
-    assert marks(result(**changes), null_per_s) == (name,)
+    assert marks(result(**changes), null_per_s, MAIL) == (name,)

@@ -12,11 +12,13 @@ import pytest
 from pydantic.fields import FieldInfo
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds import KINDS, plan_part
+from bakeoff.kinds import KINDS, plan_part, run_part
+from bakeoff.kinds.web.plan import needed_corpus
+from bakeoff.kinds.web.run import WebCheck
+from bakeoff.plan.kind import plan_table
 from bakeoff.plan.load import PlanInput, PlanSection, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
-from bakeoff.plan.suites import load_suite
 from bakeoff.run.judge import judge
 from bakeoff.run.specs import trial_spec
 from bakeoff.stats.equivalence import equivalence_p
@@ -129,8 +131,10 @@ def resolve(files: dict[str, str], suite: str, address: str, settings: Given, pl
 def told(plan: Plan) -> str:
     """All that a run does, as the engine is told it: the trials in their order, and the specification of each."""
     contender = plan.contenders[0]
-    corpus = manifest(plan.suite) if load_suite(plan.suite).needs_corpus else None
-    spec = trial_spec(plan, contender, ["127.0.0.1:1", "127.0.0.1:2"], corpus)
+    check = run_part(plan.kind).check(plan)
+    if isinstance(check, WebCheck) and needed_corpus(plan):
+        check.manifest = manifest(plan.suite)
+    spec = trial_spec(check, contender, ["127.0.0.1:1", "127.0.0.1:2"])
     if hasattr(spec.workload, "reuse"):  # the name of the run's folder, which changes with any setting
         spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"reuse": None})})
     trials = [(trial.mix_clients, trial.seed) for trial in order_trials(plan)]
@@ -154,8 +158,10 @@ def literals(annotation: Any) -> list[str]:
 
 
 def walk(kind: str) -> Iterator[tuple[str, FieldInfo, str]]:
+    """The settings of a kind in the table `[settings]`; those in `[plan]` have their proofs in PLAN_PROOFS."""
     for name, field in plan_part(kind).settings.model_fields.items():
-        yield field.alias or name, field, name
+        if (field.alias or name) not in plan_table():
+            yield field.alias or name, field, name
 
 
 def tries(files: dict[str, str], kind: str) -> Iterator[tuple[str, bool | str]]:
@@ -226,7 +232,7 @@ def _delta(files: dict[str, str]) -> bool:
 
 def _error_limit(files: dict[str, str]) -> bool:
     outcome = result(operations=97, errors_total=3, errors={"refused": 3})
-    return judge(outcome, 0.05)[0] == "ok" and judge(outcome, 0.01)[0] == "failed"
+    return judge(outcome, 0.05, run_part("web"))[0] == "ok" and judge(outcome, 0.01, run_part("web"))[0] == "failed"
 
 
 def _planned(**plan: Any) -> Callable[[dict[str, str]], bool]:
@@ -238,7 +244,8 @@ def _planned(**plan: Any) -> Callable[[dict[str, str]], bool]:
 
 def _kept(key: str, value: str) -> Callable[[dict[str, str]], bool]:
     def kept(files: dict[str, str]) -> bool:
-        return getattr(resolve(files, "web-static", WEB, {}, {key: value}), key) == value
+        plan = resolve(files, "web-static", WEB, {}, {key: value})
+        return {**plan.to_dict(), **plan.settings.stored()}[key] == value
 
     return kept
 
@@ -256,5 +263,5 @@ PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
 
 
 def test_every_key_of_a_plan_has_a_use(files: dict[str, str]) -> None:
-    assert set(PLAN_PROOFS) == set(PlanSection.model_fields) - {"suite"}
+    assert set(PLAN_PROOFS) == set(PlanSection.model_fields) | plan_table() - {"suite"}
     assert [key for key, proof in PLAN_PROOFS.items() if not proof(files)] == []

@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from bakeoff.errors import PlanError, TargetError
+from bakeoff.kinds.app import hello as app_hello
 from bakeoff.kinds.app import run as app_check
 from bakeoff.kinds.app.run import AppCheck
 from bakeoff.kinds.mail.plan import mail_settings
 from bakeoff.kinds.mail.run import MailCheck
+from bakeoff.kinds.mail.talk import open_pop3
 from bakeoff.kinds.web.run import WebCheck
 from bakeoff.mail.address import parse_mail_address
 from bakeoff.plan.model import Plan
-from bakeoff.run import app_hello
 from bakeoff.run.kind import Check
-from bakeoff.run.mail_talk import open_pop3
 from bakeoff.run.reset import reset
 from bakeoff.run.wire import Bounds, SlowError, WireError
 from tests.control import PATIENCE_S

@@ -4,7 +4,7 @@ import pytest
 
 from bakeoff.run.judge import jain, judge, list_errors, marks, to_record, without_result
 from bakeoff.store.records import PlannedTrial
-from tests.unit.run.fake import EMPTY, result
+from tests.unit.run.fake import EMPTY, MAIL, WEB, result
 
 PLANNED = PlannedTrial(3, "a", 2, 1, 99)
 
@@ -79,7 +79,7 @@ PLANNED = PlannedTrial(3, "a", 2, 1, 99)
     ],
 )
 def test_states(changes: dict[str, Any], state: str, reason: str) -> None:
-    assert judge(result(**changes), 0.05) == (state, reason)
+    assert judge(result(**changes), 0.05, MAIL) == (state, reason)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_states(changes: dict[str, Any], state: str, reason: str) -> None:
     ],
 )
 def test_marks(changes: dict[str, Any], null_rate: float | None, expected: tuple[str, ...]) -> None:
-    assert marks(result(**changes), null_rate) == expected
+    assert marks(result(**changes), null_rate, MAIL) == expected
 
 
 def test_jain() -> None:
@@ -121,7 +121,7 @@ def test_jain() -> None:
 
 
 def test_rates_are_of_the_window() -> None:
-    record = to_record(PLANNED, "now", result(), 0.05, 1e6)
+    record = to_record(PLANNED, "now", result(), 0.05, 1e6, WEB)
     assert (record.operations_per_s, record.bytes_per_s, record.window_s) == (250.0, 2500.0, 2.0)
     assert (record.order, record.contender, record.seed, record.fairness_jain) == (3, "a", 99, 1.0)
     assert record.service.p99_ns == 4_000_000 and record.per_operation[0].name == "223"
@@ -130,12 +130,12 @@ def test_rates_are_of_the_window() -> None:
 
 def test_what_ended_outside_the_window_is_kept() -> None:
     outside = {"operations": 9, "errors_total": 4}
-    record = to_record(PLANNED, "now", result(outside=outside), 0.05, None)
+    record = to_record(PLANNED, "now", result(outside=outside), 0.05, None, WEB)
     assert record.workload["outside"] == {"operations": 9, "errors": 4}
 
 
 def test_a_window_of_no_length_has_no_rate() -> None:
-    record = to_record(PLANNED, "now", result(window_s=0.0, operations=0, per_client=[]), 0.05, 1e6)
+    record = to_record(PLANNED, "now", result(window_s=0.0, operations=0, per_client=[]), 0.05, 1e6, WEB)
     assert (record.operations_per_s, record.bytes_per_s) == (0.0, 0.0)
 
 
@@ -149,6 +149,6 @@ def test_errors_are_listed_by_number() -> None:
 
 
 def test_the_wait_for_a_processor_is_kept_and_absent_in_old_results() -> None:
-    known = to_record(PLANNED, "now", result(generator={"run_delay_share": 0.25}), 0.05, 1e6)
+    known = to_record(PLANNED, "now", result(generator={"run_delay_share": 0.25}), 0.05, 1e6, WEB)
     assert known.generator_run_delay_share == 0.25
-    assert to_record(PLANNED, "now", result(), 0.05, 1e6).generator_run_delay_share == 0.0
+    assert to_record(PLANNED, "now", result(), 0.05, 1e6, WEB).generator_run_delay_share == 0.0

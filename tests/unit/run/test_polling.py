@@ -10,7 +10,7 @@ from bakeoff.run.judge import to_record
 from bakeoff.run.polling import alike, polls
 from bakeoff.run.specs import trial_spec
 from bakeoff.store.records import PlannedTrial
-from tests.unit.run.fake import plan_for, result
+from tests.unit.run.fake import WEB, plan_for, result
 
 FAR = "198.51.100.7:80"  # kept free for documentation
 
@@ -42,7 +42,7 @@ def test_only_a_generator_with_cores_of_its_own_polls(
 
 def test_contenders_are_measured_in_one_way() -> None:
     plan = plan_for("http://127.0.0.1:1", suite="web-url", poll="on")
-    spec = trial_spec(plan, plan.contenders[0], ["127.0.0.1:1"], None)
+    spec = trial_spec(WEB.check(plan), plan.contenders[0], ["127.0.0.1:1"])
     found = alike({"a": spec, "b": spec.model_copy(update={"poll": False})})
     assert [spec.poll for spec in found.values()] == [False, False]
     assert all(spec.poll for spec in alike({"a": spec, "b": spec}).values())
@@ -50,6 +50,6 @@ def test_contenders_are_measured_in_one_way() -> None:
 
 def test_what_polling_took_is_stored() -> None:
     planned = PlannedTrial(3, "a", 2, 1, 99)
-    record = to_record(planned, "now", result(generator={"polled_s": 0.5, "busy_share": 0.2}), 0.05, 1e6)
+    record = to_record(planned, "now", result(generator={"polled_s": 0.5, "busy_share": 0.2}), 0.05, 1e6, WEB)
     assert record.workload["polled_share"] == pytest.approx(0.25)
-    assert "polled_share" not in to_record(planned, "now", result(), 0.05, 1e6).workload
+    assert "polled_share" not in to_record(planned, "now", result(), 0.05, 1e6, WEB).workload

@@ -13,6 +13,7 @@ import pytest
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import RunFileError
 from bakeoff.kinds import KINDS, plan_part
+from bakeoff.plan.fields import extra_of
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.run.started_here import is_marked, mark
@@ -182,12 +183,12 @@ def test_a_plan_that_is_none_is_refused_in_one_sentence(interrupted: Interrupted
 def test_every_text_of_a_plan_that_does_something_is_listed() -> None:
     """A new setting that is a text or a path must say what it is: `path` and `command` are what `acts` looks for."""
     harmless = {"headers", "dynamic_url", "source_addresses", "sender", "patterns", "tests", "http", "expect"}
-    for kind in map(plan_part, KINDS):
-        for name, field in kind.settings.model_fields.items():
-            extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    for kind in KINDS:
+        for name, field in plan_part(kind).settings.model_fields.items():
+            extra = extra_of(field)
             if "str" in str(field.annotation) and "Literal" not in str(field.annotation):
                 known = extra.get("path") or extra.get("command") or name in harmless | {"weights", "urls"}
-                assert known, f"{kind.name}: {name}"
+                assert known, f"{kind}: {name}"
 
 
 def test_commands_folders_and_files_are_listed(tmp_path: Path) -> None:

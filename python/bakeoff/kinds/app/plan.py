@@ -1,18 +1,18 @@
 """The application server: the settings of the app suite and its workload."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 
-from bakeoff.corpus.manifest import Manifest
-from bakeoff.errors import PlanError
-from bakeoff.plan.address import WebAddress
-from bakeoff.plan.fields import Share, Size, Weights, Whole, Words
-from bakeoff.plan.messages import did_you_mean
+from bakeoff.kinds.app.spec import AppWorkload, ClassSpec
+from bakeoff.plan.address import Endpoint, parse_endpoint
+from bakeoff.plan.classes import SuiteClass, weighed
+from bakeoff.plan.fields import Share, Size, Weights, Whole
+from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings, NetworkSettings
-from bakeoff.plan.suites import Suite, SuiteClass
+from bakeoff.plan.settings import CommonSettings, SourceSettings
+from bakeoff.plan.suites import Suite
 
 SECTOR_BYTES = 512
 RECORD_BYTES_MAX = 1 << 20
@@ -21,7 +21,7 @@ RECORDS_MAX = 65_536
 _FORMS = "write host:port, [IPv6]:port or unix:/path/to/socket, as `bakeoff serve app` prints it"
 
 
-class AppSettings(NetworkSettings):
+class AppSettings(SourceSettings):
     """Settings of the app suite."""
 
     weights: Weights = Field(
@@ -46,7 +46,6 @@ class AppSettings(NetworkSettings):
     read_records: Whole = Field(1, ge=1, le=RECORDS_MAX, description="Records of one random read.")
     write_records: Whole = Field(1, ge=1, le=RECORDS_MAX, description="Records of one random write.")
     working_set: Share = Field(1.0, gt=0, le=1, description="Share of its data segment that a client uses: 100%.")
-    source_addresses: Words = Field((), description="Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3.")
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""
@@ -64,11 +63,11 @@ class AppSettings(NetworkSettings):
         return self
 
 
-class AppPlanPart:
+class AppPlanPart(PlanPart):
     """The kind `app`."""
 
-    name = "app"
-    settings: type[CommonSettings] = AppSettings
+    settings = AppSettings
+    endpoint = "transactions per second (unweighted harmonic mean over clients)"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""
@@ -76,58 +75,36 @@ class AppPlanPart:
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
         """See PlanPart. Weights are in percent of all transactions and sum to 100."""
-        weights = {c.name: c.weight for c in suite.classes}
-        for name, weight in _app(settings).weights.items():
-            if name not in weights:
-                raise PlanError(f"weights: there is no kind of request {name!r}: {did_you_mean(name, weights)}")
-            weights[name] = weight
-        total = sum(weights.values())
-        if min(weights.values()) < 0 or total <= 0:
-            raise PlanError("weights: give shares of 0 or more, not all of them 0")
-        return [
-            c.model_copy(update={"weight": 100 * weights[c.name] / total}) for c in suite.classes if weights[c.name] > 0
-        ]
-
-    def workload(
-        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
-    ) -> dict[str, Any]:
-        """See PlanPart."""
-        app = _app(plan.settings)
-        return {
-            "kind": "app",
-            "addresses": list(addresses),
-            "unix": parse_app_address(contender.address).unix,
-            "source_addresses": list(app.source_addresses),
-            "classes": [{"name": c.name, "weight": c.weight} for c in plan.classes],
-            "upload_bytes": app.upload_bytes,
-            "download_bytes": app.download_bytes,
-            "rounds": app.rounds,
-            "record_bytes": app.record_bytes,
-            "read_records": app.read_records,
-            "write_records": app.write_records,
-            "working_set": app.working_set,
-        }
+        return weighed(suite.classes, app_settings(settings).weights, "kind of request")
 
 
-def _app(settings: CommonSettings) -> AppSettings:
+def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> AppWorkload:
+    """What the engine is told of a contender at its numeric `addresses`."""
+    app = app_settings(plan.settings)
+    return AppWorkload(
+        addresses=tuple(addresses),
+        unix=parse_app_address(contender.address).unix,
+        source_addresses=app.source_addresses,
+        classes=tuple(ClassSpec.model_validate({"name": c.name, "weight": c.weight}) for c in plan.classes),
+        upload_bytes=app.upload_bytes,
+        download_bytes=app.download_bytes,
+        rounds=app.rounds,
+        record_bytes=app.record_bytes,
+        read_records=app.read_records,
+        write_records=app.write_records,
+        working_set=app.working_set,
+    )
+
+
+def app_settings(settings: CommonSettings) -> AppSettings:
+    """The settings as those of app."""
     assert isinstance(settings, AppSettings)
     return settings
 
 
-def parse_app_address(text: str) -> WebAddress:
+def parse_app_address(text: str) -> Endpoint:
     """Where an app server listens. Raises PlanError with the accepted forms when `text` is none of them."""
-    if text.startswith("unix:"):
-        path = text.removeprefix("unix:")
-        if not path.startswith("/"):
-            raise PlanError(f"address {text!r} needs the full path of a socket: unix:/path/to/socket")
-        return WebAddress(text, "app", "localhost", 0, path, "")
-    host, colon, port = text.removeprefix("app://").rpartition(":")
-    bare = host.removeprefix("[").removesuffix("]")
-    numeric = len(port) < 6 and port.isascii() and port.isdigit() and 0 < int(port) < 65536
-    bracketed = host.startswith("[") and host.endswith("]")
-    if not colon or not bare or not numeric or any(c in bare for c in "/@? ") or (":" in bare and not bracketed):
-        raise PlanError(f"address {text!r} is not that of an app server: {_FORMS}")
-    return WebAddress(text, "app", bare, int(port), None, "")
+    return parse_endpoint(text, "app", "an app server", _FORMS)
 
 
 PART = AppPlanPart()

@@ -4,29 +4,28 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
-from bakeoff.kinds.app.plan import AppSettings, parse_app_address
+from bakeoff.kinds.app.hello import AppServer, greet
+from bakeoff.kinds.app.plan import app_settings, parse_app_address, workload
+from bakeoff.kinds.app.spec import AppWorkload
 from bakeoff.plan.address import resolve
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.app_hello import AppServer, greet
-from bakeoff.run.kind import Note, RunPart
+from bakeoff.run.kind import Check, Note, RunPart
 from bakeoff.units import format_size
 
 # A first hello may have to wait for the server to fill a data segment.
 GREETING_S = 60.0
 
 
-class AppCheck:
+class AppCheck(Check):
     """See bakeoff.run.kind.Check."""
 
     def __init__(self, plan: Plan) -> None:
-        assert isinstance(plan.settings, AppSettings)
-        self._settings = plan.settings
+        super().__init__(plan)
+        self._settings = app_settings(plan.settings)
         self._stores = any(c.name in ("read", "write") for c in plan.classes)
         self._addresses: dict[str, Sequence[str]] = {}
         self._servers: dict[str, AppServer] = {}
-        self.manifest: Manifest | None = None
 
     def answers(self, contender: Contender) -> None:
         """See Check."""
@@ -67,12 +66,9 @@ class AppCheck:
             self._addresses[contender.name] = resolve(parse_app_address(contender.address))
         return self._addresses[contender.name]
 
-    def unchanged(self, contender: Contender) -> None:
-        """See Check: what answers is always the server."""
-
-    def close(self) -> Sequence[Note]:
-        """Nothing is kept with the contenders."""
-        return ()
+    def workload(self, contender: Contender, addresses: Sequence[str]) -> AppWorkload:
+        """See Check."""
+        return workload(self.plan, contender, addresses)
 
     def facts(self) -> dict[str, Any]:
         """See Check."""

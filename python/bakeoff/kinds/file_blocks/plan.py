@@ -7,12 +7,12 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import psutil
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import BakeoffError, PlanError
 from bakeoff.importers.icf import read_icf
+from bakeoff.kinds.file_blocks.spec import AccessLineSpec, BlockCellSpec, FileBlocksWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.plan.access import MIB, PATTERNS, AccessSpec, find, pattern_spec
-from bakeoff.plan.fields import Duration, Whole, Words, is_resolved
+from bakeoff.plan.fields import Duration, Metavar, Whole, Words, is_resolved
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.relative_size import RelativeSize
@@ -45,7 +45,8 @@ def _icf(value: Any, info: ValidationInfo) -> Any:
         raise ValueError(str(error)) from None
 
 
-Access = Annotated[tuple[AccessSpec, ...] | None, BeforeValidator(_named)]
+Percent = Annotated[float, Metavar("PERCENT")]
+Access = Annotated[tuple[AccessSpec, ...] | None, BeforeValidator(_named), Metavar("NAME,...")]
 Icf = Annotated[tuple[AccessSpec, ...] | None, BeforeValidator(_icf)]
 
 
@@ -56,9 +57,10 @@ class FileBlocksSettings(FileSettings):
     patterns: Words = Field(
         tuple(PATTERNS),
         description="Patterns: sequential_read,sequential_write,random_read,random_write,mixed.",
+        json_schema_extra={"metavar": "PATTERN,..."},
     )
-    mixed_read: float = Field(50.0, ge=0, le=100, description="Reads of the mixed pattern, percent.")
-    mixed_random: float = Field(50.0, ge=0, le=100, description="Random transfers of the mixed pattern, percent.")
+    mixed_read: Percent = Field(50.0, ge=0, le=100, description="Reads of the mixed pattern, percent.")
+    mixed_random: Percent = Field(50.0, ge=0, le=100, description="Random transfers of the mixed pattern, percent.")
     access: Access = Field(
         None,
         description="Named access specifications instead of sizes × patterns: File server,Database.",
@@ -67,7 +69,7 @@ class FileBlocksSettings(FileSettings):
         None,
         description="Iometer file whose access specifications are used instead of sizes × patterns. Of the rest of it "
         "nothing is: give outstanding, cell_time, ramp_up and region yourself.",
-        json_schema_extra={"path": True},
+        json_schema_extra={"path": "file"},
     )
     region: RelativeSize = Field(
         20 * 1000**3, ge=4096, description="File that all clients work on: 20GB, or 1.5x of server_memory."
@@ -93,7 +95,11 @@ class FileBlocksSettings(FileSettings):
     cache: Literal["warm", "cold"] = Field(
         "warm", description="warm: as the cell before left it; cold: dropped before each cell, with proof."
     )
-    drop_caches: bool = Field(False, description="With cache = cold, drop the caches of the whole machine, too (root).")
+    drop_caches: bool = Field(
+        False,
+        description="With cache = cold, drop the caches of the whole machine, too (root).",
+        json_schema_extra={"acts": "drop the caches of this machine"},
+    )
     cold_command: str | None = Field(
         None,
         min_length=1,
@@ -167,8 +173,8 @@ def largest_transfer(settings: FileBlocksSettings) -> int:
 class FileBlocksPlanPart(FolderPlanPart):
     """The kind `file-blocks`."""
 
-    name = "file-blocks"
-    settings: type[CommonSettings] = FileBlocksSettings
+    settings = FileBlocksSettings
+    endpoint = "the geometric means of the cells' MB/s"
 
     def space_bytes(self, settings: CommonSettings) -> int:
         """See FolderPlanPart."""
@@ -178,35 +184,36 @@ class FileBlocksPlanPart(FolderPlanPart):
         """See FolderPlanPart: the region is written once for all trials of a run."""
         return f"blocks-{plan.hash[:12]}"
 
-    def workload(
-        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
-    ) -> dict[str, Any]:
-        """See PlanPart. Raises PlanError when the buffers of the largest mix do not fit this machine's memory."""
-        s = _blocks(plan.settings)
-        facts = file_facts(contender, s)
-        _check_memory(s)
-        return {
-            "kind": "file-blocks",
-            "folder": facts.folder,
-            "region_bytes": s.region,
-            "outstanding": s.outstanding,
-            "cells": [_cell(spec) for spec in specs(s)],
-            "cell_s": s.cell_time_s,
-            "min_transfers": s.min_transfers,
-            "cell_limit_s": max(s.cell_limit_s, s.cell_time_s),
-            "ramp_up_s": s.cell_ramp_s,
-            "direct": s.direct,
-            "dsync": s.dsync,
-            "verify": s.verify,
-            "cache": s.cache,
-            "drop_caches": s.drop_caches,
-            "cold_command": s.cold_command,
-            "reuse": self.kept_folder(plan),
-            "keep": s.keep,
-            "carrier": facts.carrier,
-            "link_bytes_per_s": facts.link_bytes_per_s,
-            "stall_s": s.reply_timeout_s,
-        }
+
+def workload(plan: Plan, contender: Contender) -> FileBlocksWorkload:
+    """What the engine is told of a contender.
+
+    Raises PlanError when the buffers of the largest mix do not fit this machine's memory.
+    """
+    s = _blocks(plan.settings)
+    facts = file_facts(contender, s)
+    _check_memory(s)
+    return FileBlocksWorkload(
+        folder=facts.folder,
+        region_bytes=s.region,
+        outstanding=s.outstanding,
+        cells=tuple(_cell(spec) for spec in specs(s)),
+        cell_s=s.cell_time_s,
+        min_transfers=s.min_transfers,
+        cell_limit_s=max(s.cell_limit_s, s.cell_time_s),
+        ramp_up_s=s.cell_ramp_s,
+        direct=s.direct,
+        dsync=s.dsync,
+        verify=s.verify,
+        cache=s.cache,
+        drop_caches=s.drop_caches,
+        cold_command=s.cold_command,
+        reuse=PART.kept_folder(plan),
+        keep=s.keep,
+        carrier=facts.carrier,
+        link_bytes_per_s=facts.link_bytes_per_s,
+        stall_s=s.reply_timeout_s,
+    )
 
 
 def _check_memory(s: FileBlocksSettings) -> None:
@@ -221,9 +228,9 @@ def _check_memory(s: FileBlocksSettings) -> None:
         )
 
 
-def _cell(spec: AccessSpec) -> dict[str, Any]:
-    lines = [line.model_dump() for line in spec.lines]
-    return {"pattern": spec.name, "block_bytes": spec.size if spec.name in PATTERNS else None, "lines": lines}
+def _cell(spec: AccessSpec) -> BlockCellSpec:
+    lines = tuple(AccessLineSpec(**line.model_dump()) for line in spec.lines)
+    return BlockCellSpec(pattern=spec.name, block_bytes=spec.size if spec.name in PATTERNS else None, lines=lines)
 
 
 def _blocks(settings: CommonSettings) -> FileBlocksSettings:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from bakeoff.corpus.manifest import Manifest
+from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.plan.fields import OptionalSize, OptionalWhole, Size, Whole, Words, is_resolved
 from bakeoff.plan.file_weights import OptionalFileWeights
@@ -36,6 +36,7 @@ class FileMatrixSettings(FileSettings):
     tests: Annotated[Words, BeforeValidator(_tests)] = Field(
         AUTOMATIC,
         description="Tests of each cell: write,rewrite,…; all = the 13 of the automatic mode.",
+        json_schema_extra={"metavar": "TEST,..."},
     )
     file_min: Size = Field(64 * KIB, ge=1, description="Smallest file: 64KiB.")
     file_max: LadderSize = Field(
@@ -66,7 +67,11 @@ class FileMatrixSettings(FileSettings):
     cache: Literal["warm", "cold"] = Field(
         "warm", description="warm: as the test before left it; cold: dropped before each test, with proof."
     )
-    drop_caches: bool = Field(False, description="With cache = cold, drop the caches of the whole machine, too (root).")
+    drop_caches: bool = Field(
+        False,
+        description="With cache = cold, drop the caches of the whole machine, too (root).",
+        json_schema_extra={"acts": "drop the caches of this machine"},
+    )
     cold_command: str | None = Field(
         None,
         min_length=1,
@@ -83,13 +88,13 @@ class FileMatrixSettings(FileSettings):
     regions: Regions = Field(
         (SMALL_OFFICE,),
         description="Region reported apart: small-office=files<=2MiB,records<=32KiB; may be given more than once.",
-        json_schema_extra={"repeat": True},
+        json_schema_extra={"repeat": True, "metavar": "NAME=LIMITS"},
     )
     weights: OptionalFileWeights = Field(
         None,
         description="File of `bakeoff inventory DIR -o FILE`: means over cells weigh each file size by the number of "
         "files that the share has of it, the nearest size for others.",
-        json_schema_extra={"path": True},
+        json_schema_extra={"path": "file"},
     )
     stride: Whole = Field(17, ge=1, description="Records from one read of the stride test to the next.")
 
@@ -174,43 +179,41 @@ def pairs(settings: FileMatrixSettings) -> list[tuple[int, int]]:
 class FileMatrixPlanPart(FolderPlanPart):
     """The kind `file-matrix`."""
 
-    name = "file-matrix"
-    settings: type[CommonSettings] = FileMatrixSettings
+    settings = FileMatrixSettings
+    endpoint = "the geometric means of the cells' KiB/s"
 
     def space_bytes(self, settings: CommonSettings) -> int:
         """See FolderPlanPart."""
         matrix = _matrix(settings)
         return max(file for file, _ in pairs(matrix)) * max(matrix.mixes) * matrix.threads
 
-    def workload(
-        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
-    ) -> dict[str, Any]:
-        """See PlanPart."""
-        s = _matrix(plan.settings)
-        facts = file_facts(contender, s)
-        return {
-            "kind": "file-matrix",
-            "folder": facts.folder,
-            "pairs": pairs(s),
-            "tests": list(s.tests),
-            "keep": s.keep,
-            "fsync": s.fsync,
-            "close": s.close,
-            "direct": s.direct,
-            "dsync": s.dsync,
-            "sync": s.sync,
-            "mmap": s.mmap,
-            "verify": s.verify,
-            "cache": s.cache,
-            "drop_caches": s.drop_caches,
-            "cold_command": s.cold_command,
-            "stonewall": s.stonewall,
-            "mixed_read_percent": s.mixed_read_percent,
-            "stride": s.stride,
-            "carrier": facts.carrier,
-            "link_bytes_per_s": facts.link_bytes_per_s,
-            "stall_s": s.reply_timeout_s,
-        }
+
+def workload(plan: Plan, contender: Contender) -> FileMatrixWorkload:
+    """What the engine is told of a contender."""
+    s = _matrix(plan.settings)
+    facts = file_facts(contender, s)
+    return FileMatrixWorkload(
+        folder=facts.folder,
+        pairs=tuple(pairs(s)),
+        tests=s.tests,
+        keep=s.keep,
+        fsync=s.fsync,
+        close=s.close,
+        direct=s.direct,
+        dsync=s.dsync,
+        sync=s.sync,
+        mmap=s.mmap,
+        verify=s.verify,
+        cache=s.cache,
+        drop_caches=s.drop_caches,
+        cold_command=s.cold_command,
+        stonewall=s.stonewall,
+        mixed_read_percent=s.mixed_read_percent,
+        stride=s.stride,
+        carrier=facts.carrier,
+        link_bytes_per_s=facts.link_bytes_per_s,
+        stall_s=s.reply_timeout_s,
+    )
 
 
 def _matrix(settings: CommonSettings) -> FileMatrixSettings:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import Field, model_validator
 
-from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import PlanError
+from bakeoff.kinds.file_mix.spec import FileMixWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, file_facts
 from bakeoff.plan.fields import Duration, OptionalPath, OptionalSize
 from bakeoff.plan.model import Contender, Plan
@@ -29,7 +29,7 @@ class FileMixSettings(FileSettings, RampSettings):
     loadfile: OptionalPath = Field(
         None,
         description="Replay this dbench loadfile (or .gz) instead of the measured mix.",
-        json_schema_extra={"path": True},
+        json_schema_extra={"path": "file"},
     )
     once: bool = Field(False, description="With loadfile: go through it once, not until the time is over.")
     resolve: bool = Field(
@@ -82,8 +82,8 @@ class FileMixSettings(FileSettings, RampSettings):
 class FileMixPlanPart(FolderPlanPart):
     """The kind `file-mix`."""
 
-    name = "file-mix"
-    settings: type[CommonSettings] = FileMixSettings
+    settings = FileMixSettings
+    endpoint = "Mbit/s"
 
     def space_bytes(self, settings: CommonSettings) -> int:
         """See FolderPlanPart."""
@@ -95,30 +95,28 @@ class FileMixPlanPart(FolderPlanPart):
         """See FolderPlanPart: workspaces are kept over the trials of a run; a loadfile makes its own."""
         return None if _mix(plan.settings).loadfile else f"mix-{plan.hash[:12]}"
 
-    def workload(
-        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
-    ) -> dict[str, Any]:
-        """See PlanPart. Raises PlanError when the loadfile is missing."""
-        s = _mix(plan.settings)
-        if s.loadfile is not None and not Path(s.loadfile).is_file():
-            raise PlanError(f"loadfile {s.loadfile} does not exist: Debian's dbench has /usr/share/dbench/client.txt")
-        facts = file_facts(contender, s)
-        return {
-            "kind": "file-mix",
-            "folder": facts.folder,
-            "loadfile": s.loadfile,
-            "once": s.once,
-            "resolve": s.resolve,
-            "workspace_bytes": s.workspace,
-            "flush": s.flush,
-            "verify": s.verify and s.loadfile is None,
-            "reuse": self.kept_folder(plan),
-            "keep": s.keep,
-            "turn_bytes": s.turn_bytes,
-            "turn_pause_s": s.turn_pause_s,
-            "link_bytes_per_s": facts.link_bytes_per_s,
-            "stall_s": s.reply_timeout_s,
-        }
+
+def workload(plan: Plan, contender: Contender) -> FileMixWorkload:
+    """What the engine is told of a contender. Raises PlanError when the loadfile is missing."""
+    s = _mix(plan.settings)
+    if s.loadfile is not None and not Path(s.loadfile).is_file():
+        raise PlanError(f"loadfile {s.loadfile} does not exist: Debian's dbench has /usr/share/dbench/client.txt")
+    facts = file_facts(contender, s)
+    return FileMixWorkload(
+        folder=facts.folder,
+        loadfile=s.loadfile,
+        once=s.once,
+        resolve=s.resolve,
+        workspace_bytes=s.workspace,
+        flush=s.flush,
+        verify=s.verify and s.loadfile is None,
+        reuse=PART.kept_folder(plan),
+        keep=s.keep,
+        turn_bytes=s.turn_bytes,
+        turn_pause_s=s.turn_pause_s,
+        link_bytes_per_s=facts.link_bytes_per_s,
+        stall_s=s.reply_timeout_s,
+    )
 
 
 def _mix(settings: CommonSettings) -> FileMixSettings:

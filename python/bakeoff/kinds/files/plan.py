@@ -2,19 +2,18 @@
 
 import os
 import pwd
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.errors import PlanError
-from bakeoff.mounts import link_bytes_per_s, mount_of
+from bakeoff.mounts import Carrier, link_bytes_per_s, mount_of
 from bakeoff.patience import answers
-from bakeoff.plan.fields import Duration, OptionalSize, Strict, is_resolved
+from bakeoff.plan.fields import Duration, Metavar, OptionalSize, Strict, is_resolved
+from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
-from bakeoff.plan.suites import Suite, SuiteClass
 from bakeoff.units import parse_link_speed, parse_size
 
 PATIENCE_S = 10.0
@@ -37,8 +36,8 @@ def _link(value: Any, info: ValidationInfo) -> Any:
     return parse_link_speed(str(value))
 
 
-OptionalSizes = Annotated[tuple[int, ...] | None, BeforeValidator(_sizes)]
-OptionalLink = Annotated[float | None, BeforeValidator(_link)]
+OptionalSizes = Annotated[tuple[int, ...] | None, BeforeValidator(_sizes), Metavar("SIZE,...")]
+OptionalLink = Annotated[float | None, BeforeValidator(_link), Metavar("SPEED")]
 
 
 class FileSettings(CommonSettings):
@@ -53,20 +52,24 @@ class FileSettings(CommonSettings):
     verify: bool = Field(
         True,
         description="Stamp all data and check what is read back, outside the measured time.",
-        json_schema_extra={"flag": "verify-data", "off": "no-verify"},
+        json_schema_extra={"flag": "verify-data", "off": "no-verify", "own": True},
     )
-    keep: bool = Field(False, description="Leave the folder of each trial (.bakeoff-…) behind.")
+    keep: bool = Field(
+        False, description="Leave the folder of each trial (.bakeoff-…) behind.", json_schema_extra={"own": True}
+    )
     server_memory: OptionalSize = Field(
         None,
         ge=1,
         description="Memory of the server: 8GiB, the largest of several. The report says which working sets fit into "
         "it, and a size such as 2x is times it.",
+        json_schema_extra={"own": True},
     )
     link_bytes_per_s: OptionalLink = Field(
         None,
         alias="link_speed",
         gt=0,
         description="Speed of the network: 1Gbit/s; what is faster is marked as cached. auto asks the system.",
+        json_schema_extra={"own": True},
     )
 
     @model_validator(mode="after")
@@ -80,7 +83,7 @@ class FileFacts(Strict):
     """What the workload of a trial says of the contender's folder."""
 
     folder: str
-    carrier: str
+    carrier: Carrier
     link_bytes_per_s: float | None
 
 
@@ -118,16 +121,14 @@ def file_facts(contender: Contender, settings: FileSettings) -> FileFacts:
     )
 
 
-class FolderPlanPart:
+class FolderPlanPart(PlanPart):
     """Base of the kinds whose contenders are folders."""
+
+    acts_by = "write, read and remove files in"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""
         check_folder_address(address)
-
-    def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
-        """See PlanPart."""
-        return ()
 
     def space_bytes(self, settings: CommonSettings) -> int:
         """Free space that the largest mix needs."""

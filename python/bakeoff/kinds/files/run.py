@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from bakeoff.agents.local import load_engine
-from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import TargetError
 from bakeoff.kinds import plan_part
 from bakeoff.kinds.files.plan import FolderPlanPart, check_folder_address
@@ -20,7 +19,7 @@ from bakeoff.mounts import Mount, mount_at
 from bakeoff.patience import HangsError, answers
 from bakeoff.patience import in_time as within
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.kind import Note
+from bakeoff.run.kind import Check, Note
 
 PATIENCE_S = 30.0
 REMOVALS, REMOVAL_PAUSE_S = 30, 0.1
@@ -33,12 +32,11 @@ OTHERS = {
 T = TypeVar("T")
 
 
-class FolderCheck:
+class FolderCheck(Check):
     """See bakeoff.run.kind.Check."""
 
-    manifest: Manifest | None = None
-
     def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
         kind = plan_part(plan.kind)
         assert isinstance(kind, FolderPlanPart)
         self._needed = kind.space_bytes(plan.settings)

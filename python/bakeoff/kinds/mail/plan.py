@@ -1,22 +1,24 @@
 """Mail: the settings of mail-pop and its workload."""
 
 import hashlib
-import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from bakeoff.corpus.manifest import Manifest
 from bakeoff.errors import PlanError
+from bakeoff.kinds.mail.spec import MailboxSpec, MailWorkload, Pop3Spec, SmtpSpec, new_mark
+from bakeoff.kinds.spec import TlsSpec
 from bakeoff.mail.accounts import Account, read_accounts
 from bakeoff.mail.address import Place, parse_mail_address
 from bakeoff.mail.sizes import ISP_2001, Table, parse_recipients, parse_sizes
+from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import Duration, OptionalPath, Share, Whole, is_resolved
+from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings, NetworkSettings
-from bakeoff.plan.suites import Suite, SuiteClass
+from bakeoff.plan.suites import Suite
 
 
 def _sizes(value: Any, info: ValidationInfo) -> Any:
@@ -37,7 +39,7 @@ class MailSettings(NetworkSettings):
     users: OptionalPath = Field(
         None,
         description="CSV file of accounts, made by `bakeoff users new`; needed.",
-        json_schema_extra={"path": True},
+        json_schema_extra={"path": "file", "own": True},
     )
     mailboxes: Whole = Field(
         50, ge=1, le=100_000, description="Mailboxes of each client, shared out among its threads."
@@ -47,10 +49,14 @@ class MailSettings(NetworkSettings):
     )
     sending_share: Share = Field(0.30, ge=0, le=1, description="Share of a client's time that goes into sending: 30%.")
     sizes: Annotated[Table, BeforeValidator(_sizes)] = Field(
-        ISP_2001, description="Sizes of messages: isp-2001, 4KiB, or a table such as 4KiB=90,100KiB=10."
+        ISP_2001,
+        description="Sizes of messages: isp-2001, 4KiB, or a table such as 4KiB=90,100KiB=10.",
+        json_schema_extra={"metavar": "SIZE=WEIGHT,..."},
     )
     recipients: Annotated[Table, BeforeValidator(_recipients)] = Field(
-        ((1, 1.0),), description="Recipients of a message: a number, isp-2001, or a table such as 1=90,3=10."
+        ((1, 1.0),),
+        description="Recipients of a message: a number, isp-2001, or a table such as 1=90,3=10.",
+        json_schema_extra={"metavar": "N=WEIGHT,..."},
     )
     bodies: Literal["plain", "hard"] = Field(
         "plain", description="plain text, or hard: dots at line starts, lines of 998 bytes, trailing blanks."
@@ -66,11 +72,13 @@ class MailSettings(NetworkSettings):
     pop3_login: Literal["auto", "user", "plain"] = Field(
         "auto", description="How POP3 users log in: auto, user (USER and PASS) or plain (AUTH PLAIN)."
     )
-    insecure: bool = Field(False, description="Do not check TLS certificates.", json_schema_extra={"off": "verify"})
+    insecure: bool = Field(
+        False, description="Do not check TLS certificates.", json_schema_extra={"off": "verify", "own": True}
+    )
     ca_file: OptionalPath = Field(
         None,
         description="PEM file of certificate authorities to trust instead of the system's.",
-        json_schema_extra={"path": True},
+        json_schema_extra={"path": "file", "own": True},
     )
     retries: Whole = Field(
         100, ge=0, description="How often a client tries refused connections again while it empties its mailboxes."
@@ -79,6 +87,7 @@ class MailSettings(NetworkSettings):
         False,
         description="Delete all mail of the accounts before each trial. Without it, mail that is not Bakeoff's own "
         "stops the run before anything is sent.",
+        json_schema_extra={"own": True},
     )
     init_limit_s: Duration = Field(
         600.0, alias="init_limit", gt=0, description="Longest time for emptying the mailboxes before a trial."
@@ -140,11 +149,11 @@ class MailSettings(NetworkSettings):
         return accounts[:needed]
 
 
-class MailPlanPart:
+class MailPlanPart(PlanPart):
     """The kind `mail`."""
 
-    name = "mail"
-    settings: type[CommonSettings] = MailSettings
+    settings = MailSettings
+    endpoint = "messages delivered per second"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""
@@ -157,39 +166,48 @@ class MailPlanPart:
         mail_settings(settings).accounts()
         return ()
 
-    def workload(
-        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
-    ) -> dict[str, Any]:
-        """See PlanPart. `addresses` are those of sending and reading."""
-        mail = mail_settings(plan.settings)
-        address = parse_mail_address(contender.address)
-        sending, reading = address.sending, address.reading
-        return {
-            "kind": "mail",
-            "smtp": {
-                **_side(mail, sending, addresses[0]),
-                "protocol": "lmtp" if sending.protocol == "lmtp" else "smtp",
-                "auth": mail.smtp_login,
-                "pipelining": mail.pipelining,
-                "messages_per_connection": mail.messages_per_connection,
-            },
-            "pop3": {**_side(mail, reading, addresses[1]), "login": mail.pop3_login},
-            "mailboxes": [{"address": a.address, "user": a.address, "password": a.password} for a in mail.accounts()],
-            "mailboxes_per_client": mail.mailboxes,
-            "shared_mailboxes": mail.shared_mailboxes,
-            "sending_share": mail.sending_share,
-            "sizes": mail.sizes,
-            "recipients": mail.recipients,
-            "bodies": mail.bodies,
-            "sender": mail.sender,
-            "run": secrets.token_hex(8),
-            "initialise": "all" if mail.empty_mailboxes else "own",
-            "retries": mail.retries,
-            "late_after_s": mail.late_after_s,
-            "init_limit_s": mail.init_limit_s,
-            "drain_limit_s": mail.drain_limit_s,
-            "linger_s": mail.reply_timeout_s,
-        }
+
+def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> MailWorkload:
+    """What the engine is told of a contender; `addresses` are those of sending and reading."""
+    mail = mail_settings(plan.settings)
+    address = parse_mail_address(contender.address)
+    sending, reading = address.sending, address.reading
+    return MailWorkload(
+        smtp=SmtpSpec(
+            addresses=(addresses[0],),
+            server_name=sending.host,
+            security=_security(mail, sending),
+            tls=_tls(mail, sending),
+            close_with_reset=mail.close_with_reset,
+            protocol="lmtp" if sending.protocol == "lmtp" else "smtp",
+            auth=mail.smtp_login,
+            pipelining=mail.pipelining,
+            messages_per_connection=mail.messages_per_connection,
+        ),
+        pop3=Pop3Spec(
+            addresses=(addresses[1],),
+            server_name=reading.host,
+            security=_security(mail, reading),
+            tls=_tls(mail, reading),
+            close_with_reset=mail.close_with_reset,
+            login=mail.pop3_login,
+        ),
+        mailboxes=tuple(MailboxSpec(address=a.address, user=a.address, password=a.password) for a in mail.accounts()),
+        mailboxes_per_client=mail.mailboxes,
+        shared_mailboxes=mail.shared_mailboxes,
+        sending_share=mail.sending_share,
+        sizes=mail.sizes,
+        recipients=mail.recipients,
+        bodies=mail.bodies,
+        sender=mail.sender,
+        run=new_mark(),
+        initialise="all" if mail.empty_mailboxes else "own",
+        retries=mail.retries,
+        late_after_s=mail.late_after_s,
+        init_limit_s=mail.init_limit_s,
+        drain_limit_s=mail.drain_limit_s,
+        linger_s=mail.reply_timeout_s,
+    )
 
 
 def mail_settings(settings: CommonSettings) -> MailSettings:
@@ -204,16 +222,14 @@ def accounts_digest(accounts: Sequence[Account]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _side(mail: MailSettings, place: Place, address: str) -> dict[str, Any]:
-    security = "tls" if place.implicit_tls else "starttls" if mail.starttls else "none"
-    tls = {"verify": not mail.insecure, "ca_file": mail.ca_file, "resumption": True}
-    return {
-        "addresses": [address],
-        "server_name": place.host,
-        "security": security,
-        "tls": None if security == "none" else tls,
-        "close_with_reset": mail.close_with_reset,
-    }
+def _security(mail: MailSettings, place: Place) -> Literal["none", "starttls", "tls"]:
+    return "tls" if place.implicit_tls else "starttls" if mail.starttls else "none"
+
+
+def _tls(mail: MailSettings, place: Place) -> TlsSpec | None:
+    if _security(mail, place) == "none":
+        return None
+    return TlsSpec(verify=not mail.insecure, ca_file=mail.ca_file, resumption=True)
 
 
 PART = MailPlanPart()

@@ -4,29 +4,31 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any
 
-from bakeoff.corpus.manifest import Manifest
+from bakeoff.agents.result import TrialResult
 from bakeoff.errors import TargetError
-from bakeoff.kinds.mail.plan import accounts_digest, mail_settings
+from bakeoff.kinds.mail.look import Held, look
+from bakeoff.kinds.mail.plan import accounts_digest, mail_settings, workload
+from bakeoff.kinds.mail.spec import MailWorkload
+from bakeoff.kinds.mail.talk import TalkError, open_pop3, open_smtp
 from bakeoff.mail.accounts import Account
 from bakeoff.mail.address import MailAddress, Place, parse_mail_address, resolve_place
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.kind import Note, RunPart
+from bakeoff.run.kind import Check, Fault, Note, RunPart
 from bakeoff.run.listeners import backlog
-from bakeoff.run.mail_look import Held, look
-from bakeoff.run.mail_talk import TalkError, open_pop3, open_smtp
 from bakeoff.run.wire import WireError
+from bakeoff.store import records
+from bakeoff.store.marks import UNBALANCED, Mark
 
 
-class MailCheck:
+class MailCheck(Check):
     """See bakeoff.run.kind.Check."""
 
     def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
         self._settings = mail_settings(plan.settings)
         self._accounts = self._settings.accounts()
-        self._plan = plan
         self._facts: dict[str, dict[str, Any]] = {}
         self._held: dict[str, Held] = {}
-        self.manifest: Manifest | None = None
 
     def answers(self, contender: Contender) -> None:
         """See Check. Both servers must greet."""
@@ -52,10 +54,10 @@ class MailCheck:
         self._hold(contender)
 
     def _hold(self, contender: Contender) -> None:
-        held = look(self._plan, contender, self.addresses(contender))
+        held = look(self.plan, contender, self.addresses(contender))
         if held.foreign and not self._settings.empty_mailboxes:
             raise TargetError(
-                f"{contender.name}: there are {held.text}: {self._plan.suite} needs mailboxes without other mail; use "
+                f"{contender.name}: there are {held.text}: {self.plan.suite} needs mailboxes without other mail; use "
                 "accounts that are there for nothing else, or give --empty-mailboxes to delete all mail of these "
                 "accounts before each trial"
             )
@@ -115,12 +117,9 @@ class MailCheck:
         address = parse_mail_address(contender.address)
         return [resolve_place(address.sending), resolve_place(address.reading)]
 
-    def unchanged(self, contender: Contender) -> None:
-        """See Check: what answers is always the server."""
-
-    def close(self) -> Sequence[Note]:
-        """Nothing is kept with the contenders."""
-        return ()
+    def workload(self, contender: Contender, addresses: Sequence[str]) -> MailWorkload:
+        """See Check."""
+        return workload(self.plan, contender, addresses)
 
     def facts(self) -> dict[str, Any]:
         """See Check."""
@@ -128,4 +127,43 @@ class MailCheck:
         return {"corpus": accounts, "contenders": self._facts}
 
 
-PART = RunPart(MailCheck)
+class MailRunPart(RunPart):
+    """Mail has books on every message, which can say that a trial does not count."""
+
+    def fault(self, result: TrialResult) -> Fault | None:
+        """See RunPart."""
+        if unchecked := unchecked_mail(result):
+            return Fault(records.FAILED, unchecked)
+        if unbalanced(result):
+            return Fault(
+                records.VOIDED, "the ledger of messages does not balance: a defect of bakeoff, please report it"
+            )
+        return None
+
+    def marks(self, result: TrialResult) -> Sequence[Mark]:
+        """See RunPart."""
+        return (UNBALANCED,) if unbalanced(result) else ()
+
+
+def unbalanced(result: TrialResult) -> bool:
+    """True when the books on messages contradict each other, which no server can bring about."""
+    ledger = (result.workload or {}).get("ledger")
+    return isinstance(ledger, dict) and not ledger.get("balanced", True)
+
+
+def unchecked_mail(result: TrialResult) -> str:
+    """Why the books on mail could not be closed; empty when they were. What nobody could look for is not lost."""
+    ledger = (result.workload or {}).get("ledger") or {}
+    counts = ledger.get("counts") or {}
+    missing = int(counts.get("unchecked", 0))
+    if not missing:
+        return ""
+    why: dict[str, int] = ledger.get("unchecked_mailboxes") or {}
+    listed = ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in sorted(why.items(), key=lambda e: -e[1]))
+    return (
+        f"{missing:,} of {int(counts.get('accepted', 0)):,} accepted messages could not be checked: after the trial "
+        f"{sum(why.values()):,} mailboxes could not be read ({listed})"
+    )
+
+
+PART = MailRunPart(MailCheck)

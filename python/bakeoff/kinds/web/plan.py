@@ -11,7 +11,11 @@ from bakeoff import __version__
 from bakeoff.bounded_file import MIB, read_text_bounded
 from bakeoff.corpus.manifest import Manifest, ManifestFile
 from bakeoff.errors import PlanError
-from bakeoff.plan.address import WebAddress, parse_web_address
+from bakeoff.kinds.spec import TlsSpec
+from bakeoff.kinds.web.address import WebAddress, parse_web_address
+from bakeoff.kinds.web.classes import WebClass, classes_of, corpus_of, web_classes
+from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
+from bakeoff.kinds.web.statuses import SUCCESS, parse_expect
 from bakeoff.plan.fields import (
     OptionalPath,
     OptionalSize,
@@ -19,17 +23,14 @@ from bakeoff.plan.fields import (
     Share,
     Weights,
     Whole,
-    Words,
     is_resolved,
 )
-from bakeoff.plan.messages import did_you_mean
+from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings, NetworkSettings
-from bakeoff.plan.statuses import SUCCESS, parse_expect, statuses_of
-from bakeoff.plan.suites import Suite, SuiteClass
+from bakeoff.plan.settings import CommonSettings, SourceSettings
+from bakeoff.plan.suites import Suite, load_suite
 
 MISSING_PATHS = 100
-CLASS_PER_URL_UP_TO = 32
 _TOKEN = set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
@@ -74,11 +75,18 @@ def _url_line(name: str, number: int, line: str) -> tuple[float, str]:
 Urls = Annotated[tuple[tuple[float, str], ...] | None, BeforeValidator(_read_urls)]
 
 
-class WebSettings(NetworkSettings):
+class WebSettings(SourceSettings):
     """Settings of web-static, web-dynamic and web-url."""
 
+    corpus: OptionalPath = Field(
+        None,
+        description="Folder made by `bakeoff corpus`; without it the contenders are asked for the manifest.",
+        json_schema_extra={"table": "plan", "path": "folder", "own": True},
+    )
     http: Annotated[Literal["1.0", "1.1"], BeforeValidator(_version)] = Field(
-        "1.1", description="HTTP version of the requests: 1.0 or 1.1."
+        "1.1",
+        description="HTTP version of the requests: 1.0 or 1.1.",
+        json_schema_extra={"metavar": "VERSION"},
     )
     keep_alive: bool = Field(
         True,
@@ -98,12 +106,13 @@ class WebSettings(NetworkSettings):
     close_with_reset: bool = Field(
         False, description="End connections by a TCP reset, which leaves no TIME_WAIT behind (reported)."
     )
-    source_addresses: Words = Field((), description="Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3.")
-    insecure: bool = Field(False, description="Do not check TLS certificates.", json_schema_extra={"off": "verify"})
+    insecure: bool = Field(
+        False, description="Do not check TLS certificates.", json_schema_extra={"off": "verify", "own": True}
+    )
     ca_file: OptionalPath = Field(
         None,
         description="PEM file of certificate authorities to trust instead of the system's.",
-        json_schema_extra={"path": True},
+        json_schema_extra={"path": "file", "own": True},
     )
     full_handshake: bool = Field(
         False,
@@ -114,20 +123,24 @@ class WebSettings(NetworkSettings):
         100,
         ge=0,
         description="Check the hash of a file on its first fetch and on every n-th after it; 0 = never.",
+        json_schema_extra={"own": True},
     )
     headers: tuple[str, ...] = Field(
         (),
         description="Extra request header, such as 'Accept: text/html'; may be given more than once.",
-        json_schema_extra={"repeat": True},
+        json_schema_extra={"repeat": True, "metavar": "HEADER"},
     )
     weights: Weights = Field(
         {},
         description="Shares of request classes that replace those of the suite: 223=20,404=0. "
         "In file-matrix a file of `bakeoff inventory`: the mean over cells weighs file sizes as that share has them.",
+        json_schema_extra={"metavar": "CLASS=SHARE,...|FILE"},
     )
     dynamic_share: Share = Field(0.2, lt=1, description="web-dynamic: share of requests for computed pages.")
     dynamic_url: str | None = Field(
-        None, description="web-dynamic: path of your own computed page; its bytes are then not checked."
+        None,
+        description="web-dynamic: path of your own computed page; its bytes are then not checked.",
+        json_schema_extra={"metavar": "PATH"},
     )
     expect: Annotated[str, BeforeValidator(parse_expect)] = Field(
         SUCCESS,
@@ -141,8 +154,15 @@ class WebSettings(NetworkSettings):
     urls: Urls = Field(
         None,
         description="web-url: file with lines of weight and path, added to each contender's address.",
-        json_schema_extra={"path": True},
+        json_schema_extra={"path": "file"},
     )
+
+    @property
+    def closes(self) -> int | None:
+        """See NetworkSettings: servers end connections that carry one request."""
+        if self.requests_per_connection is None or self.close_with_reset:
+            return 0
+        return None if self.operations is None else -(-self.operations // self.requests_per_connection)
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""
@@ -179,99 +199,75 @@ class WebSettings(NetworkSettings):
         return self
 
 
-class WebPlanPart:
+class WebPlanPart(PlanPart):
     """The kind `web`."""
 
-    name = "web"
-    settings: type[CommonSettings] = WebSettings
+    settings = WebSettings
+    suite_class = WebClass
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""
         parse_web_address(address)
 
-    def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[SuiteClass]:
+    def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[WebClass]:
         """See PlanPart. Weights are in percent of all requests and sum to 100."""
-        web = _web(settings)
-        _refuse_foreign(suite, web)
-        classes = list(suite.classes)
-        if web.urls is not None:
-            classes = _url_classes(web.urls)
-        if any(c.source == "url" for c in classes):
-            statuses = statuses_of(web.expect)
-            classes = [c.model_copy(update={"expect": statuses}) for c in classes]
-        weights = {c.name: c.weight for c in classes}
-        if web.weights and len(weights) == 1:
-            raise PlanError("weights: there is one class of requests only: leave it out")
-        computed = [c.name for c in classes if c.source == "dynamic"]
-        for name, weight in web.weights.items():
-            if name not in weights:
-                raise PlanError(f"weights: there is no class {name!r}: {did_you_mean(name, weights)}")
-            if name in computed:
-                raise PlanError(f"weights: the share of {name} is dynamic_share: give that instead")
-            weights[name] = weight
-        _share_out_dynamic(classes, weights, web.dynamic_share)
-        total = sum(weights.values())
-        if min(weights.values()) < 0 or total <= 0:
-            raise PlanError("weights: give shares of 0 or more, not all of them 0")
-        return [c.model_copy(update={"weight": 100 * weights[c.name] / total}) for c in classes if weights[c.name] > 0]
-
-    def workload(
-        self, plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None
-    ) -> dict[str, Any]:
-        """See PlanPart."""
-        web = _web(plan.settings)
-        address = parse_web_address(contender.address)
-        return {
-            "kind": "web",
-            "scheme": address.scheme,
-            "host": address.host_header,
-            "addresses": list(addresses),
-            "unix": address.unix,
-            "http": web.http,
-            "keep_alive": web.keep_alive,
-            "receive_buffer_bytes": web.receive_buffer_bytes,
-            "close_with_reset": web.close_with_reset,
-            "source_addresses": list(web.source_addresses),
-            "requests_per_connection": web.requests_per_connection,
-            "tls": _tls(web) if address.scheme == "https" else None,
-            "check_every": web.check_every,
-            "headers": request_headers(web),
-            "classes": [
-                {
-                    "name": c.name,
-                    "weight": c.weight,
-                    "expect": list(c.expect),
-                    "requests": requests_of(c, web, address, manifest),
-                }
-                for c in plan.classes
-            ],
-        }
+        web = web_settings(settings)
+        own = web_classes(suite.classes)
+        _refuse_foreign(suite, own, web)
+        return classes_of(own, web.urls, web.expect, web.weights, web.dynamic_share)
 
 
-def _web(settings: CommonSettings) -> WebSettings:
+def workload(plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None) -> WebWorkload:
+    """What the engine is told of a contender at its numeric `addresses`; `manifest` is that of the corpus, if any."""
+    web = web_settings(plan.settings)
+    address = parse_web_address(contender.address)
+    return WebWorkload(
+        scheme="https" if address.scheme == "https" else "http",
+        host=address.host_header,
+        addresses=tuple(addresses),
+        unix=address.unix,
+        http=web.http,
+        keep_alive=web.keep_alive,
+        receive_buffer_bytes=web.receive_buffer_bytes,
+        close_with_reset=web.close_with_reset,
+        source_addresses=web.source_addresses,
+        requests_per_connection=web.requests_per_connection,
+        tls=_tls(web) if address.scheme == "https" else None,
+        check_every=web.check_every,
+        headers=request_headers(web),
+        classes=tuple(
+            ClassSpec(name=c.name, weight=c.weight, expect=c.expect, requests=requests_of(c, web, address, manifest))
+            for c in web_classes(plan.classes)
+        ),
+    )
+
+
+def web_settings(settings: CommonSettings) -> WebSettings:
+    """The settings as those of web."""
     assert isinstance(settings, WebSettings)
     return settings
 
 
-def _tls(web: WebSettings) -> dict[str, Any]:
-    return {
-        "verify": not web.insecure,
-        "ca_file": web.ca_file,
-        "resumption": not web.full_handshake,
-    }
+def needed_corpus(plan: Plan) -> str | None:
+    """The corpus that the contenders of a plan must serve; it is called like its suite. None when it needs none."""
+    return corpus_of(plan.suite, web_classes(load_suite(plan.suite).classes))
 
 
-def request_headers(web: WebSettings) -> list[list[str]]:
+def _tls(web: WebSettings) -> TlsSpec:
+    return TlsSpec(verify=not web.insecure, ca_file=web.ca_file, resumption=not web.full_handshake)
+
+
+def request_headers(web: WebSettings) -> tuple[tuple[str, str], ...]:
     """Headers of each request beside Host and Connection; the user's own User-Agent replaces ours."""
-    own = [[name.strip(), value.strip()] for name, _, value in (h.partition(":") for h in web.headers)]
+    own = tuple((name.strip(), value.strip()) for name, _, value in (h.partition(":") for h in web.headers))
     if any(name.lower() == "user-agent" for name, _ in own):
         return own
-    return [["User-Agent", f"bakeoff/{__version__}"], *own]
+    return (("User-Agent", f"bakeoff/{__version__}"), *own)
 
 
-def _refuse_foreign(suite: Suite, web: WebSettings) -> None:
+def _refuse_foreign(suite: Suite, classes: Sequence[WebClass], web: WebSettings) -> None:
     """A setting that would silently do nothing in this suite is an error."""
-    sources = {c.source for c in suite.classes}
+    sources = {c.source for c in classes}
     for name, source, owner in (
         ("check_every", "files", "web-static and web-dynamic"),
         ("dynamic_share", "dynamic", "web-dynamic"),
@@ -282,55 +278,36 @@ def _refuse_foreign(suite: Suite, web: WebSettings) -> None:
     ):
         if name in web.model_fields_set and source not in sources:
             raise PlanError(f"{name} belongs to {owner}, not to {suite.suite.name}: leave it out")
-
-
-def _share_out_dynamic(classes: Sequence[SuiteClass], weights: dict[str, float], share: float) -> None:
-    dynamic = [c.name for c in classes if c.source == "dynamic"]
-    static = sum(weight for name, weight in weights.items() if name not in dynamic)
-    for name in dynamic:
-        weights[name] = static * share / (1 - share) / len(dynamic) if static else 1.0
-
-
-def _url_classes(urls: Sequence[tuple[float, str]]) -> list[SuiteClass]:
-    """A class for each path or, when there are many, for each weight, so that results stay readable."""
-    totals: dict[str, float] = {}
-    many = len({path for _, path in urls}) > CLASS_PER_URL_UP_TO
-    for weight, path in urls:
-        name = f"weight {weight:g}" if many else path
-        totals[name] = totals.get(name, 0.0) + weight
-    if len(totals) > CLASS_PER_URL_UP_TO:
-        raise PlanError(
-            f"urls: {len(totals)} different weights are too many to report apart: use {CLASS_PER_URL_UP_TO} at most"
-        )
-    return [SuiteClass(name=name, weight=weight, expect=(), source="url") for name, weight in totals.items()]
+    if web.corpus is not None and corpus_of(suite.suite.name, classes) is None:
+        raise PlanError(f"corpus does not belong to {suite.suite.name}, which has none: leave it out")
 
 
 def requests_of(
-    c: SuiteClass, web: WebSettings, address: WebAddress, manifest: Manifest | None
-) -> list[dict[str, Any]]:
+    c: WebClass, web: WebSettings, address: WebAddress, manifest: Manifest | None
+) -> tuple[RequestSpec, ...]:
     """The requests of one class; a member of a class is picked at random, all alike."""
     if c.source == "url":
-        return [_request(path, method=web.method) for path in _url_paths(c, web, address)]
+        return tuple(_request(path, method=web.method) for path in _url_paths(c, web, address))
     if c.source == "missing":
-        return [_request(f"{address.prefix}/bakeoff-missing/{i:03d}.html") for i in range(MISSING_PATHS)]
+        return tuple(_request(f"{address.prefix}/bakeoff-missing/{i:03d}.html") for i in range(MISSING_PATHS))
     if c.source == "dynamic" and web.dynamic_url is not None:
-        return [_request(address.prefix + web.dynamic_url)]
+        return (_request(address.prefix + web.dynamic_url),)
     assert manifest is not None
     found: Sequence[ManifestFile] = manifest.dynamic if c.source == "dynamic" else manifest.classes.get(c.name, ())
     if not found:
         raise PlanError(f"the corpus has no files of class {c.name!r}: make it anew with `bakeoff corpus`")
-    return [_request(f"{address.prefix}/{f.path}", f.size, f.sha256) for f in found]
+    return tuple(_request(f"{address.prefix}/{f.path}", f.size, f.sha256) for f in found)
 
 
-def _url_paths(c: SuiteClass, web: WebSettings, address: WebAddress) -> list[str]:
+def _url_paths(c: WebClass, web: WebSettings, address: WebAddress) -> list[str]:
     if web.urls is None:
         return [address.target or "/"]
     single = [path for weight, path in web.urls if c.name in (path, f"weight {weight:g}")]
     return [address.prefix + path for path in dict.fromkeys(single)]
 
 
-def _request(path: str, length: int | None = None, sha256: str | None = None, method: str = "GET") -> dict[str, Any]:
-    return {"method": method, "path": path, "length": length, "sha256": sha256}
+def _request(path: str, length: int | None = None, sha256: str | None = None, method: str = "GET") -> RequestSpec:
+    return RequestSpec(method=method, path=path, length=length, sha256=sha256)
 
 
 PART = WebPlanPart()

@@ -9,13 +9,14 @@ from typing import Any
 
 from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, parse_manifest, read_manifest
 from bakeoff.errors import PlanError, TargetError
-from bakeoff.kinds.web.plan import WebSettings, requests_of
-from bakeoff.plan.address import parse_web_address
+from bakeoff.kinds.web.address import parse_web_address
+from bakeoff.kinds.web.classes import WebClass, web_classes
+from bakeoff.kinds.web.plan import needed_corpus, requests_of, web_settings, workload
+from bakeoff.kinds.web.probe import Prober, Reply
+from bakeoff.kinds.web.spec import RequestSpec, WebWorkload
+from bakeoff.kinds.web.statuses import may_differ
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.statuses import may_differ
-from bakeoff.plan.suites import SuiteClass
-from bakeoff.run.kind import Note, RunPart
-from bakeoff.run.probe import Prober, Reply
+from bakeoff.run.kind import Check, Note, RunPart
 from bakeoff.units import format_size
 
 FILES_PER_CLASS = 3
@@ -27,30 +28,27 @@ TRIES = 3
 class _Sample:
     """One request of the sample; `key` names it alike for all contenders, whose paths may have prefixes."""
 
-    method: str
-
-    cls: SuiteClass
+    cls: WebClass
     key: int
-    path: str
-    length: int | None
-    sha256: str | None
+    request: RequestSpec
 
 
-class WebCheck:
+class WebCheck(Check):
     """See bakeoff.run.kind.Check."""
 
     def __init__(self, plan: Plan) -> None:
-        assert isinstance(plan.settings, WebSettings)
-        self._plan = plan
-        self._settings = plan.settings
+        super().__init__(plan)
+        self._settings = web_settings(plan.settings)
+        self._classes = web_classes(plan.classes)
+        self._corpus = needed_corpus(plan)
         self._probers: dict[str, Prober] = {}
         self._replies: dict[str, dict[tuple[str, int], Reply]] = {}
         self._changing: set[tuple[str, tuple[str, int]]] = set()
         self.manifest: Manifest | None = None
         self._origin = ""
-        self._missing = {c.name for c in plan.classes if c.source == "missing"}  # error pages are each server's own
-        if plan.corpus is not None:
-            self._accept(read_manifest(Path(plan.corpus)), plan.corpus)
+        self._missing = {c.name for c in self._classes if c.source == "missing"}  # error pages are each server's own
+        if self._settings.corpus is not None:
+            self._accept(read_manifest(Path(self._settings.corpus)), self._settings.corpus)
 
     def answers(self, contender: Contender) -> None:
         """See Check. A whole reply of any status will do: a server may accept before it can answer."""
@@ -63,7 +61,7 @@ class WebCheck:
         prober = self._prober(contender)
         prober.begin()
         prober.connect()
-        if self._plan.corpus_suite != "none" and self._plan.corpus is None:
+        if self._corpus is not None and self._settings.corpus is None:
             self._accept(self._fetch_manifest(prober), contender.name)
         replies = {}
         self._changing = {(name, key) for name, key in self._changing if name != contender.name}
@@ -71,8 +69,8 @@ class WebCheck:
             reply = self._right_reply(prober, sample)
             key = (sample.cls.name, sample.key)
             replies[key] = replace(reply, body=b"")  # its length and hash are kept
-            if sample.sha256 is None and sample.cls.source != "missing" and len(self._plan.contenders) > 1:
-                again = prober.fetch(sample.path, method=sample.method)
+            if sample.request.sha256 is None and sample.cls.source != "missing" and len(self.plan.contenders) > 1:
+                again = prober.fetch(sample.request.path, method=sample.request.method)
                 if not _alike(again, reply):
                     self._changing.add((contender.name, key))
         self._replies[contender.name] = replies
@@ -89,20 +87,18 @@ class WebCheck:
     def _fetch_manifest(self, prober: Prober) -> Manifest:
         path = f"{prober.address.prefix}/{MANIFEST_NAME}"
         reply = prober.fetch(path)
-        suite = self._plan.corpus_suite
         if reply.status != 200:
             raise TargetError(
                 f"{prober.name}: {path} is answered by status {reply.status}: serve a folder made by "
-                f"`bakeoff corpus {suite} DIR`, or name that folder with --corpus DIR"
+                f"`bakeoff corpus {self._corpus} DIR`, or name that folder with --corpus DIR"
             )
         return parse_manifest(reply.body, f"{prober.name}: {path}")
 
     def _accept(self, manifest: Manifest, origin: str) -> None:
-        if manifest.suite != self._plan.corpus_suite:
+        if manifest.suite != self._corpus:
             raise PlanError(
-                f"{origin} holds the corpus {manifest.suite}, but {self._plan.suite} needs "
-                f"{self._plan.corpus_suite}: "
-                f"make it with `bakeoff corpus {self._plan.corpus_suite} DIR`"
+                f"{origin} holds the corpus {manifest.suite}, but {self.plan.suite} needs {self._corpus}: make it with "
+                f"`bakeoff corpus {self._corpus} DIR`"
             )
         if self.manifest is not None and manifest != self.manifest:
             raise TargetError(
@@ -115,18 +111,15 @@ class WebCheck:
     def _samples(self, prober: Prober) -> list[_Sample]:
         """The smallest, the largest and a random one of each class: the same for every contender."""
         samples = []
-        for cls in self._plan.classes:
+        for cls in self._classes:
             requests = requests_of(cls, self._settings, prober.address, self.manifest)
             wanted = URLS_COMPARED if cls.source == "url" else 1 if cls.source == "missing" else FILES_PER_CLASS
-            keys = sorted(range(len(requests)), key=lambda i: (requests[i]["length"] or 0, i))
+            keys = sorted(range(len(requests)), key=lambda i: (requests[i].length or 0, i))
             chosen = dict.fromkeys([keys[0], keys[-1]][:wanted])
             rest = [i for i in keys if i not in chosen]
             more = min(len(rest), max(0, wanted - len(chosen)))
-            chosen |= dict.fromkeys(random.Random(f"{self._plan.seed} {cls.name}").sample(rest, more))
-            samples += [
-                _Sample(r["method"], cls, i, r["path"], r["length"], r["sha256"])
-                for i, r in ((i, requests[i]) for i in chosen)
-            ]
+            chosen |= dict.fromkeys(random.Random(f"{self.plan.seed} {cls.name}").sample(rest, more))
+            samples += [_Sample(cls, i, requests[i]) for i in chosen]
         return samples
 
     def _right_reply(self, prober: Prober, sample: _Sample) -> Reply:
@@ -134,15 +127,15 @@ class WebCheck:
         set-up.
         """
         for _ in range(TRIES - 1):
-            reply = prober.fetch(sample.path, method=sample.method)
+            reply = prober.fetch(sample.request.path, method=sample.request.method)
             if _fault(sample, reply) is None:
                 return reply
             prober.repeated += 1
-        reply = prober.fetch(sample.path, method=sample.method)
+        reply = prober.fetch(sample.request.path, method=sample.request.method)
         fault = _fault(sample, reply)
         if fault is None:
             return reply
-        raise TargetError(f"{prober.name} ({prober.address.place}): {sample.path}: {fault}")
+        raise TargetError(f"{prober.name} ({prober.address.place}): {sample.request.path}: {fault}")
 
     def compare(self) -> Sequence[Note]:
         """See Check."""
@@ -213,12 +206,9 @@ class WebCheck:
             "differences": self._differences(),
         }
 
-    def unchanged(self, contender: Contender) -> None:
-        """See Check: what answers is always the server."""
-
-    def close(self) -> Sequence[Note]:
-        """See Check: nothing was left."""
-        return ()
+    def workload(self, contender: Contender, addresses: Sequence[str]) -> WebWorkload:
+        """See Check."""
+        return workload(self.plan, contender, addresses, self.manifest)
 
     def _contender_facts(self, name: str) -> dict[str, Any]:
         replies = list(self._replies[name].values())
@@ -259,13 +249,14 @@ def _fault(sample: _Sample, reply: Reply) -> str | None:
             )
         wanted = " or ".join(map(str, sample.cls.expect))
         return f"status {reply.status} instead of {wanted}: does it serve the folder made by `bakeoff corpus`?"
-    if sample.length is not None and reply.length != sample.length:
+    wanted_length = sample.request.length
+    if wanted_length is not None and reply.length != wanted_length:
         return (
-            f"{format_size(reply.length)} ({reply.length} bytes) instead of {sample.length} bytes: "
+            f"{format_size(reply.length)} ({reply.length} bytes) instead of {wanted_length} bytes: "
             f"serve the files "
             "unchanged, without compression or filters"
         )
-    if sample.sha256 is not None and reply.digest != sample.sha256:
+    if sample.request.sha256 not in (None, reply.digest):
         return "other bytes than the corpus has: copy the corpus again, with one --seed for all contenders"
     return None
 

@@ -5,9 +5,11 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from bakeoff.errors import PlanError
+from bakeoff.kinds import plan_part
+from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import Strict
 from bakeoff.plan.messages import did_you_mean
 
@@ -15,15 +17,6 @@ BLOCKS = {"quick": 6, "short": 8, "full": 8, "published": 8, "netbench7": 8}
 PUBLISHED = "published"
 SizeName = Literal["quick", "short", "full", "published", "netbench7"]
 EVERYWHERE: tuple[SizeName, ...] = ("quick", "short", "full")
-
-
-class SuiteClass(Strict):
-    """One class of operations. `source` says where its requests come from; no `expect` means any status."""
-
-    name: str
-    weight: float = Field(gt=0)
-    expect: tuple[int, ...] = (200,)
-    source: Literal["files", "missing", "dynamic", "url", "app"] = "files"
 
 
 class Assumption(Strict):
@@ -41,7 +34,6 @@ class SuiteHead(Strict):
     title: str
     modelled_on: str
     summary: str
-    corpus: str = "none"
     assumed: tuple[Assumption, ...] = ()
 
 
@@ -51,7 +43,12 @@ class Suite(Strict):
     suite: SuiteHead
     settings: dict[str, Any] = Field(default_factory=dict)
     size: dict[SizeName, dict[str, Any]] = Field(default_factory=dict)
-    classes: tuple[SuiteClass, ...] = Field((), alias="class")
+    classes: tuple[SerializeAsAny[SuiteClass], ...] = Field((), alias="class")
+
+    @field_validator("classes", mode="before")
+    @classmethod
+    def _classes_of_the_kind(cls, value: Any, info: ValidationInfo) -> Any:
+        return classes_of(info.data["suite"].kind, value) if "suite" in info.data else value
 
     def defaults(self, size: str) -> dict[str, Any]:
         """Settings in this size, as a plan file would write them."""
@@ -62,10 +59,13 @@ class Suite(Strict):
         """The sizes that this suite has; `published` follows the publications to the letter where there are any."""
         return (*EVERYWHERE, *(name for name in self.size if name not in EVERYWHERE))
 
-    @property
-    def needs_corpus(self) -> bool:
-        """True when contenders must serve a generated corpus."""
-        return self.suite.corpus != "none"
+
+def classes_of(kind: str, tables: Any) -> Any:
+    """Tables of classes as those of a kind; what is no list of tables stays as it is, to be refused."""
+    model = plan_part(kind).suite_class
+    if not isinstance(tables, (list, tuple)):
+        return tables
+    return tuple(model.model_validate(table) if isinstance(table, dict) else table for table in tables)
 
 
 @cache

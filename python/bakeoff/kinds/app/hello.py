@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bakeoff.errors import TargetError
-from bakeoff.plan.address import WebAddress
+from bakeoff.plan.address import Endpoint
 from bakeoff.run.wire import Bounds, RefusedError, SlowError, Wire, WireError
 
 VERSION = 1
@@ -46,7 +46,7 @@ class AppServer:
     records_max: int
 
 
-def greet(name: str, address: WebAddress, addresses: Sequence[str], record_bytes: int, timeout_s: float) -> AppServer:
+def greet(name: str, address: Endpoint, addresses: Sequence[str], record_bytes: int, timeout_s: float) -> AppServer:
     """Open a session and close it again. `record_bytes` 0 asks for no data segment.
 
     Raises TargetError that says what is wrong with the contender `name`.

@@ -8,7 +8,7 @@ from bakeoff.agents.local import load_engine
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import TargetError
-from bakeoff.kinds.mail.plan import PART, mail_settings
+from bakeoff.kinds.mail.plan import mail_settings, workload
 from bakeoff.mix import Clients
 from bakeoff.plan.model import Contender, Plan
 
@@ -44,19 +44,17 @@ class Held:
 def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
     """Log in to every mailbox of the plan and count; nothing is deleted. Raises TargetError when that fails."""
     settings = mail_settings(plan.settings)
-    workload = PART.workload(plan, contender, addresses, None)
-    boxes = len(workload["mailboxes"])
+    work = workload(plan, contender, addresses)
+    boxes = len(work.mailboxes)
     limit_s = min(settings.init_limit_s, settings.connect_timeout_s + settings.reply_timeout_s + MAILBOX_S * boxes)
     limits = {"mailboxes_per_client": boxes, "retries": RETRIES, "init_limit_s": limit_s}
-    spec = TrialSpec.model_validate(
-        {
-            "workload": {**workload, "initialise": "look", **limits},
-            "load": Clients(1),
-            "threads": 1 if settings.shared_mailboxes else min(THREADS, boxes),
-            "length_s": LENGTH_S,
-            "connect_timeout_s": settings.connect_timeout_s,
-            "reply_timeout_s": settings.reply_timeout_s,
-        }
+    spec = TrialSpec(
+        workload=work.model_copy(update={"initialise": "look", **limits}),
+        load=Clients(1),
+        threads=1 if settings.shared_mailboxes else min(THREADS, boxes),
+        length_s=LENGTH_S,
+        connect_timeout_s=settings.connect_timeout_s,
+        reply_timeout_s=settings.reply_timeout_s,
     )
     outcome = load_engine().start(spec.to_json()).wait(limit_s + PATIENCE_S)
     result = None if outcome is None else TrialResult.model_validate(json.loads(outcome.json()))

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from bakeoff.errors import TargetError
+from bakeoff.kinds.web.address import WebAddress
+from bakeoff.kinds.web.http_reply import HEAD_BYTES, read_reply
 from bakeoff.kinds.web.plan import WebSettings, request_headers
-from bakeoff.plan.address import WebAddress, resolve
-from bakeoff.run.http_reply import HEAD_BYTES, read_reply
+from bakeoff.plan.address import resolve
 from bakeoff.run.wire import Bounds, RefusedError, SlowError, UntrustedError, Wire, WireError, tls_context
 
 LARGEST_BODY = 64 * 1024 * 1024

@@ -1,0 +1,58 @@
+"""What the engine is told of block work."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from bakeoff.kinds.files.spec import Cache
+from bakeoff.kinds.spec import Spec, Workload
+from bakeoff.mounts import Carrier
+
+
+class AccessLineSpec(Spec):
+    """One line of an access specification: bytes, percent, ms."""
+
+    size: int = Field(ge=1)
+    share: float
+    read: float
+    random: float
+    delay_ms: float
+    burst: int = Field(ge=1)
+    align: int
+    reply: int
+
+
+class BlockCellSpec(Spec):
+    """What is timed on its own; `block_bytes` is None where sizes differ."""
+
+    pattern: str
+    block_bytes: int | None
+    lines: tuple[AccessLineSpec, ...] = Field(min_length=1)
+
+
+class FileBlocksWorkload(Workload):
+    """Block sizes and access specifications on one large file; bytes and seconds."""
+
+    kind: Literal["file-blocks"] = "file-blocks"
+    folder: str
+    region_bytes: int = Field(ge=1)
+    outstanding: int = Field(ge=1, le=256)
+    cells: tuple[BlockCellSpec, ...] = Field(min_length=1)
+    cell_s: float = Field(gt=0)
+    min_transfers: int = Field(ge=0)
+    cell_limit_s: float = Field(ge=0)
+    ramp_up_s: float = Field(ge=0)
+    direct: bool
+    dsync: bool
+    verify: bool
+    cache: Cache
+    drop_caches: bool
+    cold_command: str | None
+    reuse: str | None
+    keep: bool
+    carrier: Carrier
+    link_bytes_per_s: float | None
+    stall_s: float = Field(gt=0)
+
+
+PART = FileBlocksWorkload

@@ -1,0 +1,29 @@
+"""What the engine is told of the office mix, or of a loadfile."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from bakeoff.kinds.spec import Workload
+
+
+class FileMixWorkload(Workload):
+    """Office file operations, or a dbench loadfile; bytes and seconds."""
+
+    kind: Literal["file-mix"] = "file-mix"
+    folder: str
+    loadfile: str | None
+    once: bool
+    resolve: bool
+    workspace_bytes: int = Field(ge=1)
+    flush: bool
+    verify: bool
+    reuse: str | None
+    keep: bool
+    turn_bytes: int | None = Field(ge=1)
+    turn_pause_s: float = Field(ge=0)
+    link_bytes_per_s: float | None
+    stall_s: float = Field(gt=0)
+
+
+PART = FileMixWorkload

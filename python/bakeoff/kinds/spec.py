@@ -1,0 +1,37 @@
+"""What the trial specifications of all kinds share. A kind's `spec.py` holds the twin of the engine's serde type.
+
+The twins are held together by `tests/bridge/test_specs.py`: the same names, what one refuses the other does not take.
+"""
+
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Spec(BaseModel):
+    """Base of everything that crosses to the engine: immutable, and unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Workload(Spec):
+    """What is done in a trial; `kind` says by which workload of the engine."""
+
+    kind: str
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether the engine tries one operation before the run, as the checks' own client may fare otherwise."""
+        return False
+
+    def fresh(self) -> Self:
+        """The same work for one more trial of the run, under a mark of its own where trials must be told apart."""
+        return self
+
+
+class TlsSpec(Spec):
+    """How TLS connections are made."""
+
+    verify: bool
+    ca_file: str | None
+    resumption: bool

@@ -1,0 +1,53 @@
+"""What the engine is told of web work."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from bakeoff.kinds.spec import Spec, TlsSpec, Workload
+
+
+class RequestSpec(Spec):
+    """One request. `length` and `sha256` of the body are None where they are not known."""
+
+    method: str
+    path: str
+    length: int | None
+    sha256: str | None
+
+
+class ClassSpec(Spec):
+    """A class of requests; `weight` is relative, empty `expect` takes any status."""
+
+    name: str
+    weight: float
+    expect: tuple[int, ...]
+    requests: tuple[RequestSpec, ...] = Field(min_length=1)
+
+
+class WebWorkload(Workload):
+    """HTTP. `host` is the Host header; `addresses` are numeric, the first is used unless `unix` is set."""
+
+    kind: Literal["web"] = "web"
+    scheme: Literal["http", "https"]
+    host: str
+    addresses: tuple[str, ...]
+    unix: str | None
+    http: Literal["1.0", "1.1"]
+    keep_alive: bool
+    receive_buffer_bytes: int | None
+    close_with_reset: bool
+    source_addresses: tuple[str, ...]
+    requests_per_connection: int | None
+    tls: TlsSpec | None
+    check_every: int
+    headers: tuple[tuple[str, str], ...]
+    classes: tuple[ClassSpec, ...] = Field(min_length=1)
+
+    @property
+    def rehearsed(self) -> bool:
+        """See Workload: where TLS is concerned."""
+        return self.scheme == "https"
+
+
+PART = WebWorkload
