@@ -26,7 +26,7 @@ fn build_info() -> Vec<(&'static str, String)> {
 /// The kinds of workload this engine knows.
 #[pyfunction]
 fn workloads() -> Vec<&'static str> {
-    registry::KINDS.to_vec()
+    registry::kinds()
 }
 
 /// The name of a work folder of this process in a contender's folder.

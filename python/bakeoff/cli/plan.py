@@ -10,11 +10,12 @@ from bakeoff.cli.options import with_plan_options
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
+from bakeoff.plan.suites import BLOCKS
 from bakeoff.plan.toml import plan_to_toml
 from bakeoff.run.observer import OVERHEAD_S, short_duration
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
-DEFAULT_BLOCKS = 8
+DEFAULT_BLOCKS = BLOCKS["full"]
 CELL_BLOCKS = 13
 PLACEHOLDERS = [{"name": "A", "address": "http://a.invalid"}, {"name": "B", "address": "http://b.invalid"}]
 

@@ -71,7 +71,9 @@ def _needed(name: str, layer: str) -> Any:
         raise PlanError(f"there is no kind of suite {name!r}: the kinds are {', '.join(KINDS)}")
     module = _module(name, layer)
     if module is None:
-        raise PlanError(f"the kind {name} has no part for `{layer}`: write {_folder(name)}/{layer}.py with its PART")
+        raise PlanError(
+            f"the kind {name} has no part for `{layer}`: write kinds/{_folder(name)}/{layer}.py with its PART"
+        )
     return import_module(module).PART
 
 

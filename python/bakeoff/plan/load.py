@@ -18,6 +18,7 @@ from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import BLOCKS, SizeName, Suite, load_suite, suite_names
+from bakeoff.thresholds import MINIMUM_BLOCKS
 from bakeoff.units import LARGEST, format_duration, parse_duration
 
 MAX_SEED = 2**53 - 1
@@ -44,7 +45,8 @@ class PlanSection(Strict):
         None,
         ge=1,
         le=1000,
-        description="Visits of every contender: 8, in quick 6; fewer than 6 give no verdict.",
+        description=f"Visits of every contender: {BLOCKS['full']}, in quick {BLOCKS['quick']}; fewer than "
+        f"{MINIMUM_BLOCKS} give no verdict.",
     )
     seed: Whole = Field(1, ge=0, le=MAX_SEED, description="Seed of all random choices.")
     delta: Share = Field(0.05, gt=0, lt=1, description="Smallest difference that matters: 5%.")

@@ -8,11 +8,19 @@ import typer
 from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.cli.result import EXIT_DEFECT, print_result, stop_cleanly
+from bakeoff.kinds.mail.run import MailRunPart
 from bakeoff.run.driver import RunInterruptedError, start_run
 from bakeoff.run.started_here import mark
 from bakeoff.store.read import read_run
 from bakeoff.store.write import RunWriter
-from tests.unit.run.fake import FakeAgent, Notebook, plan_for, result, two_contenders
+from tests.unit.run.fake import WEB, FakeAgent, Notebook, plan_for, result, two_contenders
+
+
+@pytest.fixture(autouse=True)
+def books_on_web(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trials of a web server, judged as if it had books on messages."""
+    part = MailRunPart(WEB.check)
+    monkeypatch.setattr("bakeoff.run.driver.run_part", lambda kind: part)
 
 
 def run_with_ledger(path: Path, balanced: bool) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.run.judge import unchecked_mail
+from bakeoff.kinds.mail.run import unchecked_mail
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
 

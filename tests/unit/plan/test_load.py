@@ -243,3 +243,23 @@ def test_assumed_values_are_named_until_the_plan_sets_them() -> None:
     assert not any(
         text.startswith("Share of dynamic") for text in resolve_plan(flags("web-dynamic", dynamic_share="30%")).assumed
     )
+
+
+@pytest.mark.parametrize(
+    ("suite", "address", "classes"),
+    [
+        ("web-static", "http://h", {"source": "files", "expect": [200]}),
+        ("app", "h:1", {"source": "app", "expect": [200]}),
+        ("file-mix", "FOLDER", {}),
+    ],
+)
+def test_a_plan_of_format_1_is_read_as_the_plan_that_it_was(
+    suite: str, address: str, classes: dict[str, Any], tmp_path: Path
+) -> None:
+    given = flags(suite, f"a={address.replace('FOLDER', str(tmp_path))}")
+    plan = resolve_plan(with_flags(given, {"corpus": "/c"} if suite == "web-static" else {}, {}, {}))
+    first = plan.to_dict() | {"format": 1, "corpus": None, "corpus_suite": "none"}
+    if suite == "web-static":
+        first |= {"corpus": first["settings"].pop("corpus"), "corpus_suite": suite}
+    first["classes"] = [classes | c for c in first["classes"]]
+    assert Plan.from_dict(first) == plan

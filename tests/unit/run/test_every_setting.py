@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pydantic.fields import FieldInfo
 
+from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part, run_part
 from bakeoff.kinds.web.plan import needed_corpus
@@ -128,13 +129,18 @@ def resolve(files: dict[str, str], suite: str, address: str, settings: Given, pl
     return resolve_plan(with_flags(given, plan or {}, own, {}))
 
 
-def told(plan: Plan) -> str:
-    """All that a run does, as the engine is told it: the trials in their order, and the specification of each."""
+def spec_of(plan: Plan) -> TrialSpec:
+    """What the engine is told of the first contender; a corpus is the one of the tests."""
     contender = plan.contenders[0]
     check = run_part(plan.kind).check(plan)
     if isinstance(check, WebCheck) and needed_corpus(plan):
         check.manifest = manifest(plan.suite)
-    spec = trial_spec(check, contender, ["127.0.0.1:1", "127.0.0.1:2"])
+    return trial_spec(check, contender, ["127.0.0.1:1", "127.0.0.1:2"])
+
+
+def told(plan: Plan) -> str:
+    """All that a run does, as the engine is told it: the trials in their order, and the specification of each."""
+    spec = spec_of(plan)
     if hasattr(spec.workload, "reuse"):  # the name of the run's folder, which changes with any setting
         spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"reuse": None})})
     trials = [(trial.mix_clients, trial.seed) for trial in order_trials(plan)]
@@ -263,5 +269,5 @@ PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
 
 
 def test_every_key_of_a_plan_has_a_use(files: dict[str, str]) -> None:
-    assert set(PLAN_PROOFS) == set(PlanSection.model_fields) | plan_table() - {"suite"}
+    assert set(PLAN_PROOFS) == (set(PlanSection.model_fields) | plan_table()) - {"suite"}
     assert [key for key, proof in PLAN_PROOFS.items() if not proof(files)] == []

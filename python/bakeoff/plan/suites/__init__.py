@@ -12,8 +12,9 @@ from bakeoff.kinds import plan_part
 from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import Strict
 from bakeoff.plan.messages import did_you_mean
+from bakeoff.thresholds import MINIMUM_BLOCKS
 
-BLOCKS = {"quick": 6, "short": 8, "full": 8, "published": 8, "netbench7": 8}
+BLOCKS = {"quick": MINIMUM_BLOCKS, "short": 8, "full": 8, "published": 8, "netbench7": 8}
 PUBLISHED = "published"
 SizeName = Literal["quick", "short", "full", "published", "netbench7"]
 EVERYWHERE: tuple[SizeName, ...] = ("quick", "short", "full")
