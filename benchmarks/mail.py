@@ -1,8 +1,8 @@
 """Bakeoff beside smtp-source and poplib: the same server, the same mail, interleaved, medians.
 
 The generator is bound to one core and the server to another. SMTP: one 4 KiB message per session against smtp-sink,
-every step timed by Bakeoff. POP3: 4 KiB messages from Bakeoff's own target, once only read, and once as users run it:
-hashed, put into the books and deleted. `--write` puts the table into
+every step timed by Bakeoff. POP3: 4 KiB messages from Bakeoff's own target and from a null server (`pop3_null.c`), once
+only read, and once as users run it: hashed, put into the books and deleted. `--write` puts the table into
 docs/performance.md.
 
     python benchmarks/mail.py [--repeats 21] [--messages 6000] [--seconds 0.5] [--write]
@@ -18,6 +18,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -144,6 +145,21 @@ def start_target() -> tuple[subprocess.Popen[str], str]:
     return target, address.partition("pop3=")[2]
 
 
+def start_null() -> tuple[subprocess.Popen[str], str]:
+    """A POP3 server that does as little as can be, on its core; returns its address. The client is the limit."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = f"{folder}/pop3_null"
+        subprocess.run(["cc", "-O2", "-o", program, str(ROOT / "benchmarks/pop3_null.c")], check=True)
+        null = subprocess.Popen(
+            [program, str(MAILBOX_MESSAGES), str(PAYLOAD_BYTES)],
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}),
+        )
+        assert null.stdout is not None
+        return null, f"127.0.0.1:{null.stdout.readline().strip()}"
+
+
 def bakeoff_pop3(address: str, seconds: float, delete: bool) -> Figures:
     """Bakeoff's reading side alone. With `delete` as users run it: each message is hashed, put into the books and
     deleted.
@@ -252,19 +268,20 @@ def main() -> None:
     finally:
         sink.send_signal(signal.SIGTERM)
         sink.wait(10)
-    target, address = start_target()
-    try:
-        for delete, what in ((False, "retrieval"), (True, "retrieval, hash, books and deletion")):
-            pop3 = {
-                "bakeoff": lambda d=delete: bakeoff_pop3(address, options.seconds, d),
-                "poplib": lambda d=delete: python_poplib(address, options.seconds, d),
-            }
-            title = f"{what} of 4 KiB by POP3, {MAILBOX_MESSAGES} to a mailbox; peer: Python's poplib"
-            lines.append(row(title, interleaved(options.repeats, pop3), "poplib"))
-            print(lines[-1], flush=True)
-    finally:
-        target.send_signal(signal.SIGTERM)
-        target.wait(10)
+    for start, name in ((start_target, "Bakeoff's own server"), (start_null, "a null server")):
+        target, address = start()
+        try:
+            for delete, what in ((False, "retrieval"), (True, "retrieval, hash, books and deletion")):
+                pop3 = {
+                    "bakeoff": lambda a=address, d=delete: bakeoff_pop3(a, options.seconds, d),
+                    "poplib": lambda a=address, d=delete: python_poplib(a, options.seconds, d),
+                }
+                title = f"{what} of 4 KiB by POP3 from {name}, {MAILBOX_MESSAGES} to a mailbox; peer: Python's poplib"
+                lines.append(row(title, interleaved(options.repeats, pop3), "poplib"))
+                print(lines[-1], flush=True)
+        finally:
+            target.send_signal(signal.SIGTERM)
+            target.wait(10)
     text = "\n".join(lines)
     print(text)
     if options.write:

@@ -99,7 +99,10 @@ def _serve() -> None:
     import bakeoff.compare
     import bakeoff.report.compose
     import bakeoff.report.html  # noqa: F401
+    from bakeoff.cli.verbs import VERBS, load
 
+    for verb in VERBS:
+        load(verb)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for line in sys.stdin:
         child = os.fork()

@@ -170,7 +170,6 @@ open("/proc/sys/net/ipv4/ip_local_port_range", "w").write("50000 50019")
 open("/proc/sys/net/ipv4/tcp_tw_reuse", "w").write("0")
 from bakeoff import _engine
 from tests.conftest import Target, run_trial, web_workload
-from tests.control import PATIENCE_S, asking, assert_no_later, get_page
 server = Target()
 workload = web_workload(server.address, requests_per_connection=1)
 print(json.dumps(run_trial(workload, clients=2, length_s=1)["errors"]))

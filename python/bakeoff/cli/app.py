@@ -1,4 +1,4 @@
-"""The `bakeoff` command: registers the verbs, turns errors into one message and exit code 2."""
+"""The `bakeoff` command: the verbs, and errors turned into one message and exit code 2."""
 
 import os
 import sys
@@ -8,25 +8,8 @@ from typing import Annotated, NoReturn
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import (
-    access,
-    compare,
-    corpus,
-    demo,
-    export,
-    inventory,
-    iozone,
-    plan,
-    report,
-    resume,
-    run,
-    serve,
-    serve_app,
-    show,
-    suites,
-    users,
-)
 from bakeoff.cli.streams import OutputError, mend_streams
+from bakeoff.cli.verbs import VERBS, Verbs
 from bakeoff.errors import BakeoffError
 from bakeoff.patience import hanging_calls
 
@@ -37,32 +20,13 @@ EXIT_BROKEN_PIPE = 141  # as a shell reports a filter that SIGPIPE ended
 
 app = typer.Typer(
     name="bakeoff",
+    cls=Verbs,
     help="Which of these servers is faster under my load, by how much, and where does each break?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Colours are not to be cut out of what is printed: bakeoff.cli.streams shows them.
     context_settings={"help_option_names": ["-h", "--help"], "color": True},
 )
-VERBS = (
-    demo,
-    run,
-    plan,
-    resume,
-    show,
-    compare,
-    report,
-    export,
-    corpus,
-    suites,
-    access,
-    inventory,
-    users,
-    serve,
-    serve_app,
-    iozone,
-)
-for _verb in VERBS:
-    _verb.register(app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -153,9 +117,7 @@ def _flush() -> Exception | None:
 
 def _verb_of(arguments: list[str]) -> str:
     """The verb with a space after it, when the first word is one."""
-    verbs = {verb.name for verb in app.registered_commands}
-    verbs |= {group.name for group in app.registered_groups}
-    return f"{arguments[1]} " if len(arguments) > 1 and arguments[1] in verbs else ""
+    return f"{arguments[1]} " if len(arguments) > 1 and arguments[1] in VERBS else ""
 
 
 def _refuse(message: str) -> NoReturn:

@@ -11,6 +11,7 @@ from bakeoff.plan.messages import did_you_mean
 from bakeoff.store.read import read_run
 from bakeoff.whole_file import write_whole
 
+ANOTHER = "choose another name with -o, or replace it with --force"
 FORMATS = ", ".join(f"{exporter.name} ({exporter.summary})" for exporter in EXPORTERS.values())
 
 
@@ -31,17 +32,24 @@ def export(
             help="File to write: by default beside the run file; - prints it.",
         ),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
 ) -> None:
     """Write a run in the format of another tool."""
     if to not in EXPORTERS:
         raise PlanError(f"--to: there is no format {to!r}: {did_you_mean(to, list(EXPORTERS))}")
     exporter = EXPORTERS[to]
-    text = exporter.text(read_run(path))
     if output is not None and str(output) == "-":
-        typer.echo(text, nl=False)
+        typer.echo(exporter.text(read_run(path)), nl=False)
         return
-    target = output or path.with_suffix(exporter.suffix)
-    if target.exists() and target.samefile(path):
-        raise PlanError(f"{target} is the run file itself: choose another with -o")
-    write_whole(target, text)
+    target = output or path.parent / f"{path.stem}{exporter.suffix}"
+    check_target(path, target, force)
+    write_whole(target, exporter.text(read_run(path)), force, ANOTHER)
     typer.echo(f"wrote {target}")
+
+
+def check_target(run: Path, target: Path, force: bool) -> None:
+    """Raise PlanError when `target` must not be written; a device or a pipe may."""
+    if target.exists() and run.exists() and target.samefile(run):
+        raise PlanError(f"{target} is the run file itself: choose another with -o")
+    if target.is_file() and not force:
+        raise PlanError(f"{target} is there already: {ANOTHER}")

@@ -6,8 +6,6 @@ from typing import NoReturn
 import typer
 
 from bakeoff.cli.console import make_console
-from bakeoff.compare import compare_run
-from bakeoff.report.terminal import print_summary
 from bakeoff.run.driver import RunInterruptedError
 from bakeoff.run.trust import resume_command
 from bakeoff.store.marks import UNBALANCED
@@ -19,6 +17,9 @@ EXIT_DEFECT = 1
 
 def print_result(path: Path) -> None:
     """The verdict in one sentence and what to do next."""
+    from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: the run need not wait
+    from bakeoff.report.terminal import print_summary
+
     console = make_console()
     run = read_run(path)
     print_summary(compare_run(run), console)

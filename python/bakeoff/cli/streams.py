@@ -12,7 +12,7 @@ import sys
 from typing import Any, TextIO
 
 from bakeoff.errors import BakeoffError
-from bakeoff.run.observer import SteadyStream
+from bakeoff.steady_stream import SteadyStream
 from bakeoff.visible import visible
 
 NARROWEST, WIDEST = 20, 1000

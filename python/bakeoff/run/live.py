@@ -10,7 +10,8 @@ from rich.text import Text
 
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
-from bakeoff.run.observer import Clock, SteadyStream, clients, short_duration, trial_line
+from bakeoff.run.observer import Clock, clients, short_duration, trial_line
+from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.records import OK, EventRecord, PlannedTrial, TrialRecord
 from bakeoff.units import format_rate, format_size
 

@@ -1,10 +1,11 @@
 """What a run tells while it goes on, and the observer for anything that is not a terminal: plain lines."""
 
 import time
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO
 
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
+from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.records import OK, EventRecord, PlannedTrial, TrialRecord
 from bakeoff.units import format_duration, format_rate
 from bakeoff.visible import visible
@@ -75,37 +76,6 @@ def clients(count: int) -> str:
 def short_duration(seconds: float) -> str:
     """Whole seconds, for times that are estimates."""
     return format_duration(float(round(seconds)))
-
-
-class SteadyStream:
-    """A stream whose reader may go away: what cannot be written is dropped, for a run is worth more than its log.
-
-    Everything else is the stream's own.
-    """
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._gone = False
-
-    def write(self, text: str) -> int:
-        """Write, or do nothing once that has failed."""
-        if not self._gone:
-            try:
-                self._stream.write(text)
-            except (OSError, ValueError):  # gone, full or closed
-                self._gone = True
-        return len(text)
-
-    def flush(self) -> None:
-        """Flush, or do nothing once that or a write has failed."""
-        if not self._gone:
-            try:
-                self._stream.flush()
-            except (OSError, ValueError):  # gone, full or closed
-                self._gone = True
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
 
 
 class PlainObserver:

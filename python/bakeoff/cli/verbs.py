@@ -1,0 +1,66 @@
+"""The verbs of the command line: a name and a sentence each, and a module that is loaded when the verb is called.
+
+So `bakeoff --help` and completion load neither the engine nor NumPy, and a verb loads only what it needs itself.
+"""
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
+
+# The first paragraph of each verb's own help, in the order of `bakeoff --help`.
+VERBS = {
+    "demo": "Compare two built-in web servers that differ in one known way, and write the report.",
+    "run": "Compare contenders: run a plan file, or a suite with flags.",
+    "plan": "Show the trials, their order and the duration of a plan without running it. Nothing is sent to anybody.",
+    "resume": "Finish a run that was interrupted: the trials that are missing run, the others stay as they are.",
+    "show": "List the trials of a run file.",
+    "compare": "Say which contender is better, by how much, and how sure that is.",
+    "report": "Write the report of a run as one HTML file that opens offline.",
+    "export": "Write a run in the format of another tool.",
+    "corpus": "Write the corpus of a suite to a folder, with a manifest of sizes and hashes.",
+    "suites": "List the suites, or show one with its settings in each size.",
+    "access": "List access specifications of file-blocks, or read and write them as Iometer files (.icf).",
+    "inventory": "Count the files of a share by size, so that file-matrix can weigh its cells by them.",
+    "doctor": "Say what of this machine limits a run, and the command that mends it.",
+    "users": "Accounts for mail runs: make, convert, check.",
+    "serve": "Serve a built-in target for demos, calibration and tests.",
+    "iozone": "The file matrix with IOzone's options and IOzone's output (-h lists the options).",
+}
+# Verbs that more than the module of their own name registers.
+MODULES = {"serve": ("serve", "serve_app")}
+
+
+class LazyVerb(TyperCommand):
+    """Stands for a verb in lists, and becomes it when it is called or completed."""
+
+    def __init__(self, name: str, summary: str) -> None:
+        super().__init__(name, help=summary)
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """The context of the verb itself, which is loaded for it."""
+        assert self.name is not None
+        return load(self.name).make_context(info_name, args, parent, **extra)
+
+
+class Verbs(TyperGroup):
+    """All verbs, none of them loaded."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, summary in VERBS.items():
+            self.add_command(LazyVerb(name, summary))
+
+
+@cache
+def load(name: str) -> TyperCommand | TyperGroup:
+    """The verb itself: imports its module."""
+    app = typer.Typer()
+    for module in MODULES.get(name, (name,)):
+        import_module(f"bakeoff.cli.{module}").register(app)
+    command = get_group(app).commands[name]
+    assert isinstance(command, TyperCommand | TyperGroup)
+    return command

@@ -1,0 +1,151 @@
+"""What `bakeoff doctor` asks of this machine beyond the facts that are stored with a run: limits of this process, and
+how busy the machine is just now. What cannot be read is None.
+"""
+
+import os
+import resource
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from bakeoff.run.capacity import Machine, this_machine
+
+CLOCK_READINGS = 2000
+UNTOLD = Machine(ports=None, reuse=0, listen_queue=None)
+
+
+@dataclass(frozen=True)
+class Vitals:
+    """A machine in numbers. Shares are of all processors together, between 0 and 1: `busy_share` is what other
+    processes took while it was looked at, `stolen_share` what the hypervisor gave to others meanwhile,
+    `stolen_since_boot` ever.
+
+    `facts` are those of `bakeoff.run.environment`; `open_files` is the hard limit of this process, None without one;
+    `quota_cores` the processors that a control group allows; `clock_ns` what a reading of the clock takes at best;
+    `io_uring_disabled` the kernel's switch: 0 open, 1 for some groups, 2 for nobody.
+    """
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    sockets: Machine = UNTOLD
+    cores: int = 1
+    quota_cores: float | None = None
+    open_files: int | None = None
+    busy_share: float | None = None
+    stolen_share: float | None = None
+    stolen_since_boot: float | None = None
+    clock_ns: float | None = None
+    clock_sources: tuple[str, ...] = ()
+    time_waits: int | None = None
+    memory_free_bytes: int | None = None
+    disk_free_bytes: int | None = None
+    io_uring_disabled: int | None = None
+
+
+def take_vitals(
+    facts: Mapping[str, Any],
+    folder: Path,
+    watch_s: float = 1.0,
+    sleep: Callable[[float], None] = time.sleep,
+    system: Path = Path("/"),
+) -> Vitals:
+    """Look at this machine for `watch_s`; `folder` is where run files go, `system` where /proc and /sys are."""
+    busy, stolen, ever = _processors(watch_s, sleep)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return Vitals(
+        facts=facts,
+        sockets=this_machine(system / "proc/sys/net"),
+        cores=len(os.sched_getaffinity(0)),
+        quota_cores=quota_cores(system),
+        open_files=None if hard == resource.RLIM_INFINITY else hard,
+        busy_share=busy,
+        stolen_share=stolen,
+        stolen_since_boot=ever,
+        clock_ns=_clock_ns(),
+        clock_sources=tuple(
+            _text(system / "sys/devices/system/clocksource/clocksource0/available_clocksource").split()
+        ),
+        time_waits=time_waits(_text(system / "proc/net/sockstat")),
+        memory_free_bytes=psutil.virtual_memory().available,
+        disk_free_bytes=_disk_free(folder),
+        io_uring_disabled=_whole(_text(system / "proc/sys/kernel/io_uring_disabled")),
+    )
+
+
+def quota_cores(system: Path = Path("/")) -> float | None:
+    """Processors that the control groups of this process allow, the least of all levels; None without a limit."""
+    found: list[float] = []
+    for line in _text(system / "proc/self/cgroup").splitlines():
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
+        root, names = system / "sys/fs/cgroup", controllers.split(",")
+        if controllers and "cpu" not in names:
+            continue
+        bases = [root] if not controllers else [root / controllers, root / "cpu"]
+        parts = [part for part in path.split("/") if part not in ("", "..")]
+        for base in bases:
+            for depth in range(len(parts) + 1):
+                found += _quota(base.joinpath(*parts[:depth]))
+    return min(found, default=None)
+
+
+def _quota(group: Path) -> list[float]:
+    """The limit of one control group of either version, as a list of none or one."""
+    words = _text(group / "cpu.max").split()
+    if not words:
+        words = [_text(group / "cpu.cfs_quota_us"), _text(group / "cpu.cfs_period_us")]
+    limit, period = (_whole(word) for word in [*words, "", ""][:2])
+    return [limit / period] if limit and period else []
+
+
+def time_waits(sockstat: str) -> int | None:
+    """Sockets in TIME_WAIT, from the text of /proc/net/sockstat."""
+    for line in sockstat.splitlines():
+        words = line.split()
+        if words[:1] == ["TCP:"] and "tw" in words[:-1]:
+            return _whole(words[words.index("tw") + 1])
+    return None
+
+
+def _processors(watch_s: float, sleep: Callable[[float], None]) -> tuple[float | None, float | None, float | None]:
+    """Shares of all processors: what others than this process took, what was stolen, what was stolen since boot."""
+    before, own = psutil.cpu_times(), time.process_time()
+    sleep(watch_s)
+    after, own = psutil.cpu_times(), time.process_time() - own
+    total_s = sum(after[:8]) - sum(before[:8])  # guest times are within user times
+    if total_s <= 0:
+        return None, None, None
+    stolen_s = after.steal - before.steal
+    idle_s = after.idle + after.iowait - before.idle - before.iowait
+    busy_s = max(0.0, total_s - idle_s - stolen_s - own)
+    return busy_s / total_s, stolen_s / total_s, after.steal / sum(after[:8])
+
+
+def _clock_ns() -> float:
+    """What a reading of the clock takes, the call from Python included: the best of some."""
+    best = float("inf")
+    for _ in range(CLOCK_READINGS):
+        first, second = time.monotonic_ns(), time.monotonic_ns()
+        best = min(best, second - first)
+    return best
+
+
+def _disk_free(folder: Path) -> int | None:
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() else None
