@@ -1,6 +1,6 @@
 # The one door. `make help` lists what is behind it.
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo quick test test-python test-busy test-one-core fresh lint format bench clean
+.PHONY: help tools build demo quick test test-python test-busy test-one-core fresh lint format docs dist bench clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -62,6 +62,12 @@ format: build ## format everything
 	$(BIN)/ruff check --fix --quiet .
 	$(BIN)/ruff format .
 
+docs: build ## write docs/reference/ from the code: commands, settings, run file, JSON
+	$(BIN)/python -m scripts.reference
+
+dist: build ## what others install, in dist/: a wheel and the built-in servers; tried in an empty environment
+	sh scripts/dist.sh
+
 bench: export PATH := $(CURDIR)/.servers/peers/bin:$(PATH)
 bench: build ## bakeoff beside other load generators, which it installs; rewrites the tables in docs/performance.md
 	sh scripts/install-packages.sh
@@ -74,4 +80,4 @@ bench: build ## bakeoff beside other load generators, which it installs; rewrite
 	$(BIN)/python benchmarks/absolute.py
 
 clean: ## remove what was built
-	rm -rf $(VENV) target
+	rm -rf $(VENV) target dist

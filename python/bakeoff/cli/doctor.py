@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where run files will go.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where run files will go.")] = Path(),
     as_json: Annotated[bool, typer.Option("--json", help="The same as JSON.")] = False,
 ) -> None:
     """Say what of this machine limits a run, and the command that mends it.

@@ -1,0 +1,125 @@
+"""docs/reference/json.md"""
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from inspect import cleandoc
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from scripts.reference.markdown import cell, code, table
+
+from bakeoff.cli.show import trial_object
+from bakeoff.compare.model import SCHEMA as COMPARISON
+from bakeoff.compare.model import Comparison
+from bakeoff.run.doctor import SCHEMA as DOCTOR
+from bakeoff.run.doctor import Finding
+from bakeoff.store.records import TrialRecord
+
+HEAD = f"""# JSON
+
+What programs can read. A value that is not available is `null`; numbers are never NaN. Units are the ends of names:
+`_s` seconds, `_ms` milliseconds, `_ns` nanoseconds, `_bytes`, `_per_s`; shares lie between 0 and 1.
+
+* [`bakeoff compare RUN --json`](#bakeoff-compare---json): one object, `schema` is `{COMPARISON}`.
+* [`bakeoff show RUN --json`](#bakeoff-show---json): an array with one object for each trial.
+* [`bakeoff doctor --json`](#bakeoff-doctor---json): one object, `schema` is `{DOCTOR}`.
+"""
+
+
+def text() -> str:
+    """The page."""
+    return "\n".join(
+        [
+            HEAD,
+            "## bakeoff compare --json\n",
+            *(_class(made) for made in _classes(Comparison)),
+            "## bakeoff show --json\n",
+            cleandoc(trial_object.__doc__ or "") + "\n",
+            table(("key", "value"), [(code(key), value) for key, value in _keys(trial_object(_made_up(TrialRecord)))]),
+            "## bakeoff doctor --json\n",
+            "`mend` is the number of findings to mend, `findings` the array of them, the most important first.\n",
+            _class(Finding),
+        ]
+    )
+
+
+def _classes(root: Any) -> list[Any]:
+    """A dataclass and all dataclasses that its fields lead to, each once, outer ones first."""
+    found: list[Any] = []
+    waiting = [root]
+    while waiting:
+        made = waiting.pop(0)
+        if made in found:
+            continue
+        found.append(made)
+        hints = get_type_hints(made)
+        for name in (field.name for field in dataclasses.fields(made)):
+            waiting += [leaf for leaf in _leaves(hints[name]) if dataclasses.is_dataclass(leaf)]
+    return found
+
+
+def _leaves(hint: Any) -> list[Any]:
+    inner = get_args(hint)
+    return [leaf for part in inner for leaf in _leaves(part)] if inner else [hint]
+
+
+def _class(made: Any) -> str:
+    hints = get_type_hints(made)
+    about = re.sub(r"``([^`]*)``", r"`\1`", cleandoc(made.__doc__ or ""))
+    rows = [(code(field.name), _kind(hints[field.name])) for field in dataclasses.fields(made)]
+    return f"### {made.__name__}\n\n{about}\n\n" + table(("key", "value"), rows)
+
+
+def _kind(hint: Any) -> str:
+    """A type as JSON has it."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        known = [_kind(part) for part in inner if part is not NoneType]
+        return " or ".join([*known, *(["null"] if NoneType in inner else [])])
+    if origin is Literal:
+        return "one of " + ", ".join(code(str(word)) for word in inner)
+    if origin in (tuple, list):
+        known = list(dict.fromkeys(_kind(part) for part in inner if part is not Ellipsis))
+        return "array of " + " and ".join(known)
+    if origin in (dict, Mapping):
+        return f"object of {_kind(inner[1])}"
+    if dataclasses.is_dataclass(hint):
+        name = getattr(hint, "__name__", "")
+        return f"[{name}](#{name.lower()})"
+    return {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(hint, "any")
+
+
+def _made_up(made: Any) -> Any:
+    """A value of a type: every number 1, every text empty, one item in each array of records."""
+    origin, inner = get_origin(made), get_args(made)
+    if dataclasses.is_dataclass(made) and isinstance(made, type):
+        hints = get_type_hints(made)
+        return made(**{field.name: _made_up(hints[field.name]) for field in dataclasses.fields(made) if field.init})
+    if origin in (Union, UnionType):
+        return _made_up(next(part for part in inner if part is not NoneType))
+    if origin is tuple:
+        return (_made_up(inner[0]),)
+    if origin in (dict, Mapping) or made is dict:
+        return {}
+    return {str: "", int: 1, float: 1.0, bool: True}.get(made)
+
+
+def _keys(value: Mapping[str, Any], above: str = "") -> list[tuple[str, str]]:
+    """Keys with what they hold, those of inner objects with a point between."""
+    found: list[tuple[str, str]] = []
+    for key, item in value.items():
+        name = f"{above}{key}"
+        if isinstance(item, Mapping) and item:
+            found += _keys(item, f"{name}.")
+        else:
+            found.append((name, cell(_shape(item))))
+    return found
+
+
+def _shape(item: Any) -> str:
+    if isinstance(item, Mapping):
+        return "object"
+    if isinstance(item, (list, tuple)):
+        return f"array of {_shape(item[0])}" if item else "array"
+    return {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(type(item), "any")

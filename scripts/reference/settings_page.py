@@ -1,0 +1,60 @@
+"""docs/reference/settings.md"""
+
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+from scripts.reference.markdown import cell, code, table
+
+from bakeoff.cli.verbs import load
+from bakeoff.kinds import plan_part
+from bakeoff.plan.differences import text_of
+from bakeoff.plan.load import PlanSection
+from bakeoff.plan.model import Contender
+from bakeoff.plan.suites import BLOCKS, load_suite, suite_names
+
+HEAD = """# Settings
+
+A plan file has a table `[plan]`, a table `[settings]` and a table `[[contender]]` for each server. Every key of the
+first two is a flag of `bakeoff run` and `bakeoff plan`, too. `bakeoff plan … --toml` writes the plan file of a command
+line. Times have units (`10s`, `500ms`), sizes too (`4KiB`, `60MB`); shares are `5%` or `0.05`.
+"""
+
+
+def text() -> str:
+    """The page."""
+    flags = _flags()
+    parts = [HEAD, "## The plan\n", _model(PlanSection, flags, "plan"), "## A contender\n", _model(Contender, {}, "")]
+    parts += [_suite(name, flags) for name in suite_names()]
+    return "\n".join(parts)
+
+
+def _flags() -> dict[str, str]:
+    """How a parameter of `bakeoff run` is written, by its name: `setting_keep_alive` is `--keep-alive / --close`."""
+    command: Any = load("run")
+    context = command.context_class(command, info_name="run")
+    records = {param.name: param.get_help_record(context) for param in command.get_params(context)}
+    return {name: " ".join(record[0].split()) for name, record in records.items() if record and name}
+
+
+def _model(model: type[BaseModel], flags: dict[str, str], table_name: str) -> str:
+    rows = []
+    for name, field in model.model_fields.items():
+        key = field.alias or name
+        default = "" if field.default in (PydanticUndefined, None) else text_of(name, field, field.default)
+        flag = [code(flags.get(f"{table_name}_{key}", ""))] if flags else []
+        rows.append((code(key), *flag, cell(default), cell(field.description or "")))
+    return table(("key", *(["flag"] if flags else []), "default", "meaning"), rows)
+
+
+def _suite(name: str, flags: dict[str, str]) -> str:
+    suite = load_suite(name)
+    settings = plan_part(suite.suite.kind).settings
+    models = {size: settings.model_validate(suite.defaults(size)) for size in suite.sizes}
+    rows = [(code("blocks"), code("--blocks N"), *(str(BLOCKS[size]) for size in suite.sizes), "see the plan")]
+    for field_name, field in settings.model_fields.items():
+        key = field.alias or field_name
+        values = [cell(text_of(field_name, field, getattr(models[size], field_name))) for size in suite.sizes]
+        rows.append((code(key), code(flags.get(f"setting_{key}", "")), *values, cell(field.description or "")))
+    about = f"{cell(suite.suite.summary)}; modelled on {cell(suite.suite.modelled_on)}."
+    return f"## {name}: {suite.suite.title}\n\n{about}\n\n" + table(("key", "flag", *suite.sizes, "meaning"), rows)
