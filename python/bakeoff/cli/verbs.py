@@ -30,8 +30,6 @@ VERBS = {
     "serve": "Serve a built-in target for demos, calibration and tests.",
     "iozone": "The file matrix with IOzone's options and IOzone's output (-h lists the options).",
 }
-# Verbs that more than the module of their own name registers.
-MODULES = {"serve": ("serve", "serve_app")}
 
 
 class LazyVerb(TyperCommand):
@@ -59,8 +57,7 @@ class Verbs(TyperGroup):
 def load(name: str) -> TyperCommand | TyperGroup:
     """The verb itself: imports its module."""
     app = typer.Typer()
-    for module in MODULES.get(name, (name,)):
-        import_module(f"bakeoff.cli.{module}").register(app)
+    import_module(f"bakeoff.cli.{name}").register(app)
     command = get_group(app).commands[name]
     assert isinstance(command, TyperCommand | TyperGroup)
     return command

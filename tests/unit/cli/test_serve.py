@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bakeoff.cli import serve
 from bakeoff.cli.app import app
+from bakeoff.cli.serve import base
 from bakeoff.errors import PlanError
 
 
 @pytest.fixture
 def specs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[dict[str, Any], str]]:
     seen: list[tuple[dict[str, Any], str]] = []
-    monkeypatch.setattr(serve, "serve_until_stopped", lambda spec, scheme, what, counts: seen.append((spec, scheme)))
+    monkeypatch.setattr(base, "serve_until_stopped", lambda spec, scheme, what, counts: seen.append((spec, scheme)))
     return seen
 
 

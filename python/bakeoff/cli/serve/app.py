@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from bakeoff.cli.serve import Counts, Host, Pin, Port, Unix, common, quantity, serve_app, serve_until_stopped
+from bakeoff.cli.serve import base
+from bakeoff.cli.serve.base import Counts, Host, Pin, Port, Unix
 from bakeoff.errors import PlanError
 from bakeoff.units import format_size, parse_duration, parse_size
 
@@ -35,12 +36,7 @@ Damage = Annotated[int | None, typer.Option(min=1, metavar="N", help="Write ever
 Lose = Annotated[int | None, typer.Option(min=1, metavar="N", help="Do not write every Nth record, but say so.")]
 
 
-def register(_app: typer.Typer) -> None:
-    """Add the kind to the verb `serve`, which is registered already."""
-    serve_app.command("app")(app)
-
-
-def app(
+def serve(
     host: Host = "127.0.0.1",
     port: Port = 8090,
     unix: Unix = None,
@@ -65,24 +61,24 @@ def app(
     """The application server: service threads on one queue, a data segment for each client."""
     if data is not None and not data.is_dir():
         raise PlanError(f"--data: {data} is not a folder: make it, or choose another")
-    segment_bytes = quantity("--segment", parse_size, segment)
-    spec = common("app", host, port, unix, threads, pin) | {
+    segment_bytes = base.quantity("--segment", parse_size, segment)
+    spec = base.common("app", host, port, unix, threads, pin) | {
         "segment_bytes": segment_bytes,
         "data": str(data.absolute()) if data else None,
-        "data_limit_bytes": quantity("--data-limit", parse_size, data_limit),
+        "data_limit_bytes": base.quantity("--data-limit", parse_size, data_limit),
         "direct": direct,
         "fsync": fsync,
         "prepare": prepare,
-        "service_s": quantity("--service", parse_duration, service) or 0.0,
+        "service_s": base.quantity("--service", parse_duration, service) or 0.0,
         "queue": queue,
         "max_connections": max_connections,
-        "payload_max_bytes": quantity("--payload-max", parse_size, payload_max),
-        "request_timeout_s": quantity("--request-timeout", parse_duration, request_timeout),
-        "idle_timeout_s": quantity("--idle-timeout", parse_duration, idle_timeout),
+        "payload_max_bytes": base.quantity("--payload-max", parse_size, payload_max),
+        "request_timeout_s": base.quantity("--request-timeout", parse_duration, request_timeout),
+        "idle_timeout_s": base.quantity("--idle-timeout", parse_duration, idle_timeout),
         "damage_every": damage,
         "lose_every": lose,
     }
     storage = "past the page cache" if direct else "through the page cache"
     flushed = ", each write flushed" if fsync else ""
     what = f"application requests (segments of {format_size(segment_bytes)} {storage}{flushed})"
-    serve_until_stopped(spec, "app", what, counts_file)
+    base.serve_until_stopped(spec, "app", what, counts_file)
