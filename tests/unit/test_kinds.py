@@ -8,14 +8,17 @@ import pytest
 
 import bakeoff.kinds
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import PlanError
+from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import KINDS, compare_part, plan_part, report_part, run_part, spec_part
 from bakeoff.kinds.files.plan import FolderPlanPart
 from bakeoff.kinds.spec import Workload
+from bakeoff.kinds.web.spec import WebWorkload
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.run.kind import Check, RunPart
+from bakeoff.run.specs import trial_spec
+from tests.unit.run.fake import plan_for
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "python/bakeoff/kinds"
@@ -89,3 +92,21 @@ def test_a_check_says_itself_what_it_does_not_need() -> None:
         "addresses",
         "workload",
     }
+
+
+def test_what_lacks_a_piece_ends_in_a_sentence_before_any_server_is_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    plan = plan_for("http://127.0.0.1:1", suite="web-url")
+
+    class Engine:
+        workloads = staticmethod(lambda: ["null"])
+
+    with monkeypatch.context() as without:
+        without.setattr("bakeoff.run.kind.load_engine", Engine)
+        with pytest.raises(LabError, match=r"has no workload 'web': add its line to crates/bridge/src/registry\.rs"):
+            run_part("web").check(plan)
+    check = run_part("web").check(plan)
+    monkeypatch.setattr(check, "workload", lambda contender, addresses: WebWorkload.model_validate({"kind": "web"}))
+    with pytest.raises(PlanError, match=r"^the kind web does not fill in its own specification \(scheme: "):
+        trial_spec(check, plan.contenders[0], [])

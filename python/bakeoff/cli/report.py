@@ -7,6 +7,7 @@ import typer
 
 from bakeoff.cli.compare import share
 from bakeoff.errors import PlanError
+from bakeoff.kinds import KINDS, compare_part
 from bakeoff.store.read import read_run
 from bakeoff.whole_file import write_whole
 
@@ -46,8 +47,9 @@ def report(
 
     warm_up()
     run = read_run(path)
-    if surfaces and run.kind != "file-matrix":
-        raise PlanError(f"--surfaces draws runs of file-matrix, {path} is one of {run.kind}: leave it out")
+    if surfaces and not _has_surfaces(run.kind):
+        drawn = ", ".join(filter(_has_surfaces, KINDS))
+        raise PlanError(f"--surfaces draws runs of {drawn}, {path} is one of {run.kind}: leave it out")
     from bakeoff.compare import compare_run
     from bakeoff.report.compose import compose
 
@@ -56,6 +58,12 @@ def report(
     write_whole(target, page, force, "choose another name with -o, or replace it with --force")
     typer.echo("\n".join(comparison.result()))
     typer.echo(f"Report: {target}")
+
+
+def _has_surfaces(kind: str) -> bool:
+    """Whether the cells of a kind differ by two sizes."""
+    cells = compare_part(kind).cells
+    return cells is not None and len(cells.axes) == 2
 
 
 def check_target(run: Path, target: Path, force: bool) -> None:

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bakeoff.agents.local import load_engine
 from bakeoff.agents.result import TrialResult
+from bakeoff.errors import LabError
+from bakeoff.kinds import spec_part
 from bakeoff.kinds.spec import Workload
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.store.marks import Mark
@@ -26,8 +29,14 @@ class Check(ABC):
     """
 
     def __init__(self, plan: Plan) -> None:
-        """Raises PlanError when something that the plan names is missing."""
+        """Raises PlanError when something that the plan names is missing, LabError when the engine lacks the kind."""
         self.plan = plan
+        spec_part(plan.kind)
+        if plan.kind not in load_engine().workloads():
+            raise LabError(
+                f"this build of the engine has no workload {plan.kind!r}: add its line to "
+                "crates/bridge/src/registry.rs and do `make build`"
+            )
 
     @abstractmethod
     def answers(self, contender: Contender) -> None:

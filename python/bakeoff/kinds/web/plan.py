@@ -204,6 +204,7 @@ class WebPlanPart(PlanPart):
 
     settings = WebSettings
     suite_class = WebClass
+    endpoint = "requests per second"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""
