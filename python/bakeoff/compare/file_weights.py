@@ -16,8 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare import wording
+from bakeoff.store.figures import Count, Shape, Size, parsed
 
 Floats = NDArray[np.float64]
+
+
+class _Class(Shape):
+    up_to_bytes: Size
+    files: Count
+
+
+class _Weights(Shape):
+    folder: str = ""
+    errors: Count | None = None
+    sizes: tuple[_Class, ...]
 
 
 @dataclass(frozen=True)
@@ -80,16 +92,18 @@ class FileWeights:
 def weights_of(plan: dict[str, Any], sizes: Iterable[int]) -> FileWeights | None:
     """The weights of a stored plan over the file ``sizes`` of its matrix; None for a plan without."""
     settings = plan.get("settings")
-    stored = settings.get("weights") if isinstance(settings, dict) else None
+    written = settings.get("weights") if isinstance(settings, dict) else None
     known = sorted(set(sizes))
-    if not isinstance(stored, dict) or not isinstance(stored.get("sizes"), list) or not known:
+    if written is None or not known:
         return None
+    stored = parsed(_Weights, written, "the weights of the plan")
     counts: dict[int, int] = defaultdict(int)
     folded = 0
-    for one in stored["sizes"]:
-        up_to, files = int(one["up_to_bytes"]), int(one["files"])
-        counts[min(known, key=lambda size: abs(math.log(size / up_to)))] += files
-        folded += files if up_to not in known else 0
+    for one in stored.sizes:
+        counts[min(known, key=lambda size: abs(math.log(size / one.up_to_bytes)))] += one.files
+        folded += one.files if one.up_to_bytes not in known else 0
     total = sum(counts.values())
+    if not total:
+        return None
     shares = tuple((size, counts[size] / total) for size in known)
-    return FileWeights(str(stored.get("folder")), total, int(stored.get("errors") or 0), shares, folded / total)
+    return FileWeights(stored.folder, total, stored.errors or 0, shares, folded / total)

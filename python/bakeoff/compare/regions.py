@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bakeoff.compare.matrix_model import CellRatio
+from bakeoff.store.figures import Count, Shape, parsed
 from bakeoff.units import format_binary
 
 
@@ -28,23 +29,26 @@ class Region:
         return f"{self.name} region ({', '.join(parts)})"
 
 
+class _Region(Shape):
+    name: str
+    file_least: Count | None = None
+    file_most: Count | None = None
+    record_least: Count | None = None
+    record_most: Count | None = None
+
+
 SMALL_OFFICE = Region("small office", (None, 2 << 20), (None, 32 << 10))
 
 
 def regions_of(plan: dict[str, Any]) -> tuple[Region, ...]:
     """The regions of a stored plan; the small-office region for plans that know of none."""
     settings = plan.get("settings")
-    stored = settings.get("regions") if isinstance(settings, dict) else None
-    if not isinstance(stored, list):
+    written = settings.get("regions") if isinstance(settings, dict) else None
+    if not isinstance(written, list):
         return (SMALL_OFFICE,)
+    stored = [parsed(_Region, one, "a region of the plan") for one in written]
     return tuple(
-        Region(
-            str(one.get("name")),
-            (one.get("file_least"), one.get("file_most")),
-            (one.get("record_least"), one.get("record_most")),
-        )
-        for one in stored
-        if isinstance(one, dict)
+        Region(one.name, (one.file_least, one.file_most), (one.record_least, one.record_most)) for one in stored
     )
 
 

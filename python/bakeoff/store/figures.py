@@ -110,15 +110,16 @@ class Figures(Shape):
 
 
 F = TypeVar("F", bound=Figures)
+S = TypeVar("S", bound=Shape)
 
 MODEL = Figures
 
 
-def parsed(model: type[F], workload: dict[str, Any], whose: str) -> F:
-    """``workload`` as ``model``. Raises RunFileError that names ``whose`` it is and the first wrong value."""
+def parsed(model: type[S], value: Any, whose: str) -> S:
+    """A stored ``value`` as ``model``. Raises RunFileError that says ``whose`` it is and which part is wrong."""
     try:
-        return model.model_validate(workload)
+        return model.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])[:200]
-        raise RunFileError(f"{whose}: {where} of its figures does not hold what it must") from error
+        raise RunFileError(f"{whose}: {where or 'it'} does not hold what it must") from error

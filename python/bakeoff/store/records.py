@@ -131,7 +131,7 @@ class TrialRecord:
         for known in self._figures:
             if isinstance(known, model):
                 return known
-        found = parsed(model, self.workload, f"trial {self.id}")
+        found = parsed(model, self.workload, f"the figures of trial {self.id}")
         self._figures.append(found)
         return found
 

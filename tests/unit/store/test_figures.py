@@ -134,12 +134,12 @@ def test_hostile_figures_are_refused_in_one_sentence_or_do_no_harm(kind: str) ->
     for seed in range(400):
         workload = spoiled(kind, seed)
         try:
-            parsed(model, workload, "trial 7")
+            parsed(model, workload, "the figures of trial 7")
             if len(harmless) < 12:
                 harmless.append(workload)
         except RunFileError as error:
             refused += 1
-            assert re.fullmatch(r"trial 7: [^\n]* of its figures does not hold what it must", str(error))
+            assert re.fullmatch(r"the figures of trial 7: [^\n]+ does not hold what it must", str(error))
     assert refused > 40 and len(harmless) == 12
     for workload in harmless:
         record = record_of(kind, workload)
@@ -158,7 +158,7 @@ def test_a_forged_file_with_seals_of_its_own_is_refused_when_it_is_read(tmp_path
         connection.execute("UPDATE trials SET workload = ?", (json.dumps({**MAIL, "ledger": 5}),))
         connection.commit()
     seal_anew(path)
-    with pytest.raises(RunFileError, match=r"trial 1: ledger of its figures does not hold what it must") as caught:
+    with pytest.raises(RunFileError, match=r"the figures of trial 1: ledger does not hold what it must") as caught:
         read_run(path)
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 

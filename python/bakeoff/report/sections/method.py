@@ -51,10 +51,10 @@ def section(context: Context) -> Section:
         blocks.append(Text(buffers))
     if plan.get("assumed"):
         blocks.append(Text("Assumed values: no public source fixes these settings of the suite.", "warning"))
-        blocks.append(Bullets(tuple(str(item) for item in plan["assumed"])))
+        blocks.append(Bullets(_items(plan["assumed"])))
     if plan.get("differences"):
         blocks.append(Text("Not as published: where this run departs from the publications that the suite follows."))
-        blocks.append(Bullets(tuple(str(item) for item in plan["differences"])))
+        blocks.append(Bullets(_items(plan["differences"])))
     blocks += [
         _order(context),
         _flat("Environment of the load generator", run.environment),
@@ -68,19 +68,20 @@ def _file_systems(environment: dict[str, Any]) -> list[Table]:
     """What each folder was mounted from and how, where contenders are folders."""
     content = environment.get("content")
     contenders = content.get("contenders") if isinstance(content, dict) else None
-    found = {name: facts for name, facts in (contenders or {}).items() if facts.get("file_system")}
+    known = contenders if isinstance(contenders, dict) else {}
+    found = {name: facts for name, facts in known.items() if isinstance(facts, dict) and facts.get("file_system")}
     rows = []
     for name, facts in hidden(found).items():
-        free = facts.get("free_bytes")
+        free, options = facts.get("free_bytes"), _value(facts.get("mount_options") or "unknown")
         rows.append(
             (
                 name,
-                facts["file_system"],
-                facts.get("source") or "unknown",
+                _value(facts["file_system"]),
+                _value(facts.get("source") or "unknown"),
                 _value(facts.get("addresses")),
-                ", ".join(dict.fromkeys((facts.get("mount_options") or "unknown").split(","))),
-                COUNTED.get(facts.get("carrier", ""), COUNTED["unknown"]),
-                "unknown" if free is None else f"{free / 1e9:.1f} GB",
+                ", ".join(dict.fromkeys(options.split(","))),
+                COUNTED.get(_value(facts.get("carrier")), COUNTED["unknown"]),
+                f"{free / 1e9:.1f} GB" if isinstance(free, (int, float)) else "unknown",
             )
         )
     titles = ("Name", "File system", "Source", "Mounted at", "Options", "Transfers counted by", "Free at the start")
@@ -103,7 +104,7 @@ def _weights(context: Context) -> list[Block]:
 def _settings(plan: dict[str, Any]) -> Table:
     settings = plan.get("settings") if isinstance(plan.get("settings"), dict) else plan
     assert isinstance(settings, dict)
-    changed = {str(name) for name in plan.get("changed", ())}
+    changed = set(_items(plan.get("changed", ())))
     rows = tuple(
         (name, _value(value), "changed" if name in changed or _bare(name) in changed else "")
         for name, value in sorted(hidden(settings).items())
@@ -164,6 +165,10 @@ def _leaves(tree: dict[str, Any], prefix: str) -> list[tuple[str, str]]:
         path = f"{prefix}{name}"
         found += _leaves(value, f"{path} · ") if isinstance(value, dict) else [(path, _value(value))]
     return found
+
+
+def _items(value: Any) -> tuple[str, ...]:
+    return tuple(map(_value, value)) if isinstance(value, (list, tuple)) else (_value(value),)
 
 
 def _value(value: Any) -> str:

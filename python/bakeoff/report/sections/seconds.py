@@ -103,7 +103,7 @@ def _means(rows: list[Row]) -> list[Row]:
 
 def _window(context: Context, trials: list[TrialRecord]) -> tuple[float, float]:
     """The measured window, seconds since the start of a trial."""
-    begin_s = float(context.run.plan.get("settings", {}).get("ramp_up_s") or 0.0)
+    begin_s = number(context.run.plan, "ramp_up_s", 0.0)
     return (begin_s, begin_s + max(trial.window_s for trial in trials))
 
 
