@@ -57,7 +57,16 @@ def test_the_first_page_of_help_loads_no_verb(words: list[str]) -> None:
     (modules,) = loaded_after(words)
     assert {name for name in modules if name.split(".")[0] == "bakeoff"} <= OWN
     assert not HEAVY & modules
-    assert not {"pydantic", "psutil", "sqlite3"} & modules
+    assert not {"pydantic", "psutil", "sqlite3", "pygments", "markdown_it"} & modules
+
+
+def test_the_first_page_is_drawn_as_with_all_that_typer_loads_for_it() -> None:
+    drawn = []
+    for before in ("", "import rich.markdown, rich.traceback; "):
+        script = f"{before}import sys; from bakeoff.cli import main; sys.argv = ['bakeoff', '--help']; main()"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+        drawn.append(done.stdout)
+    assert drawn[0] == drawn[1] and "inventory" in drawn[0]
 
 
 def test_the_help_of_no_verb_loads_what_runs_and_reports_need() -> None:
