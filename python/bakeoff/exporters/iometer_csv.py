@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from bakeoff.errors import PlanError
+from bakeoff.kinds.file_blocks.figures import BlockCell, BlockFigures
 from bakeoff.plan.access import AccessSpec
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 
@@ -56,10 +57,10 @@ def _row(
     return cells
 
 
-def _figures(cell: Mapping[str, Any], raw: bool) -> dict[str, Any]:
-    reads, writes, transactions = cell["reads"], cell["writes"], cell["transactions"]
-    ios, seconds = reads["ios"] + writes["ios"], cell["elapsed_s"]
-    rate = cell["ios_per_s"] / ios if ios else 0.0
+def _figures(cell: BlockCell, raw: bool) -> dict[str, Any]:
+    reads, writes, transactions = cell.reads, cell.writes, cell.transactions
+    ios, seconds = reads.ios + writes.ios, cell.elapsed_s or 0.0
+    rate = cell.ios_per_s / ios if ios else 0.0
 
     def per_s(count: float) -> float:
         return float(count * rate)
@@ -67,79 +68,79 @@ def _figures(cell: Mapping[str, Any], raw: bool) -> dict[str, Any]:
     def mean_ms(total_ns: int, count: int) -> float:
         return total_ns / count / 1e6 if count else 0.0
 
-    bytes_all = reads["bytes"] + writes["bytes"]
+    bytes_all = reads.bytes + writes.bytes
     found: dict[str, Any] = {}
     for prefix, count, moved in (
         ("", ios, bytes_all),
-        ("Read ", reads["ios"], reads["bytes"]),
-        ("Write ", writes["ios"], writes["bytes"]),
+        ("Read ", reads.ios, reads.bytes),
+        ("Write ", writes.ios, writes.bytes),
     ):
         found[f"{prefix}IOps"] = per_s(count)
         found[f"{prefix}MiBps (Binary)"] = per_s(moved) / MIB
         found[f"{prefix}MBps (Decimal)"] = per_s(moved) / MB
     # A cell of few, long transfers has its rate from all of them, though none may have ended in its window.
-    found["IOps"], bytes_per_s = float(cell["ios_per_s"]), cell["rate_kib_s"] * 1024.0
+    found["IOps"], bytes_per_s = cell.ios_per_s, (cell.rate_kib_s or 0.0) * 1024.0
     found["MiBps (Binary)"], found["MBps (Decimal)"] = bytes_per_s / MIB, bytes_per_s / MB
-    exchanges = transactions["count"] or ios
-    total = reads["total_ns"] + writes["total_ns"]
-    exchange_ns = transactions["total_ns"] or total
-    longest = max(reads["max_ns"], writes["max_ns"])
-    cpu_percent = (cell["cpu_us_per_io"] or 0.0) * cell["ios_per_s"] / 1e4
+    exchanges = transactions.count or ios
+    total = reads.total_ns + writes.total_ns
+    exchange_ns = transactions.total_ns or total
+    longest = max(reads.max_ns, writes.max_ns)
+    cpu_percent = (cell.cpu_us_per_io or 0.0) * cell.ios_per_s / 1e4
     found |= {
         "Transactions per Second": per_s(exchanges),
         "Connections per Second": 0.0,
         "Average Response Time": mean_ms(total, ios),
-        "Average Read Response Time": mean_ms(reads["total_ns"], reads["ios"]),
-        "Average Write Response Time": mean_ms(writes["total_ns"], writes["ios"]),
+        "Average Read Response Time": mean_ms(reads.total_ns, reads.ios),
+        "Average Write Response Time": mean_ms(writes.total_ns, writes.ios),
         "Average Transaction Time": mean_ms(exchange_ns, exchanges),
         "Average Connection Time": 0.0,
         "Maximum Response Time": longest / 1e6,
-        "Maximum Read Response Time": reads["max_ns"] / 1e6,
-        "Maximum Write Response Time": writes["max_ns"] / 1e6,
-        "Maximum Transaction Time": (transactions["max_ns"] or longest) / 1e6,
+        "Maximum Read Response Time": reads.max_ns / 1e6,
+        "Maximum Write Response Time": writes.max_ns / 1e6,
+        "Maximum Transaction Time": (transactions.max_ns or longest) / 1e6,
         "Maximum Connection Time": 0.0,
-        "Errors": reads["errors"] + writes["errors"],
-        "Read Errors": reads["errors"],
-        "Write Errors": writes["errors"],
-        "Bytes Read": reads["bytes"],
-        "Bytes Written": writes["bytes"],
-        "Read I/Os": reads["ios"],
-        "Write I/Os": writes["ios"],
-        "Maximum Size": cell["file_bytes"] // SECTOR,
-        "Queue Depth": cell["outstanding"],
+        "Errors": reads.errors + writes.errors,
+        "Read Errors": reads.errors,
+        "Write Errors": writes.errors,
+        "Bytes Read": reads.bytes,
+        "Bytes Written": writes.bytes,
+        "Read I/Os": reads.ios,
+        "Write I/Os": writes.ios,
+        "Maximum Size": (cell.file_bytes or 0) // SECTOR,
+        "Queue Depth": cell.outstanding,
         "% CPU Utilization": cpu_percent,
-        "CPU Effectiveness": cell["ios_per_s"] / cpu_percent if cpu_percent else 0.0,
+        "CPU Effectiveness": cell.ios_per_s / cpu_percent if cpu_percent else 0.0,
     }
     raw_columns = {
-        "Total Raw Read Response Time": reads["total_ns"],
-        "Total Raw Write Response Time": writes["total_ns"],
+        "Total Raw Read Response Time": reads.total_ns,
+        "Total Raw Write Response Time": writes.total_ns,
         "Total Raw Transaction Time": exchange_ns,
-        "Maximum Raw Read Response Time": reads["max_ns"],
-        "Maximum Raw Write Response Time": writes["max_ns"],
-        "Maximum Raw Transaction Time": transactions["max_ns"] or longest,
+        "Maximum Raw Read Response Time": reads.max_ns,
+        "Maximum Raw Write Response Time": writes.max_ns,
+        "Maximum Raw Transaction Time": transactions.max_ns or longest,
         "Total Raw Run Time": round(seconds * RAW_PER_S),
     }
     blank = [*raw_columns, "Total Raw Connection Time", "Maximum Raw Connection Time", "Processor Speed"]
     found |= raw_columns if raw else dict.fromkeys(blank, "")
     unknown = ("% User Time", "% Privileged Time", "% DPC Time", "% Interrupt Time", "Interrupts per Second")
     found |= dict.fromkeys(unknown, 0.0)
-    return found | dict(zip(BINS, cell["bins"], strict=True))
+    return found | dict(zip(BINS, (*cell.bins, *[0] * len(BINS)), strict=False))
 
 
-def _processor(cell: Mapping[str, Any]) -> dict[str, Any]:
+def _processor(cell: BlockCell) -> dict[str, Any]:
     """The columns of processors."""
     all_figures = _figures(cell, raw=False)
     return {name: all_figures[name] for name in ("% CPU Utilization", "CPU Effectiveness")}
 
 
-def _worker(cell: Mapping[str, Any], moved_bytes: float, rate_kib_s: float) -> dict[str, Any]:
+def _worker(cell: BlockCell, moved_bytes: int, rate_kib_s: float) -> dict[str, Any]:
     """What is kept of one session: its bytes per second, and its transfers where all have one size."""
     bytes_per_s = rate_kib_s * 1024.0
     found: dict[str, Any] = {"MiBps (Binary)": bytes_per_s / MIB, "MBps (Decimal)": bytes_per_s / MB}
-    found |= {"Queue Depth": cell["outstanding"], "Maximum Size": cell["file_bytes"] // SECTOR}
-    if size := cell["record_bytes"]:
+    found |= {"Queue Depth": cell.outstanding, "Maximum Size": (cell.file_bytes or 0) // SECTOR}
+    if size := cell.record_bytes:
         found["IOps"] = bytes_per_s / size
-    reads, writes = cell["reads"]["bytes"], cell["writes"]["bytes"]
+    reads, writes = cell.reads.bytes, cell.writes.bytes
     for name, only, other in (("Read", reads, writes), ("Write", writes, reads)):
         if only and not other:
             found[f"{name} MiBps (Binary)"], found[f"{name} MBps (Decimal)"] = bytes_per_s / MIB, bytes_per_s / MB
@@ -165,7 +166,7 @@ class IometerCsv:
             raise PlanError(f"iometer-csv is for runs of file-blocks, not of {run.suite}: choose another format")
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        trials = [trial for trial in run.trials if trial.state == OK and trial.workload.get("cells")]
+        trials = [trial for trial in run.trials if trial.state == OK and trial.figures(BlockFigures).cells]
         if not trials:
             raise PlanError("the run has no trial that ended well: there is nothing to export")
         writer.writerow(["'Test Type", "Test Description"])
@@ -175,8 +176,8 @@ class IometerCsv:
         for line in self._preamble(run, trials[0]):
             writer.writerow(line)
         for trial in trials:
-            for cell in trial.workload["cells"]:
-                if cell["skipped"] is None:
+            for cell in trial.figures(BlockFigures).cells or ():
+                if cell.skipped is None:
                     self._test(writer, trial, cell)
         return out.getvalue()
 
@@ -192,18 +193,17 @@ class IometerCsv:
                 yield [round(number) for number in line.row()]
         yield ["'End access specifications"]
 
-    def _test(self, writer: Any, trial: TrialRecord, cell: Mapping[str, Any]) -> None:
+    def _test(self, writer: Any, trial: TrialRecord, cell: BlockCell) -> None:
         stamp = _stamp(trial.started_at)
-        sessions = cell["per_client"]
-        workers = str(len(sessions))
+        workers = str(len(cell.per_client))
         writer.writerow(["'Results"])
         writer.writerow(HEADER)
-        spec = cell["operation"]
+        spec = cell.operation
         summed, raw = _figures(cell, raw=False), _figures(cell, raw=True)
         writer.writerow(_row("ALL", "All", spec, ("1", workers, "1"), summed))
         writer.writerow(_row("MANAGER", "bakeoff", spec, ("", workers, "1"), raw))
         writer.writerow(_row("PROCESSOR", "all CPUs", spec, ("", "", ""), _processor(cell), unknown=""))
-        for number, (moved_bytes, rate_kib_s) in enumerate(sessions, 1):
+        for number, (moved_bytes, rate_kib_s) in enumerate(cell.per_client, 1):
             own = _worker(cell, moved_bytes, rate_kib_s)
             writer.writerow(_row("WORKER", f"Worker {number}", spec, ("", "", "1"), own, unknown=""))
         writer.writerow(_row("DISK", trial.contender, spec, ("", "", ""), raw))
