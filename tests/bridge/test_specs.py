@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from bakeoff import _engine
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.kinds import KINDS, spec_part
-from tests.unit.run.test_every_setting import SITUATIONS, files, resolve, spec_of
+from tests.unit.run.test_every_setting import files, resolve, situations, spec_of
 
 __all__ = ["files"]
 Keys = tuple[str | int, ...]
@@ -21,7 +21,7 @@ Keys = tuple[str | int, ...]
 
 def specs(kind: str, made: dict[str, str]) -> Iterator[TrialSpec]:
     """The specification of each situation that a kind's settings are tried in."""
-    for suite, address, given in SITUATIONS[kind]:
+    for suite, address, given in situations(kind):
         yield spec_of(resolve(made, suite, address, given))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from bakeoff.corpus.write import write_corpus
 from bakeoff.mail.accounts import new_accounts, write_accounts
+from bakeoff.plan.suites import load_suite
 from bakeoff.store.read import read_run
 from tests.conftest import Target
 from tests.control import PATIENCE_S
@@ -37,8 +38,8 @@ def test_the_plan_runs(plan: Path, target: Callable[..., Target], tmp_path: Path
         write_corpus(suite[1], root, 1)
     if suite[1] == "mail-pop":
         write_accounts(tmp_path / "users.csv", new_accounts(8, "example.test"))
-    kinds = {"app": {"kind": "app"}, "mail-pop": {"kind": "mail"}}
-    spec = kinds.get(suite[1], {"root": str(root) if root else None})
+    kind = load_suite(suite[1]).suite.kind
+    spec = {"root": str(root) if root else None} if kind == "web" else {"kind": kind}
     places = r'(?<=address = ")smtp=[^"]+' if suite[1] == "mail-pop" else r"127\.0\.0\.1:\d+"
     for found in dict.fromkeys(re.findall(places, text)):
         text = text.replace(found, target(**spec).address)

@@ -20,6 +20,7 @@ from bakeoff.plan.kind import plan_table
 from bakeoff.plan.load import PlanInput, PlanSection, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
+from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.run.judge import judge
 from bakeoff.run.specs import trial_spec
 from bakeoff.stats.equivalence import equivalence_p
@@ -64,7 +65,14 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
     ],
 }
 
-# Another value of each setting; FILE words stand for files that the test makes.
+
+def situations(kind: str) -> list[tuple[str, str, Given]]:
+    """Those above; of a kind without any its suites as they are."""
+    suites = [name for name in suite_names() if load_suite(name).suite.kind == kind]
+    return SITUATIONS.get(kind) or [(suite, "127.0.0.1:1", {}) for suite in suites]
+
+
+# Another value of each setting, of a whole number one more by itself; FILE words stand for files that the test makes.
 OTHER: dict[str, list[Any]] = {
     "mixes": ["3,5"], "threads": [3], "length": ["7s"], "ramp_up": ["300ms"], "ramp_down": ["300ms"],
     "delay": ["123ms"], "think": ["7ms"], "operations": [77], "cores": [3], "pin": ["0"],
@@ -154,6 +162,8 @@ def others(name: str, field: FieldInfo, now: Any) -> list[Any]:
     choices = [c for part in (field.annotation, *getattr(field.annotation, "__args__", ())) for c in literals(part)]
     if choices:
         return [choice for choice in choices if choice != now]
+    if name not in OTHER and isinstance(now, int):
+        return [now + 1]
     assert name in OTHER, f"{name} is a new setting: give another value of it in OTHER"
     return OTHER[name]
 
@@ -172,7 +182,7 @@ def walk(kind: str) -> Iterator[tuple[str, FieldInfo, str]]:
 
 def tries(files: dict[str, str], kind: str) -> Iterator[tuple[str, bool | str]]:
     """Each setting with another value in each situation: whether that changed something, or why it was refused."""
-    for suite, address, given in SITUATIONS[kind]:
+    for suite, address, given in situations(kind):
         plan = resolve(files, suite, address, given)
         before = told(plan)
         for key, field, name in walk(kind):
@@ -201,7 +211,7 @@ def test_no_setting_is_taken_and_ignored(kind: str, files: dict[str, str]) -> No
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_setting_that_a_kind_offers_can_be_used(kind: str, files: dict[str, str]) -> None:
     used = {what.split()[0] for what, outcome in tries(files, kind) if outcome is True}
-    used |= {key for _, _, given in SITUATIONS[kind] for key in given}  # what makes a situation
+    used |= {key for _, _, given in situations(kind) for key in given}  # what makes a situation
     offered = {key for key, _, _ in walk(kind)}
     refused_always = {"operations"} if kind == "mail" else {"threads"} if kind == "app" else set()
     assert offered - used - {key for owner, key in JUDGED if owner == kind} == refused_always
