@@ -16,12 +16,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bakeoff.report.html import render_html
 from common import ROOT, machine_line
 
 from bakeoff import _engine
 from bakeoff.compare import compare_run
 from bakeoff.report.compose import compose
-from bakeoff.report.html import render_html
 from bakeoff.store.read import read_run
 
 sys.path.insert(0, str(ROOT))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bakeoff import _engine
+from bakeoff.agents.result import Snapshot
 from tests.control import PATIENCE_S
 
 NULL: dict[str, Any] = {"workload": {"kind": "null"}, "load": {"clients": 2}, "length_s": 3600}
@@ -42,6 +43,17 @@ def test_a_trial_is_a_handle_that_can_be_watched_and_cancelled() -> None:
     result = json.loads(handle.wait(PATIENCE_S).json())
     assert result["cancelled"] is True
     assert 0 < result["window_s"] <= result["elapsed_s"] < 3600, "it ended before its time"
+
+
+def test_live_figures_end_as_the_result() -> None:
+    handle = start(length_s=0.3, ramp_up_s=0.1)
+    while (outcome := handle.wait(0.05)) is None:
+        seen = Snapshot.model_validate_json(handle.snapshot())
+        assert seen.operations == sum(count.operations for count in seen.per_operation)
+    result, seen = json.loads(outcome.json()), Snapshot.model_validate_json(handle.snapshot())
+    assert seen.operations == result["operations"] + result["outside"]["operations"]
+    assert [count.name for count in seen.per_operation] == ["nothing"]
+    assert seen.recent.operations == sum(count for _, count in seen.recent.times)
 
 
 def test_waiting_releases_the_interpreter_lock() -> None:

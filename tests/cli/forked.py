@@ -98,7 +98,7 @@ def _serve() -> None:
     import bakeoff.cli.app
     import bakeoff.compare
     import bakeoff.report.compose
-    import bakeoff.report.html  # noqa: F401
+    import bakeoff.report.renderers.html  # noqa: F401
     from bakeoff.cli.verbs import VERBS, load
 
     for verb in VERBS:

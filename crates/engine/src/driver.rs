@@ -110,13 +110,16 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 failures: 0,
             })
             .collect();
+        let names = workload.operations();
+        let recorder = Recorder::new(timeline, names.len(), spec.clients() as usize)
+            .with_steps(workload.steps())
+            .split(&workload.split());
+        live.show(thread, names, recorder.tally());
         Self {
             planned: lanes.len(),
             lanes,
             clock,
-            recorder: Recorder::new(timeline, workload.operations().len(), spec.clients() as usize)
-                .with_steps(workload.steps())
-                .split(&workload.split()),
+            recorder,
             live,
             thread,
             schedule: Schedule::after_pause(spec, thread),
@@ -178,11 +181,9 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self.batch_ns = now_ns;
     }
 
-    /// Tells the watcher the totals so far; returns the phase.
+    /// Tells the watcher the time; returns the phase.
     pub fn publish(&self, now_ns: Nanos) -> Phase {
         let timeline = self.recorder.timeline();
-        let (operations, errors, bytes_in) = self.recorder.live;
-        self.live.publish(self.thread, operations, errors, bytes_in);
         let phase = timeline.phase(now_ns);
         let started = now_ns >= timeline.start_ns;
         self.live.publish_time(now_ns.saturating_sub(timeline.start_ns), started.then_some(phase));
@@ -192,6 +193,9 @@ impl<S: Session, C: Clock> Driver<S, C> {
     /// Begins the operation of a lane that was to begin at `planned_ns`.
     pub fn begin(&mut self, lane: usize, planned_ns: Nanos, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
+        if self.live.is_starting() {
+            self.publish(now_ns); // what is counted from here on has a time
+        }
         self.recorder.late_start(now_ns.saturating_sub(planned_ns));
         self.begin_now(lane, planned_ns, now_ns, actions)
     }

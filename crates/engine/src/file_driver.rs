@@ -48,7 +48,7 @@ const FREE: Slot = Slot {
     due_ns: 0,
 };
 
-/// Totals are published at most so often, ns.
+/// The time is published at most so often, ns.
 const PUBLISH_NS: Nanos = 10_000_000;
 
 /// One session with its stamps and counts.
@@ -84,9 +84,11 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         let identity = Identity { client, thread: thread % spec.threads, seed: spec.seed };
         let depth = workload.needs().depth.max(1) as usize;
         let schedule = Schedule::of_load(spec, thread as usize, spec.sessions(), timeline);
-        let recorder = Recorder::lazy(timeline, workload.operations().len(), spec.clients() as usize)
+        let names = workload.operations();
+        let recorder = Recorder::lazy(timeline, names.len(), spec.clients() as usize)
             .sharing(times)
             .with_steps(workload.steps());
+        live.show(thread as usize, names, recorder.tally());
         Self {
             session: workload.session(identity),
             clock,
@@ -272,8 +274,6 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
     fn publish(&mut self) {
         self.published_ns = self.mark_ns;
         let timeline = self.recorder.timeline();
-        let (operations, errors, bytes_in) = self.recorder.live;
-        self.live.publish(self.thread, operations, errors, bytes_in);
         let started = self.mark_ns >= timeline.start_ns;
         let phase = timeline.phase(self.mark_ns);
         self.live.publish_time(self.mark_ns.saturating_sub(timeline.start_ns), started.then_some(phase));

@@ -23,6 +23,7 @@ mod session;
 mod snapshot;
 mod spec;
 mod stage;
+mod tally;
 mod timeline;
 mod times;
 
@@ -42,9 +43,10 @@ pub use recorder::{Recorder, Stamps};
 pub use result::{GeneratorFigures, ThreadFigures, TrialResult, collect};
 pub use rng::Rng;
 pub use session::{Event, Identity, Outcome, Progress, Session, Workload};
-pub use snapshot::{Live, Snapshot};
+pub use snapshot::{Live, OperationCount, Recent, Snapshot};
 pub use spec::{SpecError, TrialSpec, limits};
 pub use stage::{Stage, Stages};
+pub use tally::Tally;
 pub use timeline::{Phase, Timeline};
 pub use times::SharedTimes;
 

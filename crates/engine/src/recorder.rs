@@ -7,6 +7,7 @@ mod stamps;
 mod steps;
 
 use crate::series::{Row, Series};
+use crate::tally::Tally;
 use crate::times::TimesLog;
 use crate::{ErrorClass, LatencyHistogram, Nanos, Outcome, SharedTimes, Timeline};
 pub(crate) use figures::{ClientFigures, OperationFigures};
@@ -53,8 +54,8 @@ pub struct Recorder {
     pub(crate) late_closes: u64,
     books: Books,
     pub(crate) series: Series,
-    /// Totals with ramps, for live figures.
-    pub(crate) live: (u64, u64, u64),
+    /// Counts with ramps, for live figures.
+    tally: Arc<Tally>,
     focus: Option<u16>,
     /// Takes the times while no operation is in focus.
     pub(crate) log: Option<TimesLog>,
@@ -96,7 +97,7 @@ impl Recorder {
             late_closes: 0,
             books: Books::Plain,
             series: Series::warm(&timeline),
-            live: (0, 0, 0),
+            tally: Arc::new(Tally::new(operations)),
             focus: None,
             log: None,
             planned: None,
@@ -198,6 +199,11 @@ impl Recorder {
         self
     }
 
+    /// What it counts, ramps included, for those who watch.
+    pub fn tally(&self) -> Arc<Tally> {
+        Arc::clone(&self.tally)
+    }
+
     /// The phases this recorder counts by.
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
@@ -216,8 +222,7 @@ impl Recorder {
             return;
         }
         let service_ns = stamps.service_ns();
-        self.live.0 += 1;
-        self.live.2 += outcome.bytes_in;
+        self.tally.success(outcome.operation, service_ns, outcome.bytes_in);
         if self.focus.is_none() {
             self.series.success(stamps.end_ns, service_ns, outcome.bytes_in);
         } else {
@@ -295,7 +300,7 @@ impl Recorder {
 
     #[cold]
     fn record_failure(&mut self, client: u32, outcome: &Outcome, error: ErrorClass, end_ns: Nanos) {
-        self.live.1 += 1;
+        self.tally.failure(outcome.operation);
         self.series.failure(end_ns);
         if !self.timeline.in_window(end_ns) {
             self.outside_errors += 1;

@@ -40,10 +40,13 @@ def compare(
 ) -> None:
     """Say which contender is better, by how much, and how sure that is."""
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: other verbs need not wait
-    from bakeoff.report.terminal import print_comparison
+    from bakeoff.report.compose import compose
+    from bakeoff.report.depth import Depth
+    from bakeoff.report.renderers.terminal import show
 
-    comparison = compare_run(read_run(path), baseline, share(delta))
+    run = read_run(path)
+    comparison = compare_run(run, baseline, share(delta))
     if as_json:
         typer.echo(comparison.to_json(indent=2))
         return
-    print_comparison(comparison, make_console())
+    show(compose(run, comparison, depth=Depth.COMPARISON), make_console(), Depth.COMPARISON)

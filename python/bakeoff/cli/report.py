@@ -1,4 +1,4 @@
-"""`bakeoff report`: the comparison as one HTML file."""
+"""`bakeoff report`: the comparison as one file, in the form that its name ends in."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +8,7 @@ import typer
 from bakeoff.cli.compare import share
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, compare_part
+from bakeoff.report.renderers import endings, form_of
 from bakeoff.store.read import read_run
 from bakeoff.whole_file import write_whole
 
@@ -21,7 +22,9 @@ def report(
     path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.")],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="REPORT.html", help="Default: RUN.html next to the run file."),
+        typer.Option(
+            "-o", "--output", metavar="REPORT.html", help="Default: RUN.html next to the run file; .txt is plain text."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the report if it is there already.")] = False,
     baseline: Annotated[
@@ -36,16 +39,14 @@ def report(
         bool, typer.Option("--surfaces", help="Also draw each test of a file matrix as a 3-D surface.")
     ] = False,
 ) -> None:
-    """Write the report of a run as one HTML file that opens offline."""
+    """Write the report of a run as one HTML file that opens offline, or as plain text."""
     target = path.parent / f"{path.stem}.html" if output is None else output
-    check_target(path, target, force)
+    form = check_target(path, target, force)
     smallest = share(delta)
-    from bakeoff.report.html import (
-        render_html,
-        warm_up,
-    )  # these take a moment to load: refuse bad input first
+    from bakeoff.report.renderers import renderer  # these take a moment to load: refuse bad input first
 
-    warm_up()
+    chosen = renderer(form)
+    chosen.prepare()
     run = read_run(path)
     if surfaces and not _has_surfaces(run.kind):
         drawn = ", ".join(filter(_has_surfaces, KINDS))
@@ -54,8 +55,8 @@ def report(
     from bakeoff.report.compose import compose
 
     comparison = compare_run(run, baseline, smallest)
-    page = render_html(compose(run, comparison, surfaces))
-    write_whole(target, page, force, "choose another name with -o, or replace it with --force")
+    content = chosen.render(compose(run, comparison, surfaces))
+    write_whole(target, content, force, "choose another name with -o, or replace it with --force")
     typer.echo("\n".join(comparison.result()))
     typer.echo(f"Report: {target}")
 
@@ -66,10 +67,12 @@ def _has_surfaces(kind: str) -> bool:
     return cells is not None and len(cells.axes) == 2
 
 
-def check_target(run: Path, target: Path, force: bool) -> None:
-    """Raise PlanError when ``target`` must not or cannot be written."""
-    if target.suffix.lower() not in (".html", ".htm"):
-        raise PlanError(f"{target} does not end in .html: give the report a name such as report.html")
+def check_target(run: Path, target: Path, force: bool) -> str:
+    """The form of report that ``target`` asks for. Raises PlanError when it must not or cannot be written."""
+    form = form_of(target)
+    if form is None:
+        known = " or ".join(endings())
+        raise PlanError(f"{target} does not end in {known}: give the report a name such as report.html")
     if target.exists() and run.exists() and target.samefile(run):
         raise PlanError(f"{target} is the run file itself: give the report another name")
     if target.is_dir():
@@ -78,3 +81,4 @@ def check_target(run: Path, target: Path, force: bool) -> None:
         raise PlanError(f"{target} is there already: choose another name with -o, or replace it with --force")
     if not target.parent.is_dir():
         raise PlanError(f"the folder {target.parent} does not exist: make it first")
+    return form

@@ -18,11 +18,13 @@ EXIT_DEFECT = 1
 def print_result(path: Path) -> None:
     """The verdict in one sentence and what to do next."""
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: the run need not wait
-    from bakeoff.report.terminal import print_summary
+    from bakeoff.report.compose import compose
+    from bakeoff.report.depth import Depth
+    from bakeoff.report.renderers.terminal import show
 
     console = make_console()
     run = read_run(path)
-    print_summary(compare_run(run), console)
+    show(compose(run, compare_run(run), depth=Depth.SUMMARY), console, Depth.SUMMARY)
     console.print(
         f"\nRun file: {path}\nNext: bakeoff compare {path}   |   bakeoff report {path} -o report.html",
         markup=False,

@@ -16,6 +16,7 @@ from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, start_run
 from bakeoff.run.live import LiveObserver
 from bakeoff.run.observer import Observer, PlainObserver
+from bakeoff.run.several import Observers
 
 
 def register(app: typer.Typer) -> None:
@@ -54,6 +55,6 @@ def default_path(plan: Plan) -> Path:
 
 
 def make_observer() -> Observer:
-    """The live display on a terminal, plain lines elsewhere, both on standard error."""
+    """Everyone who watches a run: the live display on a terminal, plain lines elsewhere, both on standard error."""
     console = make_console(stderr=True)
-    return LiveObserver(console) if console.is_terminal else PlainObserver(sys.stderr)
+    return Observers(LiveObserver(console) if console.is_terminal else PlainObserver(sys.stderr))

@@ -23,7 +23,7 @@ VERBS = {
     "resume": "Finish a run that was interrupted: the trials that are missing run, the others stay as they are.",
     "show": "List the trials of a run file.",
     "compare": "Say which contender is better, by how much, and how sure that is.",
-    "report": "Write the report of a run as one HTML file that opens offline.",
+    "report": "Write the report of a run as one HTML file that opens offline, or as plain text.",
     "export": "Write a run in the format of another tool.",
     "corpus": "Write the corpus of a suite to a folder, with a manifest of sizes and hashes.",
     "suites": "List the suites, or show one with its settings in each size.",

@@ -1,11 +1,29 @@
-"""What a report is made of: sections of blocks. Renderers turn each kind of block into their own form."""
+"""What a report is made of: sections of blocks. Renderers turn each kind of block into their own form.
+
+Every block has a ``depth`` from which on it is shown (see bakeoff.report.depth).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bakeoff.report.depth import Depth
+from bakeoff.report.drawing import Drawing
+
 Tone = Literal["plain", "good", "warning", "bad"]
+
+
+class Toned(str):
+    """A cell of a table that says how its content is to be taken."""
+
+    tone: Tone
+
+    def __new__(cls, text: str, tone: Tone) -> Toned:
+        """``text`` with a tone."""
+        cell = super().__new__(cls, text)
+        cell.tone = tone
+        return cell
 
 
 @dataclass(frozen=True)
@@ -15,6 +33,7 @@ class Text:
     text: str
     tone: Tone = "plain"
     advice: str = ""
+    depth: Depth = Depth.PAGE
 
 
 @dataclass(frozen=True)
@@ -22,15 +41,19 @@ class Bullets:
     """A list of short sentences."""
 
     items: tuple[str, ...]
+    depth: Depth = Depth.PAGE
 
 
 @dataclass(frozen=True)
 class Column:
-    """Title of a table column; numbers are aligned to the right. ``group`` spans neighbouring columns."""
+    """Title of a table column; numbers are aligned to the right. ``group`` spans neighbouring columns. Where there is
+    no room for all, ``spare`` columns are given up, the highest first.
+    """
 
     title: str
     numeric: bool = True
     group: str = ""
+    spare: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,18 +65,28 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
     folded: bool = False
+    depth: Depth = Depth.PAGE
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A Vega-Lite specification with what it shows in words and the numbers behind it."""
+    """A drawing with what it shows in words and the numbers behind it. Where nothing can be drawn, ``plain`` stands
+    for it, or else ``table``.
+    """
 
     id: str
     title: str
     description: str
-    spec: dict[str, Any]
+    drawing: Drawing
     table: Table
     wide: bool = False
+    plain: Table | None = None
+    depth: Depth = Depth.PAGE
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The Vega-Lite specification."""
+        return self.drawing.spec
 
 
 @dataclass(frozen=True)
@@ -73,6 +106,7 @@ class Cards:
     """Cards side by side."""
 
     cards: tuple[Card, ...]
+    depth: Depth = Depth.PAGE
 
 
 @dataclass(frozen=True)
@@ -81,6 +115,7 @@ class Listing:
 
     title: str
     text: str
+    depth: Depth = Depth.PAGE
 
 
 Block = Text | Bullets | Table | Chart | Cards | Listing
@@ -97,16 +132,23 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """The whole report. ``headline`` is the result in sentences, ``verdict`` its kind in one or two words."""
+    """The whole report. ``headline`` is the result in sentences, each with a tone in ``tones``; ``verdict`` is its kind
+    in one or two words.
+    """
 
     title: str
     subtitle: str
     verdict: str
     tone: Tone
     headline: tuple[str, ...]
+    tones: tuple[Tone, ...]
     sections: tuple[Section, ...]
     facts: tuple[tuple[str, str], ...]
     embedded: dict[str, Any] = field(default_factory=dict)
+
+    def blocks(self, depth: Depth) -> tuple[Block, ...]:
+        """What a reader at ``depth`` is shown, in its order."""
+        return tuple(block for section in self.sections for block in section.blocks if block.depth <= depth)
 
     def charts(self) -> tuple[Chart, ...]:
         """All charts in the order of their appearance."""

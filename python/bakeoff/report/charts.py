@@ -7,25 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
-from altair.utils.schemapi import debug_mode
-
+from bakeoff.report.drawing import drawn, later
 from bakeoff.report.palette import DASHES, GRID, INK, MUTED, PALETTE, SHAPES, STEP_COLOURS, ZONE
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = later("altair")
 
 WIDTH, HEIGHT = 500, 300
 FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
 
 Row = dict[str, Any]
-
-
-def unchecked() -> AbstractContextManager[None]:
-    """Build charts without checking each part against the schema, which takes most of the time; the
-    tests check.
-    """
-    return debug_mode(False)
 
 
 def known(value: float) -> float | None:
@@ -136,6 +131,7 @@ def plain_or_thousands(top: float) -> str:
     return "~s" if top >= 10_000 else ",~f"
 
 
+@drawn
 def lines_with_intervals(
     rows: list[Row], names: Sequence[str], mixes: Sequence[int], title: str, subtitle: str, wide: bool = False
 ) -> dict[str, Any]:
@@ -160,6 +156,7 @@ def lines_with_intervals(
     return finish(alt.layer(*layers), {"rows": rows, "missing": missing} if missing else {"rows": rows}, wide)
 
 
+@drawn
 def ratio_over_mixes(
     rows: list[Row],
     names: Sequence[str],
@@ -238,6 +235,7 @@ def log_ticks(low: float, high: float) -> list[float]:
     return sorted(kept)
 
 
+@drawn
 def over_seconds(
     rows: list[Row],
     mean: list[Row],
@@ -272,6 +270,7 @@ def over_seconds(
     return finish(alt.layer(*layers).properties(title=heading(title, subtitle)), datasets)
 
 
+@drawn
 def shares_by_mix(
     rows: list[Row],
     names: Sequence[str],
@@ -309,6 +308,7 @@ def shares_by_mix(
     return themed(alt.hconcat(*panels, spacing=20, title=heading(title, subtitle)), datasets)
 
 
+@drawn
 def ranges_by_mix(
     rows: list[Row], names: Sequence[str], mixes: Sequence[int], title: str, subtitle: str
 ) -> dict[str, Any]:

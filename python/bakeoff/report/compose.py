@@ -7,9 +7,10 @@ from typing import Any
 from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Report, Tone
-from bakeoff.report.charts import unchecked
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, depth_of
 from bakeoff.report.sections import builders
+from bakeoff.report.tones import TONES
 from bakeoff.store.records import RunRecord
 
 VERDICTS: dict[str, tuple[str, Tone]] = {
@@ -23,11 +24,13 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
 }
 
 
-def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False) -> Report:
-    """All sections that have something to say about ``run``; of a matrix also ``surfaces``, when wanted."""
+def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False, depth: Depth = Depth.PAGE) -> Report:
+    """All sections that have something to say about ``run`` to a reader at ``depth``; of a matrix also ``surfaces``,
+    when wanted.
+    """
     context = Context(run, comparison, surfaces)
-    with unchecked():
-        sections = tuple(section for build in builders(context) if (section := build(context)) is not None)
+    wanted = [build for build in builders(context) if depth_of(build) <= depth]
+    sections = tuple(section for build in wanted if (section := build(context)) is not None)
     verdict, tone = _verdict(comparison)
     info = comparison.run
     return Report(
@@ -36,9 +39,10 @@ def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False) -> R
         verdict=verdict,
         tone=tone,
         headline=comparison.headline,
+        tones=tuple(TONES.get(kind, "plain") for kind in comparison.headline_kinds),
         sections=sections,
         facts=_facts(context),
-        embedded={"comparison": _embedded(comparison), "plan": run.plan},
+        embedded={"comparison": _embedded(comparison), "plan": run.plan} if depth == Depth.PAGE else {},
     )
 
 

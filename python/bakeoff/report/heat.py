@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import altair as alt
+from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.charts import WIDTH, Row, heading, rows_of, themed
+from bakeoff.report.drawing import drawn, later
 from bakeoff.report.palette import PALETTE
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = later("altair")
 
 LEVEL_COLOUR = "#f3f3ef"
 # Not the ink of the theme: the colours of cells are the same on dark paper.
@@ -44,6 +48,7 @@ def ratio_range(ratios: Sequence[float]) -> float:
     return min(max(far, math.log(NARROWEST)), math.log(WIDEST))
 
 
+@drawn
 def heat_map(
     cells: Sequence[HeatCell],
     columns: Sequence[str],

@@ -8,12 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
-
-import altair as alt
+from typing import TYPE_CHECKING, Any, Literal
 
 from bakeoff.report.charts import WIDTH, Row, heading, rows_of, themed
+from bakeoff.report.drawing import drawn, later
 from bakeoff.report.palette import GRID, INK, MUTED
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = later("altair")
 
 Point = tuple[float, float]
 # Rates in the order of the grid: rows are file sizes, columns record sizes; None is not measured.
@@ -36,6 +40,7 @@ class Relief:
     rates: Grid
 
 
+@drawn
 def reliefs(
     surfaces: Sequence[Relief],
     records: Sequence[str],

@@ -1,5 +1,6 @@
 """The progress display on a terminal: one bar for the run, one line for the trial in progress."""
 
+from dataclasses import dataclass
 from typing import IO, TextIO, cast
 
 from rich.console import Console, Group, RenderableType
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
-from bakeoff.run.observer import Clock, clients, short_duration, trial_line
+from bakeoff.run.observer import Clock, clients, milliseconds, short_duration, trial_line
 from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.records import OK, EventRecord, PlannedTrial, TrialRecord
 from bakeoff.units import format_rate, format_size
@@ -27,6 +28,29 @@ WIDEST_BAR = 40
 NARROWEST_BAR = 5
 
 
+@dataclass(frozen=True)
+class _Now:
+    """The trial in progress: rates since the last look, service times of the last second, errors of all of it."""
+
+    phase: str
+    operations_per_s: float
+    bytes_per_s: float
+    p50_ns: int | None
+    p99_ns: int | None
+    errors: int
+
+    def cells(self) -> list[Text]:
+        """Its figures, each to be kept in one piece."""
+        times = [("p50", self.p50_ns), ("p99", self.p99_ns)]
+        return [
+            Text(self.phase),
+            Text(format_rate(self.operations_per_s, "operations")),
+            Text(f"{format_size(self.bytes_per_s)}/s"),
+            *(Text(f"{name} {milliseconds(time_ns)}") for name, time_ns in times if time_ns is not None),
+            Text(f"{self.errors:,} errors", style="red" if self.errors else ""),
+        ]
+
+
 class LiveObserver:
     """Redraws in place; failed trials and warnings stay above as lines."""
 
@@ -37,7 +61,7 @@ class LiveObserver:
         self._plan: Plan | None = None
         self._trial: PlannedTrial | None = None
         self._before = (0.0, 0, 0)
-        self._now: tuple[str, float, float, int] | None = None
+        self._now: _Now | None = None
         # the last attribute: Live renders once at its own birth
         self._live = Live(console=console, refresh_per_second=4, transient=True, get_renderable=self._render)
 
@@ -56,11 +80,13 @@ class LiveObserver:
         if snapshot.elapsed_s - then < 0.15 and self._now is not None:
             return
         span = max(snapshot.elapsed_s - then, 1e-9)
-        self._now = (
-            _PHASES.get(snapshot.phase, snapshot.phase),
-            (snapshot.operations - operations) / span,
-            (snapshot.bytes_in - bytes_in) / span,
-            snapshot.errors,
+        self._now = _Now(
+            phase=_PHASES.get(snapshot.phase, snapshot.phase),
+            operations_per_s=(snapshot.operations - operations) / span,
+            bytes_per_s=(snapshot.bytes_in - bytes_in) / span,
+            p50_ns=snapshot.recent.p50_ns,
+            p99_ns=snapshot.recent.p99_ns,
+            errors=snapshot.errors,
         )
         self._before = (snapshot.elapsed_s, snapshot.operations, snapshot.bytes_in)
 
@@ -109,13 +135,7 @@ class LiveObserver:
             Text(clients(trial.mix_clients)),
         ]
         if self._now is not None:
-            phase, rate, bytes_per_s, errors = self._now
-            cells += [
-                Text(phase),
-                Text(format_rate(rate, "operations")),
-                Text(f"{format_size(bytes_per_s)}/s"),
-                Text(f"{errors:,} errors", style="red" if errors else ""),
-            ]
+            cells += self._now.cells()
         return _packed(cells, self._console.width)
 
 

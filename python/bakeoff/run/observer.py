@@ -63,7 +63,7 @@ def trial_line(record: TrialRecord) -> str:
         return f"{where}: {record.state}: {record.reason}"
     p99 = record.service.p99_ns
     figures = format_rate(record.operations_per_s, "operations")
-    figures += f", p99 {p99 / 1e6:.3g} ms" if p99 is not None else ""
+    figures += f", p99 {milliseconds(p99)}" if p99 is not None else ""
     figures += f", {record.errors_total:,} errors"
     return f"{where}: {figures}" + (f" ({', '.join(record.marks)})" if record.marks else "")
 
@@ -71,6 +71,12 @@ def trial_line(record: TrialRecord) -> str:
 def clients(count: int) -> str:
     """`1 client`, `8 clients`."""
     return f"{count} client" if count == 1 else f"{count} clients"
+
+
+def milliseconds(time_ns: float) -> str:
+    """`0.52 ms`, `12,345 ms`."""
+    value = time_ns / 1e6
+    return f"{value:.3g} ms" if value < 999.5 else f"{value:,.0f} ms"
 
 
 def short_duration(seconds: float) -> str:

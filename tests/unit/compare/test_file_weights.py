@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from io import StringIO
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from bakeoff.compare.file_weights import weights_of
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.run import compare_run
 from bakeoff.report.compose import compose
-from bakeoff.report.html import render_html
-from bakeoff.report.terminal import print_comparison
+from bakeoff.report.renderers.html import render_html
 from tests.unit.compare.synthetic_cells import KIB, MIB, matrix_run
+from tests.unit.report.shown import shown
 
 SMALL, LARGE = 64 * KIB, MIB
 # Two cells of small files, one of large ones: without weights the small ones have two thirds of the say.
@@ -103,9 +101,7 @@ def test_the_page_and_the_terminal_name_them() -> None:
     page = render_html(compose(record, found))
     for words in (f"geometric mean of the cells, {WORDS}", "Weights of the file sizes", "Means are weighted"):
         assert words in page
-    out = StringIO()
-    print_comparison(found, Console(file=out, width=200))
-    assert "geometric means of cells, weighted by file sizes" in out.getvalue()
+    assert "geometric means of cells, weighted by file sizes" in shown(record, width=200)
 
 
 def test_without_weights_nothing_is_said_of_them() -> None:

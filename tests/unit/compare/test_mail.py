@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.faults import faults_of
 from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.report.compose import compose
-from bakeoff.report.terminal import print_summary
+from bakeoff.report.depth import Depth
 from bakeoff.store.records import OperationRecord, RunRecord
 from tests.unit.compare.synthetic import run, summary
+from tests.unit.report.shown import shown
 
 
 def mail_run(clients: int = 30, errors: dict[str, int] | None = None, **workload: Any) -> RunRecord:
@@ -52,10 +51,8 @@ def test_lines_of_losses_do_not_shift_the_colours_of_the_verdicts() -> None:
     record = run()
     lost = {"ledger": {"counts": {"accepted": 9, "lost": 1}, "balanced": True}}
     record = replace(record, kind="mail", trials=tuple(replace(trial, workload=lost) for trial in record.trials))
-    console = Console(file=io.StringIO(), width=400, force_terminal=True, color_system="standard", highlight=False)
-    print_summary(compare_run(record), console)
-    assert isinstance(console.file, io.StringIO)
-    first, second, third, fourth = console.file.getvalue().splitlines()[:4]
+    text = shown(record, Depth.SUMMARY, width=400, colours=True)
+    first, second, third, fourth = text.splitlines()[:4]
     assert first.startswith("\x1b[1;31mnginx is disqualified") and second.startswith("\x1b[1;31mapache is disqualified")
     assert third.startswith("\x1b[1;31mapache and nginx can neither win")
     assert not fourth.startswith("\x1b[")

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from bakeoff.compare import compare_run
 from bakeoff.kinds.mail.compare.delivery import deliveries
 from bakeoff.report.compose import compose
-from bakeoff.report.terminal import print_comparison
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
+from tests.unit.report.shown import shown
 
 MIXES = (1, 4, 8, 12)
 DELIVERY_S = 0.5
@@ -98,10 +96,7 @@ def test_it_reaches_terminal_data_and_page() -> None:
     assert f"{text}." in [warning.text for warning in found.warnings]
     assert "16 to 24 deliveries at a time" in json.dumps(found.to_dict())
     assert "16 to 24 deliveries at a time" in repr(compose(record, found))
-    console = Console(file=io.StringIO(), width=2_000)
-    print_comparison(found, console)
-    assert isinstance(console.file, io.StringIO)
-    assert "16 to 24 deliveries at a time" in console.file.getvalue()
+    assert "16 to 24 deliveries at a time" in shown(record, width=2_000)
 
 
 def test_deliveries_that_grow_with_the_clients_are_no_limit() -> None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare import compare_run
 from bakeoff.report.compose import compose
-from bakeoff.report.html import render_html
-from bakeoff.report.terminal import print_comparison
+from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import OperationRecord, RunRecord
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, summary
 from tests.unit.compare.synthetic_cells import blocks_run, matrix_run
+from tests.unit.report.shown import shown
 
 NOISY = (replace(FAST, spread=1.5), replace(SLOW, spread=1.5))
 
@@ -29,13 +27,6 @@ def near(percent: float, spread: float = 0.012) -> RunRecord:
     return run((one, Server("apache", 30_000.0, 0.1, spread=spread)), blocks=8)
 
 
-def printed(comparison: Comparison) -> str:
-    console = Console(file=io.StringIO(), width=300)
-    print_comparison(comparison, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
-
-
 def test_a_certain_difference_near_the_margin_is_said_with_its_size() -> None:
     """Seen: "inconclusive: about 621 more blocks"."""
     found = compare_run(near(4.2))
@@ -44,8 +35,8 @@ def test_a_certain_difference_near_the_margin_is_said_with_its_size() -> None:
     said = re.fullmatch(r"nginx is faster, by ([\d.]+) to ([\d.]+) %; whether by more than 5 % is open", verdict.text)
     assert said is not None and float(said[1]) < 4.2 < 5.0 < float(said[2])
     assert found.headline[0].startswith(verdict.text)
-    assert verdict.text in printed(found)
-    assert "more block" not in found.to_json() + printed(found)
+    text = shown(near(4.2), width=300)
+    assert verdict.text in text and "more block" not in found.to_json() + text
     assert compose(near(4.2), found).verdict == "A small lead"
 
 
@@ -75,7 +66,10 @@ def test_under_six_blocks_there_is_no_interval_anywhere(blocks: int, cells: bool
         names = pair["cells"]["columns"]
         assert {row[names.index("low")] for row in pair["cells"]["rows"]} == {None}
     page = render_html(compose(record, found))
-    for text in (printed(found), page[: page.index('type="application/json"')] if "application/json" in page else page):
+    for text in (
+        shown(record, width=300),
+        page[: page.index('type="application/json"')] if "application/json" in page else page,
+    ):
         assert not re.search(r"± ?\d", text.replace("±5 %", "").replace(f"±{found.run.delta:.0%}", ""))
         assert not re.search(r"\d ?[–-] ?\d+e|e-0\d", text)
 
@@ -92,13 +86,14 @@ def test_from_six_blocks_on_no_interval_of_a_positive_figure_goes_below_zero() -
 def test_there_is_one_number_of_further_blocks_and_one_place_for_it() -> None:
     """Seen: 669 and 823 in one report."""
     noisy = (replace(FAST, spread=0.25), replace(FAST, name="other", spread=0.25))
-    found = compare_run(run(noisy, seed=3, mixes=(8,)))
+    record = run(noisy, seed=3, mixes=(8,))
+    found = compare_run(record)
     (pair,) = found.pairs
     wanted = pair.primary.verdict.more_blocks
     assert pair.primary.verdict.kind == "inconclusive" and wanted is not None
     others = [end.verdict for end in pair.secondary] + [p.verdict for curve in pair.curves for p in curve.points]
     assert {verdict.more_blocks for verdict in others if verdict.kind != "too_few"} == {None}
-    assert set(re.findall(r"([\d,]+) more blocks?", found.to_json() + printed(found))) == {f"{wanted:,}"}
+    assert set(re.findall(r"([\d,]+) more blocks?", found.to_json() + shown(record, width=300))) == {f"{wanted:,}"}
 
 
 def few(operations: int) -> RunRecord:

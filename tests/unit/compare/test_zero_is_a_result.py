@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
-from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
-from bakeoff.report.terminal import print_comparison
 from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, TrialRecord
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
 from tests.unit.compare.synthetic_cells import blocks_run
+from tests.unit.report.shown import shown
 
 TWIN = replace(FAST, name="twin")
-
-
-def printed(comparison: Comparison) -> str:
-    console = Console(file=io.StringIO(), width=300)
-    print_comparison(comparison, console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
 
 
 def starving(record: RunRecord, name: str, clients: int) -> RunRecord:
@@ -65,8 +56,8 @@ def test_the_one_of_two_equals_that_breaks_at_a_mix_loses(name: str, mix: int) -
     broken = change(run((FAST, TWIN), blocks=8), name, mix, None, state="failed", reason="it died")
     found = compare_run(broken)
     assert found.pairs[0].primary.verdict.winner == other
-    text = printed(found)
-    assert f"Lost: block 8, {name}, {mix} client" in text and "it died" in text
+    lost = [line.split() for line in shown(broken, width=300).splitlines() if "it died" in line]
+    assert [name, f"{mix}", "8", "the", "whole", "trial", "it", "died"] in lost
     assert f"8 of 24 pairs lost by {name} counted as 10 times slower" in found.headline[0]
 
 
@@ -103,9 +94,11 @@ def test_a_mix_at_which_both_break_is_left_out_by_name() -> None:
 
 
 def test_voided_trials_are_still_left_out_and_named() -> None:
-    found = compare_run(change(run(blocks=8), "nginx", 8, (2,), state="voided", reason="stopped for 1.5 s"))
+    record = change(run(blocks=8), "nginx", 8, (2,), state="voided", reason="stopped for 1.5 s")
+    found = compare_run(record)
     assert found.pairs[0].primary.blocks == 7 and found.lost == ()
-    assert "Left out: block 2, nginx, 8 clients: voided: stopped for 1.5 s" in printed(found)
+    (left_out,) = (line.split()[1:] for line in shown(record, width=300).splitlines() if "stopped for" in line)
+    assert left_out == ["nginx", "8", "2", "voided", "stopped", "for", "1.5", "s"]
 
 
 def empty_cells(blocks: tuple[int, ...], share: float = 1.0) -> RunRecord:
@@ -189,7 +182,7 @@ def test_a_client_that_is_idle_in_a_cell_is_starved_and_loses_the_cell() -> None
     assert any(gate.name == "starved clients" for gate in end.gates)
     said = "cifs gave clients (next to) nothing in 1 cell: random read, 4 KiB, block 2: client 2 of 4."
     assert said in found.headline
-    assert "client 2 of 4 got (next to) nothing" in printed(found)
+    assert "client 2 of 4 got (next to) nothing" in shown(record, width=300)
     whole = compare_run(idle_in("nobody", 4000)).pairs[0].primary
     assert whole.verdict.winner == "cifs" and end.ratio < whole.ratio
 

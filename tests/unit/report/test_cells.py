@@ -5,23 +5,21 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
-from io import StringIO
 from typing import Any
 
 import altair as alt
 import jsonschema
 import pytest
-from rich.console import Console
 
 from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.heat import HeatCell, heat_map
-from bakeoff.report.html import draw, render_html
-from bakeoff.report.terminal import print_comparison
+from bakeoff.report.renderers.html import draw, render_html
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip
+from tests.unit.report.shown import shown
 
 SMALL = [(64 * KIB, 4 * KIB), (64 * KIB, 64 * KIB), (MIB, 4 * KIB), (MIB, 64 * KIB)]
 CELL_SECTIONS = {"heat-map", "sizes", "rates-of-cells"}
@@ -130,7 +128,7 @@ def _fills(quads: list[dict[str, Any]]) -> list[set[str]]:
 
 def test_a_cell_that_is_cached_and_an_outlier_has_both_marks() -> None:
     cell = HeatCell("4K", "64K", "9.0", 9.0, cached=True, outlier=True)
-    marks = heat_map([cell], ["4K"], ["64K"], (0, 1), 1.0, ("", "", "", ""))["datasets"]["marks"]
+    marks = heat_map([cell], ["4K"], ["64K"], (0, 1), 1.0, ("", "", "", "")).spec["datasets"]["marks"]
     assert {row["m"] for row in marks} == {"cached", "outlier"}
 
 
@@ -224,9 +222,7 @@ def test_one_block_is_reported_without_intervals_or_verdict() -> None:
 
 
 def test_a_terminal_shows_averages_and_sentences() -> None:
-    console = Console(file=StringIO(), width=100)
-    print_comparison(compare_run(matrix_run(lambda *_: 1.2, tests=("read",), sizes=SMALL)), console)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
+    text = shown(matrix_run(lambda *_: 1.2, tests=("read",), sizes=SMALL), width=100)
     assert "Read: cifs is 20 % faster overall" in text and "small office" in text
 
 

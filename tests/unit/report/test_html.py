@@ -13,7 +13,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Report
 from bakeoff.report.compose import compose
-from bakeoff.report.html import render_html, script_json
+from bakeoff.report.renderers.html import render_html, script_json
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
 

@@ -1,16 +1,14 @@
 """The mail section: its tables say what the trials say."""
 
-import io
 from dataclasses import replace
-
-from rich.console import Console
 
 from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.terminal import print_summary
+from bakeoff.report.depth import Depth
 from bakeoff.store.records import OperationRecord, RunRecord, StepRecord
 from tests.unit.compare.synthetic import run, summary
+from tests.unit.report.shown import shown
 
 
 def mail_run() -> RunRecord:
@@ -67,8 +65,5 @@ def test_sending_and_reading_are_saturated_apart_from_the_clients_on_at_which_a_
         "nginx is saturated in sending from 8 clients on",
         "apache is saturated in reading from 4 clients on",
     ]
-    console = Console(file=io.StringIO(), width=200)
-    print_summary(comparison, console)
-    assert isinstance(console.file, io.StringIO)
-    assert said[0] in console.file.getvalue()
+    assert said[0] in shown(record, Depth.SUMMARY, width=200)
     assert [row["sending_s"] for row in comparison.to_dict()["mail"]["saturation"]] == [4.9, 5.0, 1.0, 4.999]

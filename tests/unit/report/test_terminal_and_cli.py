@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from pathlib import Path
 
 import pytest
 import typer
-from rich.console import Console
 from typer.testing import CliRunner
 
 from bakeoff.cli import compare as compare_verb
 from bakeoff.cli import report as report_verb
 from bakeoff.compare import compare_run
 from bakeoff.errors import PlanError, RunFileError
-from bakeoff.report.terminal import print_comparison, print_summary
+from bakeoff.report.depth import Depth
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import SLOW, Server, change, run
+from tests.unit.report.shown import shown
 from tests.unit.store.builders import stored
 
 app = typer.Typer()
@@ -32,10 +31,7 @@ def run_file(tmp_path: Path) -> Path:
 
 
 def printed(record: RunRecord, full: bool = True, width: int = 240) -> str:
-    console = Console(file=io.StringIO(), width=width, highlight=False)
-    (print_comparison if full else print_summary)(compare_run(record), console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return shown(record, Depth.COMPARISON if full else Depth.SUMMARY, width)
 
 
 def test_the_first_line_is_the_result_and_nothing_is_styled() -> None:
@@ -47,7 +43,8 @@ def test_the_first_line_is_the_result_and_nothing_is_styled() -> None:
 def test_the_full_comparison_names_everything() -> None:
     record = change(run(), "apache", 8, (1,), state="failed", reason="connection refused [red]")
     text = printed(record)
-    assert "Lost: block 1, apache, 8 clients: connection refused [red]" in text
+    lost = next(line for line in text.splitlines() if line.endswith("connection refused [red]"))
+    assert lost.split()[:3] == ["apache", "8", "1"] and "the whole trial" in lost
     for part in (
         "requests/s",
         "Peak and saturation",

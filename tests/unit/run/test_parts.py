@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from bakeoff.agents.result import Snapshot
+from bakeoff.agents.result import RecentResult, Snapshot
 from bakeoff.errors import LabError, PlanError, TargetError
 from bakeoff.plan.model import Contender
 from bakeoff.run import preflight as pre
@@ -54,7 +54,9 @@ def test_the_live_display_shows_mix_rate_errors_and_time_left() -> None:
     observer.on_run_start(plan_for(A, B), 8)
     planned = PlannedTrial(0, "a[b]", 4, 1, 1)
     observer.on_trial_start(planned)
-    observer.on_snapshot(planned, Snapshot(elapsed_s=1.0, phase="window", operations=1000, errors=3, bytes_in=5000))
+    recent = RecentResult(span_s=1.0, operations=900, p50_ns=520_000, p99_ns=12_345_000_000)
+    seen = Snapshot(elapsed_s=1.0, phase="window", operations=1000, errors=3, bytes_in=5000, recent=recent)
+    observer.on_snapshot(planned, seen)
     console.print(observer._render())
     observer.on_trial_end(trial(state="failed", reason="it broke"))
     observer.on_event(EVENT)
@@ -67,6 +69,8 @@ def test_the_live_display_shows_mix_rate_errors_and_time_left() -> None:
         "measuring",
         "1,000 operations/s",
         "5 kB/s",
+        "p50 0.52 ms",
+        "p99 12,345 ms",
         "3 errors",
         "0/8",
         "s left",
@@ -210,7 +214,8 @@ def test_progress_that_nobody_reads_does_not_end_a_run() -> None:
 
 
 @pytest.mark.parametrize("width", [34, 60, 80])
-def test_the_live_display_cuts_no_number_on_a_narrow_terminal(width: int) -> None:
+def test_the_live_display_cuts_no_number_on_a_narrow_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bakeoff.run.observer.time.monotonic", lambda: 1000.0)  # no second passes before it is shown
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=width, color_system=None)
     observer = LiveObserver(console)
@@ -219,12 +224,22 @@ def test_the_live_display_cuts_no_number_on_a_narrow_terminal(width: int) -> Non
     observer.on_run_end()
     planned = PlannedTrial(0, "contender-one", 60, 1, 1)
     observer.on_trial_start(planned)
-    snapshot = Snapshot(elapsed_s=1.0, phase="window", operations=123_456, errors=1_234_567, bytes_in=98_700_000)
+    recent = RecentResult(span_s=1.0, operations=900, p50_ns=1_234_000, p99_ns=56_700_000)
+    figures = {"operations": 123_456, "errors": 1_234_567, "bytes_in": 98_700_000}
+    snapshot = Snapshot(elapsed_s=1.0, phase="window", **figures, recent=recent)
     observer.on_snapshot(planned, snapshot)
     stream.seek(0)
     stream.truncate()
     console.print(observer._render())
     text = stream.getvalue()
-    for part in ("0/1536", "28m10s left", "60 clients", "123,456 operations/s", "98.7 MB/s", "1,234,567 errors"):
+    for part in (
+        "0/1536",
+        "28m10s left",
+        "60 clients",
+        "123,456 operations/s",
+        "98.7 MB/s",
+        "p50 1.23 ms",
+        "1,234,567 errors",
+    ):
         assert part in text, part
     assert max(map(len, text.splitlines())) <= width

@@ -60,6 +60,10 @@ fn spec(extra: &str) -> TrialSpec {
 /// Runs every lane against a server that answers after `service(now)` ns; returns the result.
 fn simulate(spec: &TrialSpec, service: impl Fn(Nanos) -> Nanos) -> crate::TrialResult {
     let recorders = (0..spec.cores as usize).map(|thread| simulate_thread(spec, thread, &service)).collect();
+    figures_of(spec, recorders)
+}
+
+fn figures_of(spec: &TrialSpec, recorders: Vec<Recorder>) -> crate::TrialResult {
     let timeline = spec.timeline(0);
     let window_ns = timeline.window_end_ns - timeline.window_start_ns;
     let threads = vec![ThreadFigures { window_ns, ..ThreadFigures::default() }; spec.cores as usize];
@@ -68,9 +72,18 @@ fn simulate(spec: &TrialSpec, service: impl Fn(Nanos) -> Nanos) -> crate::TrialR
 
 /// What one load thread counts.
 fn simulate_thread(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> Nanos) -> Recorder {
+    simulate_watched(spec, thread, service).0
+}
+
+/// What one load thread counts, and the live figures at the end.
+fn simulate_watched(
+    spec: &TrialSpec,
+    thread: usize,
+    service: impl Fn(Nanos) -> Nanos,
+) -> (Recorder, crate::Snapshot) {
     let clock = VirtualClock(Rc::new(Cell::new(0)));
     let live = Arc::new(Live::new(spec.cores as usize, spec.max_operations));
-    let mut driver = Driver::new(&Ping, spec, live, thread, 0, clock.clone());
+    let mut driver = Driver::new(&Ping, spec, Arc::clone(&live), thread, 0, clock.clone());
     // (due, lane, is_start)
     let mut agenda: Vec<(Nanos, usize, bool)> =
         driver.first_starts(spec).into_iter().map(|(lane, at)| (at, lane, true)).collect();
@@ -92,9 +105,10 @@ fn simulate_thread(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> N
         }
     }
     assert!(driver.is_finished());
+    driver.publish(clock.now_ns());
     let end_ns = if spec.max_operations.is_some() { 0 } else { driver.end_ns };
     driver.close_books(clock.now_ns().max(end_ns));
-    driver.into_parts().0
+    (driver.into_parts().0, live.snapshot())
 }
 
 #[test]
@@ -217,4 +231,20 @@ fn repeated_failures_back_off_and_a_timeout_has_its_class() {
     assert_eq!(driver.failure(0, ErrorClass::Refused, &mut actions), Next::Wait(SECOND_NS + BACK_OFF_FIRST_NS));
     assert_eq!(driver.recorder.operations[0].errors()[ErrorClass::ReplyTimeout as usize], 1);
     assert_eq!(back_off_ns(60), BACK_OFF_LAST_NS);
+}
+
+#[test]
+fn who_watches_sees_what_is_counted_ramps_included() {
+    // Half a second of 1 ms, then every answer takes 80 ms.
+    let slower = |now: Nanos| if now < SECOND_NS / 2 { 1_000_000 } else { 80_000_000 };
+    let spec = spec(r#""load":{"clients":4},"length_s":4,"ramp_up_s":1,"ramp_down_s":1"#);
+    let (recorder, seen) = simulate_watched(&spec, 0, slower);
+    let result = figures_of(&spec, vec![recorder]);
+    let counted = |part: &serde_json::Value| part["operations"].as_u64().unwrap();
+    assert_eq!(seen.operations, counted(&result.json) + counted(&result.json["outside"]));
+    assert_eq!((seen.per_operation[0].name.as_str(), seen.per_operation[0].operations), ("ping", seen.operations));
+    assert_eq!(seen.recent.times.iter().map(|&(_, count)| count).collect::<Vec<_>>(), [2_000, seen.operations - 2_000]);
+    let (p50_ns, p99_ns) = (seen.recent.p50_ns.unwrap(), seen.recent.p99_ns.unwrap());
+    assert!(p50_ns.abs_diff(1_000_000) <= 1_000_000 / 32, "{p50_ns}");
+    assert!(p99_ns.abs_diff(80_000_000) <= 80_000_000 / 32, "{p99_ns}");
 }

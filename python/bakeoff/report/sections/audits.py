@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from bakeoff.compare import wording
-from bakeoff.report.blocks import Block, Bullets, Column, Section, Table
+from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Toned
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
 
 SHOWN = 40
 
 
+@shown_from(Depth.COMPARISON)
 def section(context: Context) -> Section:
     """One line for each audit, and the trials that deviate."""
     audits = context.comparison.audits
     columns = (
         Column("Audit", numeric=False),
-        Column("What must hold", numeric=False),
+        Column("What must hold", numeric=False, spare=3),
         Column("Trials"),
-        Column("Not applicable"),
+        Column("Not applicable", spare=1),
         Column("Worst"),
-        Column("Allowed", numeric=False),
+        Column("Allowed", numeric=False, spare=2),
         Column("Result", numeric=False),
     )
     rows = tuple(
@@ -29,11 +31,11 @@ def section(context: Context) -> Section:
             f"{a.not_applicable}",
             wording.percent(a.worst),
             a.tolerance,
-            "holds" if not a.deviating else f"{len(a.deviating)} deviate",
+            Toned(f"{len(a.deviating)} deviate", "bad") if a.deviating else "holds",
         )
         for a in audits
     )
-    blocks: list[Block] = [Table("Audits of every usable trial", columns, rows)]
+    blocks: list[Block] = [Table("Audits of every usable trial", columns, rows, depth=Depth.COMPARISON)]
     if notes := context.kind.audit_notes(context):
         blocks.append(Bullets(notes))
     deviating = [(audit.name, trial) for audit in audits for trial in audit.deviating]

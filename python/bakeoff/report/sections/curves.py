@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bakeoff.compare import wording
 from bakeoff.compare.curves import SATURATION_SHARE
 from bakeoff.report.blocks import Chart, Column, Section, Table
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.rates import rates_table
 
 
+@shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section:
     """Charts of operations and bytes per second, and where each curve peaks and flattens."""
-    charts = tuple(curve_chart(context, metric) for metric in context.kind.rate_curves)
-    others = "".join(f" and {chart.title[0].lower()}{chart.title[1:]}" for chart in charts[1:])
-    return Section("rates", f"{charts[0].title}{others} against clients", (*charts, _peaks(context)))
+    first, *others = (curve_chart(context, metric) for metric in context.kind.rate_curves)
+    # Where nothing can be drawn, the rates that decide stand for it.
+    charts = (replace(first, plain=rates_table(context), depth=Depth.SUMMARY), *others)
+    more = "".join(f" and {chart.title[0].lower()}{chart.title[1:]}" for chart in others)
+    return Section("rates", f"{first.title}{more} against clients", (*charts, _peaks(context)))
 
 
 def _peaks(context: Context) -> Table:
@@ -23,7 +30,7 @@ def _peaks(context: Context) -> Table:
         Column(f"Peak, {unit}"),
         Column("95 % interval"),
         Column("at clients"),
-        Column("p99 there, ms"),
+        Column("p99 there, ms", spare=1),
         Column("Saturated from clients"),
         Column("Last mix ÷ peak"),
         Column("Shape of the curve", numeric=False),
@@ -32,7 +39,7 @@ def _peaks(context: Context) -> Table:
         (
             c.name,
             wording.figures(c.peak),
-            f"{wording.figures(c.peak_low)} – {wording.figures(c.peak_high)}",
+            wording.span(c.peak_low, c.peak_high),
             wording.MISSING if c.peak_clients is None else f"{c.peak_clients}",
             wording.figures(c.peak_p99_ms),
             c.saturation(),
@@ -46,7 +53,7 @@ def _peaks(context: Context) -> Table:
         f"Peak: the mix with the highest mean. Saturated: the smallest mix within {share} of the peak. "
         "The peak is picked from the same data that it describes."
     )
-    return Table("Peak and saturation", columns, rows, note)
+    return Table("Peak and saturation", columns, rows, note, depth=Depth.COMPARISON)
 
 
 def curve_chart(context: Context, metric: str, wide: bool = False) -> Chart:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.matrix_model import Average, CellRatio, SurfacePair
-from bakeoff.compare.matrix_words import percent_of, size, title
+from bakeoff.compare.matrix_words import WEIGHTED, percent_of, size, title
 from bakeoff.compare.surface import CellKey
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.heat import HeatCell, heat_map, ratio_range
+from bakeoff.report.tones import apart
 
 
+@shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """For each contender against the baseline: averages, an overview, a map for each test, what stands out."""
     matrix = context.comparison.matrix
@@ -23,13 +27,15 @@ def section(context: Context) -> Section | None:
     blocks: list[Block] = []
     for number, pair in enumerate(pairs):
         blocks.append(Text(_legend(pair, matrix.blocks, matrix.form)))
-        blocks.append(Bullets(pair.sentences))
-        blocks.append(_averages(pair, matrix.form))
+        blocks += [_averages(pair, matrix.form), Bullets(pair.sentences, Depth.SUMMARY)]
         limit = ratio_range([cell.ratio for cell in pair.cells])
         places = (context.names.index(pair.baseline), context.names.index(pair.contender))
         drawing = _Drawing(pair, places, limit, matrix.form, f"heat-{number}", matrix.blocks)
         blocks += drawing.charts()
         blocks += _stand_out(pair)
+    for pair in matrix.pairs:
+        if pair not in pairs:  # as many words as they need, and no maps: there may be many
+            blocks += [replace(_averages(pair, matrix.form), folded=True), Bullets(pair.sentences, Depth.SUMMARY)]
     return Section("heat-map", "Ratio of every cell", tuple(blocks)) if blocks else None
 
 
@@ -66,10 +72,10 @@ def _averages(pair: SurfacePair, form: CellForm) -> Table:
         Column(capital(form.test), numeric=False),
         Column("Average"),
         Column("95 % interval"),
-        Column("Minimum"),
-        Column("Maximum"),
-        Column("Arithmetic"),
-        Column("Cells"),
+        Column("Minimum", spare=2),
+        Column("Maximum", spare=2),
+        Column("Arithmetic", spare=3),
+        Column("Cells", spare=1),
         Column("won"),
         Column("lost"),
         Column("tied"),
@@ -80,7 +86,8 @@ def _averages(pair: SurfacePair, form: CellForm) -> Table:
     if form.percent:
         note = f"{pair.contender} as a percentage of {pair.baseline}. {note}"
     rows = tuple((name, *_average(average, form)) for name, average in named)
-    return Table(f"Averages, {against(pair)}", columns, rows, note)
+    caption = f"{against(pair)}: geometric means of cells{WEIGHTED if pair.overall.weighted else ''}"
+    return Table(caption, columns, rows, note, depth=Depth.SUMMARY)
 
 
 def _average(a: Average, form: CellForm) -> tuple[str, ...]:
@@ -96,7 +103,7 @@ def _average(a: Average, form: CellForm) -> tuple[str, ...]:
     ended = (a.ahead, a.behind, a.tied)
     judged = a.open < a.cells
     return (
-        shown(a.ratio),
+        apart(shown(a.ratio), a.low, a.high),
         span,
         shown(a.lowest),
         shown(a.highest),
@@ -121,7 +128,7 @@ def _stand_out(pair: SurfacePair) -> list[Block]:
             (name_of(c), wording.ratio(c.ratio, c.low, c.high), wording.interval(c.low, c.high), c.outlier) for c in odd
         )
         note = "They are counted in every average; the row “Without outliers” leaves them out."
-        found.append(Table(f"Outliers, {against(pair)}", columns, rows, note))
+        found.append(Table(f"Outliers, {against(pair)}", columns, rows, note, depth=Depth.SUMMARY))
     void = [cell for cell in pair.cells if cell.state == "void"]
     if void:
         rows = tuple((name_of(c), wording.MISSING, wording.MISSING, c.reason) for c in void)

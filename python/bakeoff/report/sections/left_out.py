@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.model import Lost
-from bakeoff.report.blocks import Block, Column, Section, Table, Text
+from bakeoff.compare.model import ContenderSummary, Lost
+from bakeoff.report.blocks import Block, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.store.records import STATES
 
 FOLDED = 24
 
 
+@shown_from(Depth.COMPARISON)
 def section(context: Context) -> Section:
     """The list, or one sentence that says there is none."""
     left_out = context.comparison.left_out
     info = context.comparison.run
     missing = info.trials_planned - sum(info.trials.values())
-    blocks: list[Block] = []
+    blocks: list[Block] = [_ended(context.comparison.contenders)]
     if missing > 0:
-        blocks.append(Text(f"{missing} of {info.trials_planned} planned trials were not run.", "warning"))
+        blocks.append(
+            Text(f"{missing} of {info.trials_planned} planned trials were not run.", "warning", depth=Depth.COMPARISON)
+        )
     if context.comparison.lost:
         blocks.append(_lost(context.comparison.lost))
     if left_out:
@@ -28,12 +33,15 @@ def section(context: Context) -> Section:
             Column("State", numeric=False),
             Column("Reason", numeric=False),
         )
-        rows = tuple((f"{t.trial_id}", t.contender, f"{t.clients}", f"{t.block}", t.state, t.reason) for t in left_out)
+        rows = tuple(
+            (f"{t.trial_id}", t.contender, f"{t.clients}", f"{t.block}", t.state, Toned(t.reason, "bad"))
+            for t in left_out
+        )
         note = (
             "None of their numbers is used. Failed ones count as lost, see above; of the others the pair, the other "
             "contender at the same mix and block, enters no ratio either."
         )
-        blocks.append(Table("Trials left out", columns, rows, note))
+        blocks.append(Table("Trials left out", columns, rows, note, depth=Depth.COMPARISON))
     elif missing <= 0 and not context.comparison.lost:
         blocks.append(Text(f"None: all {info.trials_planned} planned trials ran and count.", "good"))
     repeated = [event for event in context.run.events if event.level == "warning"]
@@ -42,6 +50,16 @@ def section(context: Context) -> Section:
         lines = tuple((context.moment(e.at), "" if e.trial_id is None else f"{e.trial_id}", e.text) for e in repeated)
         blocks.append(Table("Warnings during the run", heads, lines, folded=len(repeated) > 8))
     return Section("left-out", "Failed, voided and interrupted trials", tuple(blocks))
+
+
+def _ended(contenders: tuple[ContenderSummary, ...]) -> Table:
+    """How the trials of each contender ended."""
+    columns = (Column("Contender", numeric=False), *(Column(state) for state in STATES))
+    rows = tuple(
+        (c.name, *(f"{n:,}" for n in (c.trials_ok, c.trials_failed, c.trials_voided, c.trials_interrupted)))
+        for c in contenders
+    )
+    return Table("Trials of each contender", columns, rows, depth=Depth.COMPARISON)
 
 
 def _lost(lost: tuple[Lost, ...]) -> Table:
@@ -53,9 +71,11 @@ def _lost(lost: tuple[Lost, ...]) -> Table:
         Column("Cell", numeric=False),
         Column("What happened", numeric=False),
     )
-    rows = tuple((t.contender, f"{t.clients}", f"{t.block}", t.cell or "the whole trial", t.reason) for t in lost)
+    rows = tuple(
+        (t.contender, f"{t.clients}", f"{t.block}", t.cell or "the whole trial", Toned(t.reason, "bad")) for t in lost
+    )
     note = (
         "A zero is a result: each of these counts against its contender as ten times slower, or as much as the widest "
         "pair that both served, where the other contender was measured in the same mix and block."
     )
-    return Table("Lost outright", columns, rows, note, folded=len(rows) > FOLDED)
+    return Table("Lost outright", columns, rows, note, folded=len(rows) > FOLDED, depth=Depth.COMPARISON)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import altair as alt
+from typing import TYPE_CHECKING, Any
 
 from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
@@ -14,8 +12,14 @@ from bakeoff.compare.matrix_words import crossing_words, title
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table
 from bakeoff.report.charts import Row, finish, heading, known, log_ticks, rows_of
 from bakeoff.report.context import Context
+from bakeoff.report.drawing import drawn, later
 from bakeoff.report.palette import MUTED, PALETTE
 from bakeoff.report.sections.heat_map import against, capital, label
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = later("altair")
 
 THIN = "#9aa3ae"
 
@@ -58,6 +62,7 @@ def _chart(pair: SurfacePair, curves: list[SizeCurve], name: str, colour: str, i
     return Chart(id_, chart_title, f"{chart_title}; {crossed}.", spec, _table(curves, chart_title))
 
 
+@drawn
 def _lines(rows: list[Row], colour: str, across: str, chart_title: str, subtitle: str) -> dict[str, Any]:
     sizes = sorted({row["size"] for row in rows})
     shown = sizes[:: 1 + len(sizes) // 9]

@@ -10,6 +10,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.settings import number
 from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.redact import hidden
 from bakeoff.store.records import TrialRecord
 from bakeoff.units import format_binary
@@ -23,6 +24,7 @@ COUNTED = {
 }
 
 
+@shown_from(Depth.COMPARISON)
 def section(context: Context) -> Section:
     """Contenders, settings, assumed values, order, environment, and the plan itself."""
     run, plan = context.run, context.run.plan
@@ -31,7 +33,7 @@ def section(context: Context) -> Section:
         f"Suite {run.suite}{modelled}; {wording.mixes(context.comparison.run.mixes)}, "
         f"{wording.plural(run.blocks_planned, 'block')}. In each block every contender is visited "
         "once, in random order and "
-        f"with the same seed. Plan {run.plan_hash}. Started {context.moment(run.created_at)}, "
+        f"with the same seed. Started {context.moment(run.created_at)}, "
         f"ended {context.moment(run.finished_at)}."
     )
     contenders = Table(
@@ -45,7 +47,7 @@ def section(context: Context) -> Section:
     )
     if note := context.kind.method_note(context):
         intro += f" {note}"
-    blocks: list[Block] = [Text(intro), contenders, *_file_systems(run.environment)]
+    blocks: list[Block] = [Text(intro), _rules(context), contenders, *_file_systems(run.environment)]
     blocks += [*_weights(context), _settings(plan)]
     if buffers := _receive_buffer(context):
         blocks.append(Text(buffers))
@@ -62,6 +64,13 @@ def section(context: Context) -> Section:
     ]
     blocks.append(Listing("The plan as it was run (JSON)", json.dumps(hidden(plan), indent=2, ensure_ascii=False)))
     return Section("method", "What was run", tuple(blocks))
+
+
+def _rules(context: Context) -> Text:
+    """By which plan was run, and by which rules judged."""
+    info = context.comparison.run
+    judged = f"δ = {wording.percent(info.delta)}; intervals {wording.percent(info.level)}; baseline {info.baseline}."
+    return Text(f"Plan {info.plan_hash}; {judged}", depth=Depth.COMPARISON)
 
 
 def _file_systems(environment: dict[str, Any]) -> list[Table]:

@@ -7,10 +7,14 @@ from bakeoff.compare.model import PairComparison, RatioCurve
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, ratio_over_mixes
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.rates import reach
+from bakeoff.report.tones import toned
 
 CHARTED = ("rate", "p99")
 
 
+@shown_from(Depth.COMPARISON)
 def section(context: Context) -> Section | None:
     """Charts of the ratios to the baseline, tables of all metrics and all pairs."""
     comparison = context.comparison
@@ -96,15 +100,13 @@ def _table(pair: PairComparison, curve: RatioCurve) -> Table:
 
 
 def _all_metrics(pair: PairComparison) -> Table:
-    columns = [Column("Clients")]
-    for curve in pair.curves:
-        name = curve.metric if curve.metric.startswith("p") else curve.title
-        columns += [Column("ratio", group=name), Column("band", group=name)]
-    columns.append(Column(f"Verdict on {pair.curves[0].title.lower()}", numeric=False))
+    """A ratio with its band in each cell."""
+    columns = [Column("Clients"), *(Column(curve.metric) for curve in pair.curves)]
+    columns.append(Column(f"Verdict on {pair.curves[0].title.lower()}", numeric=False, spare=1))
     rows = []
     for points in zip(*(curve.points for curve in pair.curves), strict=True):
-        cells = [f"{points[0].clients}"]
-        for p in points:
-            cells += [wording.ratio(p.ratio, p.low, p.high), wording.interval(p.low, p.high)]
-        rows.append((*cells, points[0].verdict.text))
-    return Table(f"All ratios: {pair.contender} ÷ {pair.baseline}", tuple(columns), tuple(rows), folded=True)
+        cells = (reach(p.ratio, p.low, p.high) for p in points)
+        rows.append((f"{points[0].clients}", *cells, toned(points[0].verdict)))
+    method = pair.curves[0].method
+    title = f"{pair.contender} ÷ {pair.baseline} at each mix (bands for all mixes together, {method})"
+    return Table(title, tuple(columns), tuple(rows), folded=True, depth=Depth.COMPARISON)

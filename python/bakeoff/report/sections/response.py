@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from bakeoff.report.blocks import Section, Text
+from dataclasses import replace
+
+from bakeoff.compare import wording
+from bakeoff.report.blocks import Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.sections.curves import curve_chart
 
+SHOWN = ("mean", "p50", "p95", "p99")
 
+
+@shown_from(Depth.COMPARISON)
 def section(context: Context) -> Section:
     """Four charts: mean, p50, p95, p99."""
     note = (
@@ -16,5 +23,24 @@ def section(context: Context) -> Section:
         "histogram of each "
         "trial; the point is the geometric mean of the blocks."
     )
-    charts = tuple(curve_chart(context, metric) for metric in ("mean", "p50", "p95", "p99"))
-    return Section("response", "Response time against clients", (Text(note), *charts))
+    mean, *others = (curve_chart(context, metric) for metric in SHOWN)
+    first = replace(mean, plain=_all_in_one(context, mean.title), depth=Depth.COMPARISON)
+    return Section("response", "Response time against clients", (Text(note), first, *others))
+
+
+def _all_in_one(context: Context, title: str) -> Table:
+    """What stands for the charts where nothing can be drawn: all figures and the failures in one table."""
+    of_what = " of a turn" if "of a turn" in title else ""
+    columns = [Column("clients")]
+    columns += [Column(metric, group=name) for name in context.names for metric in (*SHOWN, "failed")]
+    curves = [[context.comparison.curve(metric, name) for metric in SHOWN] for name in context.names]
+    failed = context.curves("errors")
+    rows = []
+    for index, clients in enumerate(context.comparison.run.mixes):
+        row = [f"{clients}"]
+        for times, errors in zip(curves, failed, strict=True):
+            row += [wording.figures(curve.points[index].centre) for curve in times]
+            row.append(wording.percent(errors.points[index].centre / 100.0))
+        rows.append(tuple(row))
+    caption = f"Response time{of_what}, ms (mean, p50, p95, p99) and failed operations"
+    return Table(caption, tuple(columns), tuple(rows))

@@ -8,9 +8,13 @@ from bakeoff.compare import wording
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison
 from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.rates import rates_table
 from bakeoff.report.sections.cell_card import cell_card
+from bakeoff.report.tones import toned
 
 
+@shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section:
     """Cards, the table of verdicts, warnings, and the shape of each curve."""
     comparison = context.comparison
@@ -18,7 +22,9 @@ def section(context: Context) -> Section:
     if comparison.pairs:
         blocks.append(_verdicts(context, comparison.pairs))
         blocks.append(_secondary(comparison.pairs))
-    blocks += [Text(w.text, "warning", w.advice) for w in comparison.warnings]
+    if context.one_surface:
+        blocks.append(rates_table(context))  # there is no curve to have it
+    blocks += [Text(w.text, "warning", w.advice, Depth.SUMMARY) for w in comparison.warnings]
     return Section("result", "Result", tuple(blocks))
 
 
@@ -56,7 +62,7 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     for pair in pairs:
         reasons = [gate.text for gate in pair.primary.gates if gate.text not in pair.primary.verdict.text]
         note = f" (note: {'; '.join(reasons)})" if reasons else ""
-        rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), pair.primary.verdict.text + note))
+        rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), toned(pair.primary.verdict, note)))
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     over = "" if len(info.mixes) == 1 else ", geometric mean over the mixes, weighted by the logarithm of the clients"
@@ -64,7 +70,7 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
         f"Primary endpoint: {_endpoint(pairs[0].primary.title, info.rate_unit)}{over}; above 1 is better. "
         f"δ = {wording.percent(info.delta)}{holm}."
     )
-    return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note)
+    return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, depth=Depth.COMPARISON)
 
 
 def _endpoint(title: str, unit: str) -> str:
@@ -75,7 +81,7 @@ def _endpoint(title: str, unit: str) -> str:
 
 def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
     rows = tuple(
-        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end), end.verdict.text)
+        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end), toned(end.verdict))
         for pair in pairs
         for end in pair.secondary
     )
@@ -85,14 +91,14 @@ def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
         f"better. Holm over these {len(rows)} together."
     )
     columns = (Column("Endpoint", numeric=False), *_COLUMNS)
-    return Table("Secondary endpoints", columns, rows, note, folded=True)
+    return Table("Secondary endpoints", columns, rows, note, folded=True, depth=Depth.COMPARISON)
 
 
 _COLUMNS = (
     Column("Ratio"),
     Column("95 % interval"),
-    Column("Blocks"),
-    Column("p (t)"),
+    Column("Blocks", spare=1),
+    Column("p (t)", spare=2),
     Column("p (Holm)"),
     Column("p (sign flip)"),
     Column("p (equivalence)"),

@@ -14,8 +14,10 @@ from bakeoff.kinds.mail.report.words import CLASSES, class_words, columns_of, ma
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, known, over_seconds
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
 
 
+@shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section:
     """Everything about mail."""
     blocks: list[Block] = [_scores(context), *_saturation(context), *_flow(context), *_ledger(context)]
@@ -25,7 +27,9 @@ def section(context: Context) -> Section:
 
 def _scores(context: Context) -> Table:
     titles = (*columns_of(context.comparison), "drain/s", "sending")
-    columns = (Column("Clients"), Column("Contender", numeric=False), *(Column(title) for title in titles))
+    spare = {"drain/s": 1, "sending": 2}
+    heads = (Column(title, spare=spare.get(title, 0)) for title in titles)
+    columns = (Column("Clients"), Column("Contender", numeric=False), *heads)
     rows = []
     for index, mix in enumerate(context.comparison.run.mixes):
         for name in context.names:
@@ -41,11 +45,12 @@ def _scores(context: Context) -> Table:
         "was not there yet after the one time, and there by the other (95th percentiles). Drain: messages read per "
         "second after the trial. Sending: share of the clients' time."
     )
-    return Table("Scores of each mix", columns, tuple(rows), note)
+    title = "Scores of each mix (mean over blocks ± half of the 95 % interval)"
+    return Table(title, columns, tuple(rows), note, depth=Depth.SUMMARY)
 
 
 def _saturation(context: Context) -> list[Block]:
-    return [Text(text, "warning") for text in saturation_words(context.comparison)]
+    return [Text(text, "warning", depth=Depth.SUMMARY) for text in saturation_words(context.comparison)]
 
 
 def _flow(context: Context) -> list[Block]:
@@ -110,7 +115,7 @@ def _ledger(context: Context) -> list[Block]:
         "delivered, but not yet visible when late_after was over. Unknown: the connection was lost after the final "
         "dot, so that no copy, one or several are all in order. Foreign: not Bakeoff's, and left alone."
     )
-    blocks: list[Block] = [Table("What became of the messages, all trials", columns, rows, note)]
+    blocks: list[Block] = [Table("What became of the messages, all trials", columns, rows, note, depth=Depth.SUMMARY)]
     for name in context.names:
         ids = [
             f"{class_words(kind)}: {identity} (trial {trial.id})"

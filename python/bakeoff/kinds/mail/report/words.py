@@ -94,16 +94,3 @@ def saturation_words(comparison: Comparison) -> list[str]:
                 "polls.",
             )
     return list(found.values())
-
-
-def book_lines(comparison: Comparison) -> list[str]:
-    """What became of the mail of each contender, in one line each."""
-    if not isinstance(comparison.own, MailSummary):
-        return []
-    lines = []
-    for books in comparison.own.books:
-        kinds = [kind for kind in CLASSES if kind in ("accepted", "delivered") or books.counts.get(kind)]
-        if books.counts:
-            listed = ", ".join(f"{class_words(kind)} {books.counts.get(kind, 0):,}" for kind in kinds)
-            lines.append(f"Messages of {books.contender}, all trials: {listed}.")
-    return lines

@@ -64,20 +64,8 @@ def render_html(report: blocks.Report) -> str:
     return visible(page)  # names and reasons come from files and servers
 
 
-def check_drawing() -> None:
-    """Raise LabError where the drawing engine cannot start: it would take the whole process with it."""
-    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if allowed != resource.RLIM_INFINITY and allowed < DRAWING_ADDRESSES:
-        raise LabError(
-            f"drawing charts reserves {DRAWING_ADDRESSES >> 30} GiB of addresses (not of memory), and this shell "
-            f"allows {allowed >> 20} MiB: lift the limit (`ulimit -v unlimited`), or use `bakeoff compare`"
-        )
-
-
-def warm_up() -> None:
-    """Start the drawing engine in the background: it takes a third of a second, and reading a run file
-    as long. Raises LabError where it cannot be.
-    """
+def prepare() -> None:
+    """See Renderer: the drawing engine takes a third of a second to start, and reading a run file as long."""
     check_drawing()
 
     def start() -> None:
@@ -86,6 +74,21 @@ def warm_up() -> None:
         vl_convert.vegalite_to_svg({"data": {"values": [{}]}, "mark": "point"})
 
     threading.Thread(target=start, name="bakeoff-charts", daemon=True).start()
+
+
+def render(report: blocks.Report) -> bytes:
+    """See Renderer."""
+    return render_html(report).encode("utf-8", "backslashreplace")
+
+
+def check_drawing() -> None:
+    """Raise LabError where the drawing engine cannot start: it would take the whole process with it."""
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if allowed != resource.RLIM_INFINITY and allowed < DRAWING_ADDRESSES:
+        raise LabError(
+            f"drawing charts reserves {DRAWING_ADDRESSES >> 30} GiB of addresses (not of memory), and this shell "
+            f"allows {allowed >> 20} MiB: lift the limit (`ulimit -v unlimited`), or use `bakeoff compare`"
+        )
 
 
 def draw(chart: blocks.Chart) -> str:

@@ -1,0 +1,47 @@
+"""The rates of all contenders at each mix with the ratios to the baseline: what decides, in one table."""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare import wording
+from bakeoff.compare.model import CurvePoint
+from bakeoff.report.blocks import Column, Table
+from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth
+from bakeoff.report.tones import toned
+from bakeoff.thresholds import MINIMUM_BLOCKS
+
+
+def rates_table(context: Context) -> Table:
+    """A row for each mix: the rate of each contender, and each ratio to the baseline with its simultaneous band."""
+    comparison = context.comparison
+    info = comparison.run
+    columns = [Column("clients"), *(Column(name) for name in context.names)]
+    against = [pair for pair in comparison.pairs if pair.baseline == info.baseline]
+    for pair in against:
+        columns += [Column(f"{pair.contender} ÷ {pair.baseline}"), Column("verdict", numeric=False)]
+    rows = []
+    for index, clients in enumerate(info.mixes):
+        row = [str(clients)]
+        for curve in context.curves("rate"):
+            point = curve.points[index]
+            half = wording.plus_minus(point.centre, point.low, point.high)
+            row.append(wording.figures(point.centre) + half + wording.lost_of(point.lost, _tried(point)))
+        for pair in against:
+            at = pair.curves[0].points[index]
+            row += [reach(at.ratio, at.low, at.high), toned(at.verdict)]
+        rows.append(tuple(row))
+    title = f"{info.rate_unit} (mean over blocks, 95 % interval from {MINIMUM_BLOCKS} blocks on)"
+    return Table(title, tuple(columns), tuple(rows), depth=Depth.SUMMARY)
+
+
+def reach(ratio: float, low: float, high: float) -> str:
+    """ "1.18× (1.12–1.24)", without the interval where there is none."""
+    interval = "" if math.isnan(low) else f" ({wording.interval(low, high)})"
+    return f"{wording.ratio(ratio, low, high)}{interval}"
+
+
+def _tried(point: CurvePoint) -> int:
+    """Blocks in which the contender was tried: those that it lost may have no number."""
+    return max(point.blocks, point.lost)

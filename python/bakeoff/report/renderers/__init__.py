@@ -1,0 +1,53 @@
+"""The forms of a report, by name. To add one: a new file here, and a line below.
+
+Its module has `prepare()` and `render(report)`, see Renderer.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, cast
+
+from bakeoff.report.blocks import Report
+
+
+class Renderer(Protocol):
+    """What the module of a renderer has."""
+
+    def prepare(self) -> None:
+        """Start in the background what takes a moment. Raises LabError where this form cannot be made."""
+
+    def render(self, report: Report) -> bytes:
+        """The whole report as the content of a file."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of reports: the module that makes it, and how names of its files end, the usual ending first."""
+
+    module: str
+    endings: tuple[str, ...]
+
+
+FORMS: dict[str, Form] = {
+    "html": Form("html", (".html", ".htm")),
+    "terminal": Form("terminal", (".txt",)),
+}
+
+
+def form_of(path: Path) -> str | None:
+    """The name of the form that a file is to have by its ending, or None."""
+    ending = path.suffix.lower()
+    return next((name for name, form in FORMS.items() if ending in form.endings), None)
+
+
+def endings() -> tuple[str, ...]:
+    """Every ending that names of reports may have."""
+    return tuple(ending for form in FORMS.values() for ending in form.endings)
+
+
+def renderer(name: str) -> Renderer:
+    """The renderer of a form, loaded now: some take a moment. Raises KeyError when there is none of that name."""
+    return cast(Renderer, importlib.import_module(f"bakeoff.report.renderers.{FORMS[name].module}"))

@@ -1,0 +1,113 @@
+"""A report on a terminal, or in a text file: the result first, what to beware of last, where it is seen.
+
+Plain text when the output is not a terminal.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.text import Text as Line
+
+from bakeoff.report.blocks import Block, Bullets, Cards, Chart, Listing, Report, Table, Text, Tone, Toned
+from bakeoff.report.depth import Depth
+from bakeoff.report.fit import Sheet, fitted
+from bakeoff.visible import visible
+
+STYLES: dict[Tone, str] = {"plain": "", "good": "green", "warning": "yellow", "bad": "red"}
+# More warnings than this drown what is above them; a file has room for all.
+WARNINGS = 12
+# No paragraph is set in less.
+NARROWEST = 20
+# Tables of a file are not to be folded at 80 columns.
+FILE_WIDTH = 240
+
+
+def prepare() -> None:
+    """See Renderer."""
+
+
+def render(report: Report) -> bytes:
+    """See Renderer."""
+    text = io.StringIO()
+    show(report, Console(file=text, width=FILE_WIDTH, highlight=False, color_system=None), Depth.PAGE)
+    return visible(text.getvalue()).encode()
+
+
+def show(report: Report, console: Console, depth: Depth) -> None:
+    """Print what a reader at ``depth`` wants to see."""
+    for sentence, tone in zip(report.headline, report.tones, strict=True):
+        _line(console, sentence, f"bold {STYLES[tone]}" if STYLES[tone] else "")
+    console.print()
+    if depth == Depth.PAGE:
+        _facts(report.facts, console)
+    for section in report.sections:
+        blocks = [block for block in section.blocks if block.depth <= depth and not _is_warning(block)]
+        if depth == Depth.PAGE and blocks:
+            _line(console, f"\n{section.title}\n{'=' * len(section.title)}", "bold")
+        for block in blocks:
+            _block(block, console, depth)
+    warnings = [block for block in report.blocks(depth) if isinstance(block, Text) and _is_warning(block)]
+    _warnings(warnings, console, len(warnings) if depth == Depth.PAGE else WARNINGS)
+
+
+def _is_warning(block: Block) -> bool:
+    return isinstance(block, Text) and block.tone == "warning"
+
+
+def _facts(facts: Iterable[tuple[str, str]], console: Console) -> None:
+    for name, value in facts:
+        _line(console, f"{name}: {value}")
+
+
+def _warnings(warnings: list[Text], console: Console, most: int) -> None:
+    for warning in warnings[:most]:
+        _line(console, f"! {_sentence(warning)}", STYLES["warning"])
+    if len(warnings) > most:
+        _line(console, f"! {len(warnings) - most} more warnings: see the report.", STYLES["warning"])
+
+
+def _block(block: Block, console: Console, depth: Depth) -> None:
+    match block:
+        case Text():
+            _line(console, _sentence(block), STYLES[block.tone])
+        case Bullets():
+            for item in block.items:
+                _line(console, item)
+        case Table():
+            _table(block, console, depth)
+        case Chart():
+            _table(block.plain or block.table, console, depth)
+        case Cards():
+            for card in block.cards:
+                _line(console, f"{card.title}: {card.figure}, {card.caption}", STYLES[card.tone])
+                _facts(((f"  {name}", value) for name, value in card.lines), console)
+        case Listing():
+            _line(console, f"{block.title}\n{block.text}")
+
+
+def _sentence(text: Text) -> str:
+    return f"{text.text} {text.advice}".rstrip()
+
+
+def _table(table: Table, console: Console, depth: Depth) -> None:
+    sheet = Sheet(visible(table.title))
+    for column in table.columns:
+        sheet.column(f"{column.group} {column.title}".lstrip(), column.numeric, column.spare)
+    for row in table.rows:
+        sheet.row(*(_cell(cell) for cell in row))
+    console.print(fitted(sheet, console))
+    if table.note and depth > Depth.SUMMARY:
+        # As wide as the table may be; a width of no words is none.
+        console.print(Line(visible(table.note), style="dim"), soft_wrap=console.width < NARROWEST)
+
+
+def _cell(cell: str) -> str | Line:
+    return Line(cell, style=STYLES[cell.tone]) if isinstance(cell, Toned) else cell
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    """Text as it is, for names of contenders may look like markup: one line, on a terminal wrapped at words."""
+    console.print(Line(visible(text), style=style), soft_wrap=not console.is_terminal)

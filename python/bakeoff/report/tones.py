@@ -1,0 +1,28 @@
+"""How verdicts are to be taken, wherever they are shown."""
+
+from __future__ import annotations
+
+from bakeoff.compare.model import Verdict
+from bakeoff.report.blocks import Tone, Toned
+
+# By the kinds of verdicts, and of sentences of a headline.
+TONES: dict[str, Tone] = {
+    "loss": "bad",
+    "better": "good",
+    "equivalent": "good",
+    "near_margin": "warning",
+    "inconclusive": "warning",
+    "withheld": "bad",
+    "disqualified": "bad",
+    "too_few": "warning",
+}
+
+
+def toned(verdict: Verdict, note: str = "") -> Toned:
+    """The text of a verdict, and what is to be noted with it, as a cell."""
+    return Toned(verdict.text + note, TONES[verdict.kind])
+
+
+def apart(text: str, low: float, high: float) -> Toned:
+    """A ratio as a cell, with the tone of the side of 1 on which its interval lies."""
+    return Toned(text, "good" if low > 1.0 else "bad" if high < 1.0 else "plain")

@@ -1,0 +1,29 @@
+"""What a terminal shows of a run."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from bakeoff.compare import compare_run
+from bakeoff.compare.model import Comparison
+from bakeoff.report.compose import compose
+from bakeoff.report.depth import Depth
+from bakeoff.report.renderers.terminal import show
+from bakeoff.store.records import RunRecord
+
+
+def shown(
+    record: RunRecord,
+    depth: Depth = Depth.COMPARISON,
+    width: int = 240,
+    comparison: Comparison | None = None,
+    colours: bool = False,
+) -> str:
+    """The text, with styles only when ``colours`` are wanted."""
+    text = io.StringIO()
+    style = "standard" if colours else None
+    console = Console(file=text, width=width, highlight=False, force_terminal=colours, color_system=style)  # type: ignore[arg-type]
+    show(compose(record, comparison or compare_run(record), depth=depth), console, depth)
+    return text.getvalue()
