@@ -6,15 +6,15 @@
 mod content;
 mod reply;
 mod request;
+mod status;
 
 pub use content::{
     RECORD_BYTES_MAX, RECORD_BYTES_MIN, RECORDS_MAX, STAMP_BYTES, checksum, fill_record, is_record_size, pattern,
     process, read_stamp, record_at,
 };
-pub use reply::{
-    Figures, HELLO_REPLY_BYTES, Hello, READ_ENTRY_BYTES, REPLY_BYTES, ReadEntry, Reply, Status, UNKNOWN, known,
-};
+pub use reply::{Figures, HELLO_REPLY_BYTES, Hello, READ_ENTRY_BYTES, REPLY_BYTES, ReadEntry, Reply, UNKNOWN, known};
 pub use request::{Kind, REQUEST_BYTES, Request};
+pub use status::Status;
 
 /// Version of the protocol; a server refuses any other.
 pub const VERSION: u32 = 1;

@@ -2,15 +2,14 @@
 //!
 //! Every function that may wait releases the interpreter lock; nothing calls from Rust into Python.
 
+mod errors;
 mod histograms;
 mod registry;
 mod server;
 mod trial;
 
+pub(crate) use errors::{EngineError, SpecError};
 use pyo3::prelude::*;
-
-pyo3::create_exception!(_engine, SpecError, pyo3::exceptions::PyValueError, "A specification that cannot be run.");
-pyo3::create_exception!(_engine, EngineError, pyo3::exceptions::PyRuntimeError, "The engine could not do its work.");
 
 /// Facts about this build, for run files and bug reports.
 #[pyfunction]

@@ -71,11 +71,6 @@ impl Files {
         self.folder = Some(folder);
     }
 
-    /// Opens a name for a short look, without a handle.
-    pub fn look(&self, name: &CStr) -> i64 {
-        open_beneath(self.folder(), name, libc::O_RDONLY, 0)
-    }
-
     /// Carries out one call: its value, or the negative error number.
     #[inline]
     pub fn execute(&mut self, call: &FileCall, session: &impl FileSession, buffers: &AlignedBuffers) -> i64 {
@@ -161,20 +156,13 @@ impl Files {
             | FileCall::StreamFlush { .. }
             | FileCall::StreamClose { .. } => self.execute_stream(call, session, buffers),
             FileCall::DropAllCaches => cache::drop_all(),
-            _ => self.execute_name(call, session),
+            _ => names::execute(self.folder(), call, session),
         }
     }
 
     /// Runs `look` on a name opened for reading.
     pub fn with_look(&self, name: &CStr, look: impl FnOnce(RawFd) -> i64) -> i64 {
-        let opened = self.look(name);
-        if opened < 0 {
-            return opened;
-        }
-        let value = look(opened as RawFd);
-        // SAFETY: a descriptor just opened here.
-        unsafe { libc::close(opened as RawFd) };
-        value
+        names::with_look(self.folder(), name, look)
     }
 
     fn open(&mut self, file: Handle, name: &CStr, mode: OpenMode, permissions: u16) -> i64 {

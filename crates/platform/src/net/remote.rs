@@ -1,10 +1,15 @@
-//! An endpoint made ready for connecting.
+//! An endpoint made ready for connecting, and the way to it.
 
+use super::socket::{class_of, close, last_errno, set_option};
 use super::tls;
-use bakeoff_engine::Endpoint;
+use bakeoff_engine::{Endpoint, ErrorClass};
 use socket2::SockAddr;
 use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::RawFd;
+
+/// `IP_BIND_ADDRESS_NO_PORT`: the port is chosen at connect, so that only the 4-tuple must be unique.
+const IP_BIND_ADDRESS_NO_PORT: libc::c_int = 24;
 
 /// Address and options of connections, one copy per load-generating thread.
 #[derive(Debug, Clone)]
@@ -21,13 +26,60 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// The local address of the next connection, when any was asked for.
-    pub fn next_source(&self) -> Option<&SockAddr> {
+    fn next_source(&self) -> Option<&SockAddr> {
         if self.sources.is_empty() {
             return None;
         }
         let at = self.next_source.get();
         self.next_source.set((at + 1) % self.sources.len());
         Some(&self.sources[at])
+    }
+
+    /// Opens a socket and starts to connect it. It may or may not be connected on return.
+    pub fn connect(&self) -> Result<RawFd, ErrorClass> {
+        let family = libc::c_int::from(self.address.family());
+        // SAFETY: plain system call.
+        let fd = unsafe { libc::socket(family, libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, 0) };
+        if fd < 0 {
+            return Err(class_of(last_errno()));
+        }
+        if let Some(bytes) = self.receive_buffer_bytes {
+            // Before the connect, which tells the server how much it may send.
+            set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX));
+        }
+        if let Some(source) = self.next_source() {
+            set_option(fd, libc::SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+            // SAFETY: `fd` is open, the address and its length belong together.
+            if unsafe { libc::bind(fd, source.as_ptr().cast(), source.len()) } != 0 {
+                let class = class_of(last_errno());
+                close(fd, false);
+                return Err(class);
+            }
+        }
+        // SAFETY: `fd` is open, the address and its length belong together.
+        if unsafe { libc::connect(fd, self.address.as_ptr().cast(), self.address.len()) } != 0 {
+            let errno = last_errno();
+            if errno != libc::EINPROGRESS {
+                close(fd, false);
+                // A Unix socket with a full backlog answers EAGAIN where TCP would refuse.
+                return Err(if errno == libc::EAGAIN { ErrorClass::Refused } else { class_of(errno) });
+            }
+        }
+        Ok(fd)
+    }
+
+    /// Whether a connection attempt is over already, as it is on loopback: asked by connecting again, which is cheaper
+    /// than to wait for the news. An attempt that failed gives its class.
+    pub fn is_connected(&self, fd: RawFd) -> Result<bool, ErrorClass> {
+        // SAFETY: `fd` is open, the address and its length belong together.
+        if unsafe { libc::connect(fd, self.address.as_ptr().cast(), self.address.len()) } == 0 {
+            return Ok(true);
+        }
+        match last_errno() {
+            libc::EISCONN => Ok(true),
+            libc::EALREADY | libc::EINPROGRESS | libc::EINTR => Ok(false),
+            errno => Err(class_of(errno)),
+        }
     }
 }
 

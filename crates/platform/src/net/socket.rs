@@ -1,12 +1,8 @@
 //! Raw socket calls of the hot path, each with its result as data.
 
-use super::remote::Remote;
 use bakeoff_engine::ErrorClass;
 use std::io;
 use std::os::fd::RawFd;
-
-/// `IP_BIND_ADDRESS_NO_PORT`: the port is chosen at connect, so that only the 4-tuple must be unique.
-const IP_BIND_ADDRESS_NO_PORT: libc::c_int = 24;
 
 /// The class of an error number.
 pub(crate) fn class_of(errno: i32) -> ErrorClass {
@@ -29,58 +25,13 @@ pub(crate) fn class_of_established(errno: i32) -> ErrorClass {
     }
 }
 
-fn last_errno() -> i32 {
+/// The error number of the last call of this thread.
+pub(crate) fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// Opens a socket and starts to connect it. It may or may not be connected on return.
-pub(crate) fn connect(remote: &Remote) -> Result<RawFd, ErrorClass> {
-    let family = libc::c_int::from(remote.address.family());
-    // SAFETY: plain system call.
-    let fd = unsafe { libc::socket(family, libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, 0) };
-    if fd < 0 {
-        return Err(class_of(last_errno()));
-    }
-    if let Some(bytes) = remote.receive_buffer_bytes {
-        // Before the connect, which tells the server how much it may send.
-        set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX));
-    }
-    if let Some(source) = remote.next_source() {
-        set_option(fd, libc::SOL_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-        // SAFETY: `fd` is open, the address and its length belong together.
-        if unsafe { libc::bind(fd, source.as_ptr().cast(), source.len()) } != 0 {
-            let class = class_of(last_errno());
-            close(fd, false);
-            return Err(class);
-        }
-    }
-    // SAFETY: `fd` is open, the address and its length belong together.
-    if unsafe { libc::connect(fd, remote.address.as_ptr().cast(), remote.address.len()) } != 0 {
-        let errno = last_errno();
-        if errno != libc::EINPROGRESS {
-            close(fd, false);
-            // A Unix socket with a full backlog answers EAGAIN where TCP would refuse.
-            return Err(if errno == libc::EAGAIN { ErrorClass::Refused } else { class_of(errno) });
-        }
-    }
-    Ok(fd)
-}
-
-/// Whether a connection attempt is over already, as it is on loopback: asked by connecting again, which is cheaper
-/// than to wait for the news. An attempt that failed gives its class.
-pub(crate) fn is_connected(fd: RawFd, remote: &Remote) -> Result<bool, ErrorClass> {
-    // SAFETY: `fd` is open, the address and its length belong together.
-    if unsafe { libc::connect(fd, remote.address.as_ptr().cast(), remote.address.len()) } == 0 {
-        return Ok(true);
-    }
-    match last_errno() {
-        libc::EISCONN => Ok(true),
-        libc::EALREADY | libc::EINPROGRESS | libc::EINTR => Ok(false),
-        errno => Err(class_of(errno)),
-    }
-}
-
-fn set_option(fd: RawFd, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
+/// Sets an option that is an int. A refused one only costs speed.
+pub(crate) fn set_option(fd: RawFd, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
     // SAFETY: `value` is an int of the given length. A refused option only costs speed, so the result is not needed.
     unsafe {
         libc::setsockopt(fd, level, name, (&raw const value).cast(), size_of::<libc::c_int>() as libc::socklen_t);

@@ -1,7 +1,10 @@
 //! File work: sessions that ask for file calls.
 
 pub mod blocks;
+pub mod cache;
+mod cell;
 pub mod content;
+pub mod evidence;
 pub mod matrix;
 pub mod mix;
 pub mod pattern;

@@ -1,6 +1,5 @@
 //! Calls on names: relative to the trial's folder, and not out of it.
 
-use super::Files;
 use crate::file::folder::{folder_beneath, open_beneath, stays_beneath};
 use crate::file::{cache, last_error, told};
 use bakeoff_engine::{FileCall, FileSession};
@@ -9,47 +8,56 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-impl Files {
-    /// Calls on names.
-    pub(super) fn execute_name(&self, call: &FileCall, session: &impl FileSession) -> i64 {
-        let folder = self.folder();
-        let (name, other) = match *call {
-            FileCall::Stat { name }
-            | FileCall::Touch { name }
-            | FileCall::Permissions { name, .. }
-            | FileCall::Unlink { name }
-            | FileCall::MakeFolder { name }
-            | FileCall::RemoveFolder { name }
-            | FileCall::RemoveTree { name }
-            | FileCall::ReadFolder { name }
-            | FileCall::DropFileCache { name } => (session.path(name), None),
-            FileCall::Rename { from, to } => (session.path(from), Some(session.path(to))),
-            _ => return -i64::from(libc::ENOSYS),
-        };
-        if !stays_beneath(name) || other.is_some_and(|other| !stays_beneath(other)) {
-            return -i64::from(libc::EXDEV);
-        }
-        let text = name.as_ptr();
-        // SAFETY: names are valid and zero-terminated, descriptors plain numbers.
-        let value = unsafe {
-            match *call {
-                FileCall::Stat { .. } => return size_of_name(folder, name),
-                FileCall::Touch { .. } => libc::utimensat(folder, text, std::ptr::null(), libc::AT_SYMLINK_NOFOLLOW),
-                FileCall::Permissions { permissions, .. } => {
-                    libc::fchmodat(folder, text, libc::mode_t::from(permissions), 0)
-                }
-                FileCall::Unlink { .. } => libc::unlinkat(folder, text, 0),
-                FileCall::MakeFolder { .. } => return make_folder(folder, name),
-                FileCall::RemoveFolder { .. } => libc::unlinkat(folder, text, libc::AT_REMOVEDIR),
-                FileCall::Rename { .. } => libc::renameat(folder, text, folder, other.map_or(text, CStr::as_ptr)),
-                FileCall::RemoveTree { .. } => return remove_tree(folder, name),
-                FileCall::ReadFolder { .. } => return count_entries(folder, name),
-                FileCall::DropFileCache { .. } => return self.with_look(name, cache::drop_file),
-                _ => return -i64::from(libc::ENOSYS),
-            }
-        };
-        told(i64::from(value))
+/// Carries out a call on a name: its value, or the negative error number.
+pub(super) fn execute(folder: RawFd, call: &FileCall, session: &impl FileSession) -> i64 {
+    let (name, other) = match *call {
+        FileCall::Stat { name }
+        | FileCall::Touch { name }
+        | FileCall::Permissions { name, .. }
+        | FileCall::Unlink { name }
+        | FileCall::MakeFolder { name }
+        | FileCall::RemoveFolder { name }
+        | FileCall::RemoveTree { name }
+        | FileCall::ReadFolder { name }
+        | FileCall::DropFileCache { name } => (session.path(name), None),
+        FileCall::Rename { from, to } => (session.path(from), Some(session.path(to))),
+        _ => return -i64::from(libc::ENOSYS),
+    };
+    if !stays_beneath(name) || other.is_some_and(|other| !stays_beneath(other)) {
+        return -i64::from(libc::EXDEV);
     }
+    let text = name.as_ptr();
+    // SAFETY: names are valid and zero-terminated, descriptors plain numbers.
+    let value = unsafe {
+        match *call {
+            FileCall::Stat { .. } => return size_of_name(folder, name),
+            FileCall::Touch { .. } => libc::utimensat(folder, text, std::ptr::null(), libc::AT_SYMLINK_NOFOLLOW),
+            FileCall::Permissions { permissions, .. } => {
+                libc::fchmodat(folder, text, libc::mode_t::from(permissions), 0)
+            }
+            FileCall::Unlink { .. } => libc::unlinkat(folder, text, 0),
+            FileCall::MakeFolder { .. } => return make_folder(folder, name),
+            FileCall::RemoveFolder { .. } => libc::unlinkat(folder, text, libc::AT_REMOVEDIR),
+            FileCall::Rename { .. } => libc::renameat(folder, text, folder, other.map_or(text, CStr::as_ptr)),
+            FileCall::RemoveTree { .. } => return remove_tree(folder, name),
+            FileCall::ReadFolder { .. } => return count_entries(folder, name),
+            FileCall::DropFileCache { .. } => return with_look(folder, name, cache::drop_file),
+            _ => return -i64::from(libc::ENOSYS),
+        }
+    };
+    told(i64::from(value))
+}
+
+/// Runs `look` on a name opened for reading, without a handle.
+pub(super) fn with_look(folder: RawFd, name: &CStr, look: impl FnOnce(RawFd) -> i64) -> i64 {
+    let opened = open_beneath(folder, name, libc::O_RDONLY, 0);
+    if opened < 0 {
+        return opened;
+    }
+    let value = look(opened as RawFd);
+    // SAFETY: a descriptor just opened here.
+    unsafe { libc::close(opened as RawFd) };
+    value
 }
 
 fn size_of_name(folder: RawFd, name: &CStr) -> i64 {

@@ -95,7 +95,7 @@ impl<S: Session> EventLoop<'_, S> {
     pub(super) fn connect(&mut self, lane: usize, remote: u8, send: bool) -> Result<bool, ErrorClass> {
         self.close(lane);
         let target = &self.remotes[usize::from(remote)];
-        let fd = socket::connect(target)?;
+        let fd = target.connect()?;
         if target.receive_buffer_bytes.is_some() && self.figures.receive_buffer_bytes == 0 {
             self.figures.receive_buffer_bytes = socket::receive_buffer_bytes(fd);
         }
@@ -115,7 +115,7 @@ impl<S: Session> EventLoop<'_, S> {
         let early = match &mut connection.tls {
             Some(tls) => tls.flush(fd)?,
             None if send => self.send_early(lane)?,
-            None => socket::is_connected(fd, &self.remotes[usize::from(remote)])?,
+            None => self.remotes[usize::from(remote)].is_connected(fd)?,
         };
         let interest = if early { READ } else { READ_WRITE };
         self.epoll.add(fd, interest, self.token(lane)).map_err(|_| ErrorClass::Other)?;

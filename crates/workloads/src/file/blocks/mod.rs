@@ -5,38 +5,22 @@
 
 mod access;
 mod cells;
+mod figures;
+mod script;
 mod session;
+mod shared;
 mod spec;
+mod transfer;
 
+use crate::file::pattern::Owner;
 pub use access::{Chooser, Line, Transfer};
 use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, SpecError, TrialSpec};
+use script::FILL_BYTES;
 use serde_json::{Value, json};
 pub use session::BlocksSession;
+use shared::Shared;
 pub use spec::{BlocksSpec, Cell};
 use std::sync::Arc;
-
-/// Pieces in which the region is written first, bytes.
-const FILL_BYTES: u64 = 1 << 20;
-
-/// What the sessions of a trial share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    spec: BlocksSpec,
-    sessions: u32,
-    threads: u32,
-    /// Content of the region; the same in all trials, so that one can check what another wrote.
-    owner: crate::file::pattern::Owner,
-}
-
-impl Shared {
-    fn operation(&self, cell: usize) -> String {
-        let cell = &self.spec.cells[cell];
-        match cell.block_bytes {
-            Some(bytes) => format!("{}/{}", cell.pattern, crate::file::matrix::MatrixSpec::size_name(bytes)),
-            None => cell.pattern.clone(),
-        }
-    }
-}
 
 /// The workload `file-blocks`.
 #[derive(Debug)]
@@ -48,7 +32,7 @@ impl BlocksWorkload {
     /// Reads the `workload` part of a trial's specification.
     pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
         let spec = BlocksSpec::from_json(&trial.workload)?;
-        let owner = crate::file::pattern::Owner::new(0xB10C, 0, 0);
+        let owner = Owner::new(0xB10C, 0, 0);
         Ok(Self { shared: Arc::new(Shared { spec, sessions: trial.sessions(), threads: trial.threads, owner }) })
     }
 }

@@ -1,12 +1,11 @@
 //! One client's thread: the transfers of a cell; what is around them is its script.
 
-mod script;
-
-use self::script::{Role, Task};
-use super::Shared;
 use super::access::{Chooser, Transfer};
-use super::cells::CellFigures;
-use crate::file::content::{self, Prepared};
+use super::figures::CellFigures;
+use super::script::{self, FILL_BYTES, Role, Task};
+use super::shared::Shared;
+use super::transfer::{FILE, Slot};
+use crate::file::content;
 use crate::file::fault_text;
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Identity, Name, Nanos,
@@ -16,26 +15,7 @@ use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::sync::Arc;
 
-const FILE: u16 = 0;
 const REGION: &CStr = c"region";
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    Request,
-    Reply,
-}
-
-/// One place for a transfer in flight.
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    transfer: Transfer,
-    turn: Turn,
-    /// The request of a transaction whose reply is under way.
-    request: Option<FileResult>,
-    busy: bool,
-    prepared: Prepared,
-    moved: (u64, u64),
-}
 
 /// The times of the cell that runs.
 #[derive(Debug, Clone, Copy)]
@@ -73,18 +53,10 @@ pub struct BlocksSession {
 impl BlocksSession {
     pub(super) fn new(shared: Arc<Shared>, identity: Identity) -> Self {
         let index = identity.client * shared.threads + identity.thread;
-        let free = Slot {
-            transfer: Transfer { reads: true, offset: 0, size: 0, reply: 0 },
-            turn: Turn::Request,
-            request: None,
-            busy: false,
-            prepared: Prepared::default(),
-            moved: (0, 0),
-        };
-        let slots = vec![free; shared.spec.outstanding as usize];
+        let slots = vec![Slot::new(); shared.spec.outstanding as usize];
         let mut script = VecDeque::new();
         if index == 0 {
-            script.extend([Task::OpenRegion, Task::LookAtRegion, Task::Fill]);
+            script.extend(script::make_region());
         }
         script.extend([Task::Barrier, script::open(&shared.spec)]);
         Self {
@@ -154,7 +126,7 @@ impl BlocksSession {
     fn next_transfer(&mut self, slot: u32, context: &FileContext) -> Option<FileStep> {
         let now_ns = context.now_ns;
         if self.slots[slot as usize].busy && self.running.is_some() {
-            return Some(self.reply(slot));
+            return Some(self.slots[slot as usize].reply(slot, self.shared.spec.verify));
         }
         self.stretch(now_ns);
         let running = self.running.as_mut()?;
@@ -178,48 +150,18 @@ impl BlocksSession {
         }
         running.paused = false;
         let transfer = self.chooser.next(lines);
-        let place = &mut self.slots[slot as usize];
-        place.transfer = transfer;
-        place.turn = Turn::Request;
-        place.busy = true;
-        place.moved = (0, 0);
         self.in_flight += 1;
-        Some(Self::step(slot, transfer.reads, transfer.size, transfer.offset, place, self.shared.spec.verify))
-    }
-
-    #[inline]
-    fn step(slot: u32, reads: bool, length: u32, offset: u64, place: &mut Slot, verify: bool) -> FileStep {
-        let buffer = slot as u16;
-        if reads {
-            place.prepared = if verify { Prepared::default() } else { place.prepared };
-            let call = FileCall::ReadAt { file: FILE, buffer, length, offset };
-            return FileStep::Call { call, prepare: false, check: verify };
-        }
-        let call = FileCall::WriteAt { file: FILE, buffer, length, offset };
-        FileStep::Call { call, prepare: verify || !place.prepared.covers(length as usize), check: false }
-    }
-
-    fn reply(&mut self, slot: u32) -> FileStep {
-        let verify = self.shared.spec.verify;
-        let place = &mut self.slots[slot as usize];
-        place.turn = Turn::Reply;
-        let Transfer { reads, offset, reply, .. } = place.transfer;
-        Self::step(slot, !reads, reply, offset, place, verify)
+        Some(self.slots[slot as usize].begin(slot, transfer, self.shared.spec.verify))
     }
 
     #[inline]
     fn transfer_done(&mut self, slot: u32, result: &FileResult) -> FileProgress {
         let place = &mut self.slots[slot as usize];
-        let reply = place.turn == Turn::Reply;
-        let (reads, wanted) = if reply {
-            (!place.transfer.reads, place.transfer.reply)
-        } else {
-            (place.transfer.reads, place.transfer.size)
-        };
+        let (reads, wanted) = place.wanted();
         let failed = result.value != i64::from(wanted) || result.damaged;
         let bytes = if failed { 0 } else { u64::from(wanted) };
         *(if reads { &mut place.moved.0 } else { &mut place.moved.1 }) += bytes;
-        if !failed && !reply && place.transfer.reply > 0 {
+        if !failed && !place.is_reply && place.transfer.reply > 0 {
             place.request = Some(*result);
             return FileProgress::Pending;
         }
@@ -298,6 +240,93 @@ impl BlocksSession {
             format!("{what}: only {value} of {wanted} bytes were transferred at offset {offset}: is the file cut?")
         });
         ErrorClass::ShortTransfer
+    }
+
+    /// Writes the script of the next cell; `false` when all are done.
+    fn begin_cell(&mut self) -> bool {
+        if self.next_cell >= self.figures.len() {
+            return false;
+        }
+        self.cell = self.next_cell;
+        self.next_cell += 1;
+        let spec = &self.shared.spec;
+        let wanted = self.granule;
+        let fits = |bytes: u64| bytes.is_multiple_of(wanted);
+        if !spec.cells[self.cell].used().all(|line| fits(line.size) && fits(line.reply)) {
+            self.figures[self.cell].refused_granule = wanted;
+            return true;
+        }
+        script::of_cell(spec, self.index == 0, &mut self.script);
+        true
+    }
+
+    /// The step of a task; `None` goes on at once.
+    fn run_task(&mut self, slot: u32, task: Task, context: &FileContext) -> Option<FileStep> {
+        match task {
+            Task::Barrier => Some(FileStep::Barrier),
+            Task::Fill => Some(self.fill_region(slot)),
+            Task::Call(call, role) => Some(self.call_between(call, role)),
+            Task::Observe { after } => {
+                self.observing = Some(after);
+                Some(self.call_between(FileCall::Observe { name: Some(0), counters: true }, Role::Must))
+            }
+            Task::Run => {
+                self.begin_transfers(context.now_ns);
+                Some(FileStep::Focus(self.cell as u16))
+            }
+            Task::Judge => {
+                self.judge();
+                None
+            }
+        }
+    }
+
+    /// A call that no cell times.
+    fn call_between(&mut self, call: FileCall, role: Role) -> FileStep {
+        self.script_role = Some(role);
+        FileStep::Call { call, prepare: false, check: false }
+    }
+
+    /// The next piece of the region that is missing, or what comes after it.
+    fn fill_region(&mut self, slot: u32) -> FileStep {
+        let wanted = self.shared.spec.region_bytes;
+        if self.length >= wanted {
+            self.script.push_front(Task::Call(FileCall::Close { file: FILE }, Role::Must));
+            return self.call_between(FileCall::Sync { file: FILE }, Role::Must);
+        }
+        self.script.push_front(Task::Fill);
+        let size = FILL_BYTES.min(wanted - self.length) as u32;
+        self.slots[slot as usize].take(Transfer { reads: false, offset: self.length, size, reply: 0 });
+        self.script_role = Some(Role::Piece);
+        // One piece at a time, and nothing else in flight: one buffer of this size is enough for any depth.
+        let call = FileCall::WriteAt { file: FILE, buffer: 0, length: size, offset: self.length };
+        FileStep::Call { call, prepare: true, check: false }
+    }
+
+    fn script_done(&mut self, slot: u32, role: Role, result: &FileResult) {
+        let value = result.value;
+        let figures = self.figures.get_mut(self.cell);
+        match (role, figures) {
+            (Role::Length, _) if value >= 0 => self.length = value as u64,
+            (Role::Piece, _) if value == i64::from(self.slots[slot as usize].transfer.size) => {
+                self.length += value as u64;
+            }
+            (Role::Granule, _) if value >= 0 => self.granule = (value as u64).max(1),
+            (Role::Drop, Some(figures)) if value >= -1 => figures.level = u8::from(value <= 0),
+            (Role::DropAll, Some(figures)) => figures.level = if value >= 0 { 2 } else { figures.level },
+            (Role::Command, Some(figures)) if value >= 0 => figures.level = 3,
+            (Role::Command, _) => {
+                self.fault
+                    .get_or_insert_with(|| "the command that makes caches cold failed: try it by hand".to_owned());
+            }
+            (Role::Piece, _) if value >= 0 => {
+                self.fault.get_or_insert_with(|| fault_text("writing the region", 28));
+            }
+            _ if value < 0 => {
+                self.fault.get_or_insert_with(|| fault_text("making the region ready", -value as i32));
+            }
+            _ => {}
+        }
     }
 
     /// A cell that gave back wrong data ends the trial, once all of it was looked at.

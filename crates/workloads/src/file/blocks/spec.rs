@@ -1,7 +1,8 @@
 //! The specification of block work as it crosses the seam.
 
 use super::access::Line;
-use crate::file::matrix::{Cache, Carrier};
+use crate::file::cache::Cache;
+use crate::file::evidence::Carrier;
 use bakeoff_engine::SpecError;
 use serde::Deserialize;
 

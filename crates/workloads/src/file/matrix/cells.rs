@@ -1,62 +1,16 @@
-//! The figures of cells: what each session kept, and what the trial says about a cell.
+//! The figures of cells: what the trial says about each, from what its sessions kept.
 
-use super::Shared;
-use super::cached::{Evidence, Judgement, judge};
+use super::figures::CellFigures;
 use super::session::MatrixSession;
-use super::spec::{Cache, MatrixSpec};
-use super::tests_of::Test;
-use bakeoff_engine::{Nanos, Observation};
+use super::shared::Shared;
+use super::spec::MatrixSpec;
+use super::test::Test;
+use crate::file::cache::{Coldness, with_caches};
+use crate::file::evidence::{Evidence, Judgement, judge};
 use serde_json::{Value, json};
 
-/// What one session keeps of one cell.
-#[derive(Debug, Clone, Default)]
-pub(super) struct CellFigures {
-    pub done: bool,
-    /// All records were visited inside the clock.
-    pub whole: bool,
-    pub start_ns: Nanos,
-    pub end_ns: Nanos,
-    /// Sum of the stamped times: without filling and checking.
-    pub elapsed_ns: Nanos,
-    /// Filling and checking between them.
-    pub outside_ns: Nanos,
-    pub bytes: u64,
-    pub operations: u64,
-    pub damaged: u64,
-    pub damaged_at: u64,
-    /// How cold the caches were made, see [`LEVELS`].
-    pub level: u8,
-    /// Pages that stayed after dropping; -1 when the kernel cannot count them.
-    pub left_pages: i64,
-    resident_pages: Option<u64>,
-    dirty_pages: Option<u64>,
-    counters: Option<Box<(Observation, Observation)>>,
-}
-
 /// Names of the rungs of the ladder.
-pub(super) const LEVELS: [&str; 5] = ["warm", "fresh", "dropped", "drop_caches", "command"];
-
-impl CellFigures {
-    pub fn observe(&mut self, observation: &Observation, after: bool, keep_counters: bool) {
-        if after {
-            self.dirty_pages = observation.dirty_pages;
-        } else {
-            self.resident_pages = observation.cached_pages;
-        }
-        if keep_counters {
-            let counters = self.counters.get_or_insert_with(Box::default);
-            *(if after { &mut counters.1 } else { &mut counters.0 }) = *observation;
-        }
-    }
-
-    fn has_started(&self) -> bool {
-        self.start_ns > 0
-    }
-
-    fn rate(&self) -> f64 {
-        if self.elapsed_ns == 0 { 0.0 } else { self.bytes as f64 * 1e9 / self.elapsed_ns as f64 }
-    }
-}
+const LEVELS: [&str; 5] = ["warm", "fresh", "dropped", "drop_caches", "command"];
 
 /// The cells of a trial as JSON, in their order.
 pub(super) fn cells(shared: &Shared, sessions: &[MatrixSession]) -> Vec<Value> {
@@ -109,7 +63,7 @@ fn figures(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures], mov
     let outside_ns: u64 = parts.iter().map(|part| part.outside_ns).sum();
     let elapsed_s = ends().fold(0.0, f64::max);
     let judgement = judgement(spec, test, file, parts, moved, elapsed_s);
-    json!({
+    let figures = json!({
         "bytes": bytes,
         "operations": parts.iter().map(|part| part.operations).sum::<u64>(),
         "elapsed_s": parts.iter().map(|part| part.elapsed_ns).max().unwrap_or(0) as f64 / 1e9,
@@ -124,11 +78,8 @@ fn figures(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures], mov
         "whole": parts.iter().all(|part| part.whole),
         "damaged": parts.iter().map(|part| part.damaged).sum::<u64>(),
         "verify_s": if spec.verify { json!(outside_ns as f64 / 1e9) } else { Value::Null },
-        "cache": cache(spec, test, file, parts),
-        "cached": judgement.cached,
-        "cached_reason": judgement.reason,
-        "carried_bytes": judgement.carried_bytes,
-    })
+    });
+    with_caches(figures, &coldness(spec, test, file, parts), &judgement)
 }
 
 fn pages(parts: &[&CellFigures], pick: impl Fn(&CellFigures) -> Option<u64>) -> Option<u64> {
@@ -136,7 +87,7 @@ fn pages(parts: &[&CellFigures], pick: impl Fn(&CellFigures) -> Option<u64>) -> 
 }
 
 /// How cold the caches were before the clock started, and whether that was seen.
-fn cache(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures]) -> Value {
+fn coldness(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures]) -> Coldness {
     let lowest = parts.iter().map(|part| part.level).min().unwrap_or(0);
     let first = parts.first().map_or(0, |part| part.level);
     let level = if test.is_fresh() {
@@ -146,16 +97,13 @@ fn cache(spec: &MatrixSpec, test: Test, file: u64, parts: &[&CellFigures]) -> Va
     } else {
         lowest
     };
-    let resident = pages(parts, |part| part.resident_pages);
-    let asked = if spec.cache == Cache::Cold { "cold" } else { "warm" };
-    json!({
-        "asked": asked,
-        "level": level,
-        "name": LEVELS[usize::from(level).min(LEVELS.len() - 1)],
-        "resident_pages": resident,
-        "resident_share": resident.map(|pages| pages as f64 * 4096.0 / (file as f64 * parts.len() as f64)),
-        "proved": level >= 2 && resident == Some(0),
-    })
+    Coldness {
+        asked: spec.cache,
+        level,
+        name: LEVELS[usize::from(level).min(LEVELS.len() - 1)],
+        resident_pages: pages(parts, |part| part.resident_pages),
+        file_bytes: file * parts.len() as u64,
+    }
 }
 
 fn judgement(
@@ -180,18 +128,4 @@ fn judgement(
         dirty_pages: pages(parts, |part| part.dirty_pages),
         file_bytes: file * parts.len() as u64,
     })
-}
-
-/// Copies the percentiles of single operations, ns, from the result's operations into the cells.
-pub(super) fn add_percentiles(result: &mut Value) {
-    let services: Vec<Value> = result["per_operation"]
-        .as_array()
-        .map(|operations| operations.iter().map(|operation| operation["service"].clone()).collect())
-        .unwrap_or_default();
-    let Some(cells) = result["workload"]["cells"].as_array_mut() else { return };
-    for (cell, service) in cells.iter_mut().zip(services) {
-        if cell["skipped"].is_null() {
-            cell["service"] = service;
-        }
-    }
 }

@@ -2,70 +2,24 @@
 //!
 //! A trial runs all cells; its sessions go through them together, with a barrier before and after each.
 
-mod cached;
 mod cells;
+mod figures;
 mod script;
 mod session;
+mod shared;
 mod spec;
-mod tests_of;
+mod test;
+mod walk;
 
-use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, Rng, SpecError, TrialSpec};
-pub use cached::{Evidence, Judgement, LINK_SHARE, judge};
+use crate::file::cell::add_percentiles;
+use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, SpecError, TrialSpec};
 use serde_json::{Value, json};
 pub use session::MatrixSession;
-pub use spec::{Cache, Carrier, MatrixSpec};
-use std::sync::{Arc, Mutex, PoisonError};
-pub use tests_of::{Order, Test, Walk};
-
-/// The random order is the same in every run, as the definition has it.
-const PERMUTATION_SEED: u64 = 0x1020_3040;
-
-/// What the sessions of a trial share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    spec: MatrixSpec,
-    sessions: u32,
-    threads: u32,
-    permutation: Mutex<Arc<[u32]>>,
-}
-
-impl Shared {
-    fn cells(&self) -> usize {
-        self.spec.pairs.len() * self.spec.tests.len()
-    }
-
-    fn operation(&self, cell: usize) -> String {
-        let (file, record) = self.spec.pairs[cell / self.spec.tests.len()];
-        let test = self.spec.tests[cell % self.spec.tests.len()].name();
-        format!("{test}/{}/{}", MatrixSpec::size_name(file), MatrixSpec::size_name(record))
-    }
-
-    /// Whether a cell can be run with so many clients.
-    fn runs(&self, cell: usize) -> bool {
-        self.sessions > 1 || self.spec.tests[cell % self.spec.tests.len()] != Test::Mixed
-    }
-
-    /// Whether a session reads in a cell. In the mixed test some do and some do not.
-    fn reads(&self, cell: usize, session: u32) -> bool {
-        let test = self.spec.tests[cell % self.spec.tests.len()];
-        match self.spec.mixed_read_percent {
-            _ if test != Test::Mixed => test.reads(),
-            None => session.is_multiple_of(2),
-            Some(share) => u64::from(session) * 100 < u64::from(self.sessions) * u64::from(share),
-        }
-    }
-
-    /// The random order of so many records. All sessions need the same one at the same time: it is kept once.
-    fn permutation(&self, records: u64) -> Arc<[u32]> {
-        let mut kept = self.permutation.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() as u64 != records {
-            let mut order: Vec<u32> = (0..records as u32).collect();
-            Rng::for_thread(PERMUTATION_SEED, 0, 0).shuffle(&mut order);
-            *kept = order.into();
-        }
-        Arc::clone(&kept)
-    }
-}
+use shared::Shared;
+pub use spec::MatrixSpec;
+use std::sync::Arc;
+pub use test::Test;
+pub use walk::{Order, Walk};
 
 /// The workload `file-matrix`.
 #[derive(Debug)]
@@ -77,9 +31,7 @@ impl MatrixWorkload {
     /// Reads the `workload` part of a trial's specification.
     pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
         let spec = MatrixSpec::from_json(&trial.workload)?;
-        let permutation = Mutex::new(Arc::from([]));
-        let shared = Shared { spec, sessions: trial.sessions(), threads: trial.threads, permutation };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self { shared: Arc::new(Shared::new(spec, trial)) })
     }
 }
 
@@ -119,7 +71,7 @@ impl FileWorkload for MatrixWorkload {
     }
 
     fn complete(&self, result: &mut Value) {
-        cells::add_percentiles(result);
+        add_percentiles(result);
         // The window of a matrix is the time inside the clocks of its cells; making them ready is no part of it.
         let busy: Vec<f64> = result["per_client"]
             .as_array()

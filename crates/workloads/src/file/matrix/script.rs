@@ -1,10 +1,28 @@
 //! What a session does for one cell, step by step: make ready, wait for the others, the timed loop, clean up.
 
-use super::session::{FILE, MatrixSession};
-use super::spec::{Cache, MatrixSpec};
-use super::tests_of::{Order, Test};
+use super::spec::MatrixSpec;
+use super::test::Test;
+use super::walk::Order;
+use crate::file::cache::Cache;
 use bakeoff_engine::{FileCall, OpenMode};
 use std::collections::VecDeque;
+
+/// Index of the session's only file in its table of open files.
+const FILE: u16 = 0;
+
+/// The cell that a script is for, and who goes through it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cell<'a> {
+    pub spec: &'a MatrixSpec,
+    pub test: Test,
+    /// Sizes of file and record, bytes.
+    pub pair: (u64, u64),
+    pub reads: bool,
+    /// It does what is done once for all sessions.
+    pub first: bool,
+    /// The right file is there already.
+    pub is_written: bool,
+}
 
 /// One step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,21 +134,20 @@ fn open_mode(spec: &MatrixSpec, test: Test, reads: bool, mapped: bool) -> OpenMo
     }
 }
 
-/// The script of the session's current cell.
-pub(super) fn of_cell(session: &MatrixSession) -> VecDeque<Task> {
-    let spec = &session.shared.spec;
-    let (test, reads) = (session.test(), session.reads());
+/// The script of a cell.
+pub(super) fn of_cell(cell: &Cell<'_>) -> VecDeque<Task> {
+    let Cell { spec, test, reads, .. } = *cell;
     let mapped = spec.mmap && !test.is_stream();
     let mode = Mode::of(test, reads, mapped);
     let mut script = VecDeque::with_capacity(24);
-    make_ready(session, &mut script);
+    make_ready(cell, &mut script);
     if spec.cache == Cache::Cold && !test.is_fresh() {
-        make_cold(session, &mut script);
+        make_cold(cell, &mut script);
     }
     script.push_back(Task::Focus);
     script.push_back(Task::Barrier);
     script.push_back(Task::Observe { after: false });
-    open(session, mapped, &mut script);
+    open(cell, mapped, &mut script);
     script.push_back(Task::Barrier);
     script.push_back(Task::Loop(Kind::Timed, mode, test.order()));
     let stream = test.is_stream();
@@ -175,12 +192,12 @@ fn close(stream: bool) -> FileCall {
 }
 
 /// A new file for a test that writes one; the right file for the others.
-fn make_ready(session: &MatrixSession, script: &mut VecDeque<Task>) {
-    if session.test().is_fresh() {
+fn make_ready(cell: &Cell<'_>, script: &mut VecDeque<Task>) {
+    if cell.test.is_fresh() {
         script.push_back(Task::Call(FileCall::Unlink { name: 0 }, Role::MayMiss));
         return;
     }
-    if session.written == session.pair() {
+    if cell.is_written {
         return;
     }
     script.push_back(Task::Call(FileCall::Unlink { name: 0 }, Role::MayMiss));
@@ -191,9 +208,8 @@ fn make_ready(session: &MatrixSession, script: &mut VecDeque<Task>) {
     script.push_back(must(CLOSE));
 }
 
-fn make_cold(session: &MatrixSession, script: &mut VecDeque<Task>) {
-    let spec = &session.shared.spec;
-    let first = session.index == 0;
+fn make_cold(cell: &Cell<'_>, script: &mut VecDeque<Task>) {
+    let Cell { spec, first, .. } = *cell;
     script.push_back(Task::Call(FileCall::DropFileCache { name: 0 }, Role::Drop));
     if spec.drop_caches {
         script.push_back(Task::Barrier);
@@ -212,9 +228,8 @@ fn make_cold(session: &MatrixSession, script: &mut VecDeque<Task>) {
     }
 }
 
-fn open(session: &MatrixSession, mapped: bool, script: &mut VecDeque<Task>) {
-    let spec = &session.shared.spec;
-    let (test, reads, (file_bytes, record)) = (session.test(), session.reads(), session.pair());
+fn open(cell: &Cell<'_>, mapped: bool, script: &mut VecDeque<Task>) {
+    let Cell { spec, test, reads, pair: (file_bytes, record), .. } = *cell;
     let mode = open_mode(spec, test, reads, mapped);
     if test.is_stream() {
         let mode = OpenMode { direct: false, read: true, ..mode };

@@ -1,9 +1,10 @@
 //! One client's thread working through the cells of the matrix.
 
-use super::Shared;
-use super::cells::CellFigures;
-use super::script::{self, Kind, Mode, Role, Task};
-use super::tests_of::{Order, Test, Walk};
+use super::figures::CellFigures;
+use super::script::{self, Cell, Kind, Mode, Role, Task};
+use super::shared::Shared;
+use super::test::Test;
+use super::walk::{Order, Walk};
 use crate::file::{fault_text, pattern};
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, Identity, Name, Nanos,
@@ -13,8 +14,6 @@ use std::collections::VecDeque;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
-/// Index of the session's only file in its table of open files.
-pub(super) const FILE: u16 = 0;
 const CACHE_LINE: usize = 64;
 
 /// The records of the loop that runs.
@@ -39,12 +38,12 @@ fn fetch(buffer: &[u8]) {
 /// A session of the matrix.
 #[derive(Debug)]
 pub struct MatrixSession {
-    pub(super) shared: Arc<Shared>,
+    shared: Arc<Shared>,
     pub(super) index: u32,
     name: CString,
     owner: pattern::Owner,
     next_cell: usize,
-    pub(super) cell: usize,
+    cell: usize,
     script: VecDeque<Task>,
     role: Role,
     running: Option<Loop>,
@@ -57,7 +56,7 @@ pub struct MatrixSession {
     pass_first: u64,
     prepared_bytes: usize,
     /// Sizes of file and record as they are on disk; 0 before anything was written.
-    pub(super) written: (u64, u64),
+    written: (u64, u64),
     fault: Option<String>,
     pub(super) figures: Vec<CellFigures>,
     observing: Option<bool>,
@@ -99,7 +98,14 @@ impl MatrixSession {
         };
         self.cell = cell;
         self.next_cell = cell + 1;
-        self.script = script::of_cell(self);
+        self.script = script::of_cell(&Cell {
+            spec: &self.shared.spec,
+            test: self.test(),
+            pair: self.pair(),
+            reads: self.shared.reads(cell, self.index),
+            first: self.index == 0,
+            is_written: self.written == self.pair(),
+        });
         if self.test().order() == Order::Random {
             // Made here, where no clock runs.
             let (file, record) = self.pair();
@@ -109,18 +115,13 @@ impl MatrixSession {
     }
 
     /// File and record size of the cell, bytes.
-    pub(super) fn pair(&self) -> (u64, u64) {
+    fn pair(&self) -> (u64, u64) {
         self.shared.spec.pairs[self.cell / self.shared.spec.tests.len()]
     }
 
     /// The test of the cell.
-    pub(super) fn test(&self) -> Test {
+    fn test(&self) -> Test {
         self.shared.spec.tests[self.cell % self.shared.spec.tests.len()]
-    }
-
-    /// Whether this session reads in the cell.
-    pub(super) fn reads(&self) -> bool {
-        self.shared.reads(self.cell, self.index)
     }
 
     fn begin(&mut self, kind: Kind, mode: Mode, order: Order) {

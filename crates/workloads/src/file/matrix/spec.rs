@@ -1,34 +1,10 @@
 //! The specification of a matrix as it crosses the seam.
 
-use super::tests_of::Test;
+use super::test::Test;
+use crate::file::cache::Cache;
+use crate::file::evidence::Carrier;
 use bakeoff_engine::SpecError;
 use serde::Deserialize;
-
-/// Where the bytes of a folder come from, which decides what proves a cached read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Carrier {
-    /// A local disk.
-    Disk,
-    /// A network, with counters for this mount alone.
-    Mount,
-    /// A network, seen by the interfaces' counters.
-    Wire,
-    /// Memory itself (tmpfs).
-    Memory,
-    /// Not known.
-    Unknown,
-}
-
-/// What state caches are brought to before each test.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cache {
-    /// As the test before left them.
-    Warm,
-    /// As cold as allowed.
-    Cold,
-}
 
 /// All of it; sizes in bytes.
 #[derive(Debug, Clone, Deserialize)]
@@ -110,15 +86,6 @@ impl MatrixSpec {
             return refuse("stride and stall_s must be above 0, mixed_read_percent at most 100".to_owned());
         }
         Ok(())
-    }
-
-    /// `512`, `4K`, `16M`: short names of sizes.
-    pub fn size_name(bytes: u64) -> String {
-        match bytes {
-            b if b >= 1 << 20 && b % (1 << 20) == 0 => format!("{}M", b >> 20),
-            b if b % 1024 == 0 => format!("{}K", b >> 10),
-            b => b.to_string(),
-        }
     }
 
     /// Largest record.

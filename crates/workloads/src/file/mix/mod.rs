@@ -10,8 +10,7 @@ mod tally;
 mod turn;
 mod value;
 
-use crate::file::matrix::LINK_SHARE;
-use crate::file::pattern::Owner;
+use crate::file::evidence::LINK_SHARE;
 use bakeoff_engine::{
     Executor, FileContext, FileNeeds, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity, Name,
     SpecError, TrialSpec,
@@ -278,11 +277,6 @@ impl FileSession for MixSession {
             Self::Replay(session) => session.fault(),
         }
     }
-}
-
-/// Content of one file of one client.
-fn owner_of(client: u32, file: u32) -> Owner {
-    Owner::new(0x0FF1_CE00, u64::from(client), u64::from(file))
 }
 
 #[cfg(test)]

@@ -2,30 +2,20 @@
 
 mod workspace;
 
-use self::workspace::Setup;
+use self::workspace::{File, Workspace};
 use super::cycle::{MISSING_NAMES, Step, Target, steps};
-use super::owner_of;
 use super::spec::MixSpec;
 use super::tables::{APPLICATIONS, OPERATIONS, Operation, RUN_MEAN, TRANSFER_MAX, WORKSPACE, files};
 use super::tally::{self, Pages};
 use super::turn::Turns;
 use crate::file::content::{self, Prepared};
 use crate::file::fault_text;
-use crate::file::pattern::PAGE;
+use crate::file::pattern::{Owner, PAGE};
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileStep, Identity, Name, OpenMode, Outcome, Rng,
 };
 use serde_json::{Value, json};
 use std::ffi::{CStr, CString};
-
-/// A lasting file.
-#[derive(Debug, Clone, Copy)]
-struct File {
-    name: Name,
-    size: u64,
-    /// Its first page among all pages of the session.
-    page: u64,
-}
 
 /// One application of this session.
 #[derive(Debug)]
@@ -68,10 +58,8 @@ pub struct OfficeSession {
     verify: bool,
     flush: bool,
     names: Vec<CString>,
-    folders: Vec<Name>,
-    files: Vec<File>,
+    workspace: Workspace,
     desks: Vec<Desk>,
-    setup: Setup,
     desk: usize,
     current: Current,
     prepared: Prepared,
@@ -104,10 +92,8 @@ impl OfficeSession {
             verify: spec.verify,
             flush: spec.flush,
             names: Vec::new(),
-            folders: Vec::new(),
-            files: Vec::new(),
+            workspace: Workspace::default(),
             desks: Vec::new(),
-            setup: Setup::Folder(0),
             desk: 0,
             current: Current {
                 step: Step {
@@ -135,7 +121,7 @@ impl OfficeSession {
             unopened: None,
         };
         let root = session.name(format!("c{:05}", identity.client));
-        session.folders.push(root);
+        session.workspace.folders.push(root);
         let mut page = 0;
         let all = files();
         // The applications of a client are shared out to its threads: the data set is the same for any number.
@@ -145,7 +131,7 @@ impl OfficeSession {
             }
             let place = format!("c{:05}/{}", identity.client, table.folder);
             let folder = session.name(place.clone());
-            session.folders.push(folder);
+            session.workspace.folders.push(folder);
             let mut own = Vec::new();
             for (number, &(_, size)) in all.iter().filter(|file| file.0 == application).enumerate() {
                 let size = scaled(size, spec.workspace_bytes);
@@ -153,7 +139,7 @@ impl OfficeSession {
                 own.push(File { name, size, page });
                 page += size.div_ceil(PAGE as u64);
             }
-            session.files.extend(&own);
+            session.workspace.files.extend(&own);
             let mut series = |stem: &str, count: u16| {
                 let first = session.names.len() as Name;
                 (0..count.max(1)).for_each(|number| {
@@ -289,10 +275,10 @@ impl OfficeSession {
         if self.fault.is_some() {
             return FileStep::Abort;
         }
-        if self.setup != Setup::Done
-            && let Some(step) = self.set_up()
-        {
-            return step;
+        if let Some(setup) = self.workspace.next() {
+            let (offset, length, owner) = setup.piece;
+            self.current = Current { offset, length, owner, setup: true, ..self.current };
+            return FileStep::Call { call: setup.call, prepare: length > 0, check: false };
         }
         if self.desks.is_empty() {
             return FileStep::Finished;
@@ -307,7 +293,9 @@ impl OfficeSession {
 
     pub(super) fn done(&mut self, _: u32, result: &FileResult) -> FileProgress {
         if self.current.setup {
-            self.set_up_done(result.value);
+            if let Err(errno) = self.workspace.done(result.value) {
+                self.fault = Some(fault_text("making the workspace", errno));
+            }
             return FileProgress::Aside;
         }
         if self.last_end_ns != 0 && self.current.length > 0 {
@@ -424,8 +412,13 @@ impl OfficeSession {
     }
 
     fn data_bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.size).sum()
+        self.workspace.files.iter().map(|file| file.size).sum()
     }
+}
+
+/// Content of one file of one client.
+fn owner_of(client: u32, file: u32) -> Owner {
+    Owner::new(0x0FF1_CE00, u64::from(client), u64::from(file))
 }
 
 /// Figures of a trial: what was touched, how often the cycle was gone through, and what failed as recorded.

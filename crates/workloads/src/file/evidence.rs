@@ -1,7 +1,23 @@
 //! Did the bytes of a cell come from where they should, or from a cache? Counted, not guessed.
 
-use super::spec::Carrier;
 use bakeoff_engine::Observation;
+use serde::Deserialize;
+
+/// Where the bytes of a folder come from, which decides what proves a cached read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Carrier {
+    /// A local disk.
+    Disk,
+    /// A network, with counters for this mount alone.
+    Mount,
+    /// A network, seen by the interfaces' counters.
+    Wire,
+    /// Memory itself (tmpfs).
+    Memory,
+    /// Not known.
+    Unknown,
+}
 
 /// Less than this share of the bytes carried means that a cache served the rest.
 const CARRIED_SHARE: f64 = 0.95;
@@ -54,13 +70,13 @@ pub struct Judgement {
 pub fn judge(evidence: &Evidence) -> Judgement {
     let directions = directions(evidence);
     let carried: Option<u64> = directions.iter().map(|direction| direction.carried).sum();
-    let told = |cached, reason| Judgement { cached, reason, carried_bytes: carried };
+    let verdict = |cached, reason| Judgement { cached, reason, carried_bytes: carried };
     if evidence.carrier == Carrier::Memory {
-        return told(None, "a memory file system: there is no disk or wire behind it".to_owned());
+        return verdict(None, "a memory file system: there is no disk or wire behind it".to_owned());
     }
     let bytes: u64 = directions.iter().map(|direction| direction.bytes).sum();
     if bytes == 0 {
-        return told(None, "nothing was transferred".to_owned());
+        return verdict(None, "nothing was transferred".to_owned());
     }
     let fastest =
         directions.iter().map(|direction| direction.bytes).max().unwrap_or(0) as f64 / evidence.elapsed_s.max(1e-9);
@@ -68,15 +84,15 @@ pub fn judge(evidence: &Evidence) -> Judgement {
         && fastest > LINK_SHARE * link
     {
         let (rate, link) = (fastest / MIB, link / MIB);
-        return told(Some(true), format!("{rate:.1} MiB/s is more than the link carries ({link:.1} MiB/s)"));
+        return verdict(Some(true), format!("{rate:.1} MiB/s is more than the link carries ({link:.1} MiB/s)"));
     }
     if carried.is_some() {
         let served: u64 = directions.iter().map(Direction::served).sum();
         let reasons: Vec<_> = directions.iter().map(|direction| direction.reason(evidence.carrier)).collect();
-        return told(Some((served as f64) < CARRIED_SHARE * bytes as f64), reasons.join(", "));
+        return verdict(Some((served as f64) < CARRIED_SHARE * bytes as f64), reasons.join(", "));
     }
     if evidence.direct {
-        return told(Some(false), "direct I/O bypasses the page cache".to_owned());
+        return verdict(Some(false), "direct I/O bypasses the page cache".to_owned());
     }
     // Without a counter only the page cache can be seen; a file system may have a cache of its own (ZFS, FUSE).
     let seen = |cached: bool| (cached || evidence.carrier != Carrier::Unknown).then_some(cached);
@@ -85,13 +101,13 @@ pub fn judge(evidence: &Evidence) -> Judgement {
         (true, Some(pages), _) => {
             let share = pages as f64 * PAGE / evidence.file_bytes.max(1) as f64;
             let reason = format!("{:.0} % of the file was in the page cache before", 100.0 * share.min(1.0));
-            told(seen(share > RESIDENT_SHARE), reason)
+            verdict(seen(share > RESIDENT_SHARE), reason)
         }
         (false, _, Some(pages)) => {
             let reason = format!("{pages} pages were not written yet when the clock stopped");
-            told(seen(pages > 0), reason)
+            verdict(seen(pages > 0), reason)
         }
-        _ => told(None, "no counter of this machine tells".to_owned()),
+        _ => verdict(None, "no counter of this machine tells".to_owned()),
     }
 }
 

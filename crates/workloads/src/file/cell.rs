@@ -1,0 +1,30 @@
+//! What the cells of all suites have in common in results.
+
+use serde_json::Value;
+
+/// `512`, `4K`, `16M`: short names of sizes.
+pub(super) fn size_name(bytes: u64) -> String {
+    match bytes {
+        b if b >= 1 << 20 && b % (1 << 20) == 0 => format!("{}M", b >> 20),
+        b if b % 1024 == 0 => format!("{}K", b >> 10),
+        b => b.to_string(),
+    }
+}
+
+/// Copies the percentiles of single operations, ns, from the result's operations into the cells that were done.
+pub(super) fn add_percentiles(result: &mut Value) {
+    let services: Vec<Value> = result["per_operation"]
+        .as_array()
+        .map(|operations| operations.iter().map(|operation| operation["service"].clone()).collect())
+        .unwrap_or_default();
+    for (cell, service) in cells(result).zip(services) {
+        if cell["skipped"].is_null() {
+            cell["service"] = service;
+        }
+    }
+}
+
+/// The cells of a result.
+pub(super) fn cells(result: &mut Value) -> impl Iterator<Item = &mut Value> {
+    result["workload"]["cells"].as_array_mut().into_iter().flatten()
+}
