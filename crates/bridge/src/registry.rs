@@ -2,20 +2,20 @@
 
 use bakeoff_engine::{FileWorkload, SpecError, TrialSpec, Workload};
 use bakeoff_platform::{TrialError, TrialHandle, read_bounded, start, start_files};
-use bakeoff_workloads::{app, file, mail, null, web};
+use bakeoff_workloads as work;
 
 /// Reads a specification into a trial that only has to be started.
 type Read = fn(&TrialSpec) -> Result<Ready, SpecError>;
 
 /// All kinds.
 const KINDS: &[(&str, Read)] = &[
-    ("null", |_| network(Ok(null::NullWorkload))),
-    ("web", |spec| network(web::WebWorkload::from_json(&spec.workload))),
-    ("mail", |spec| network(mail::MailWorkload::new(spec))),
-    ("app", |spec| network(app::AppWorkload::from_json(&spec.workload))),
-    ("file-matrix", |spec| files(file::matrix::MatrixWorkload::from_spec(spec))),
-    ("file-blocks", |spec| files(file::blocks::BlocksWorkload::from_spec(spec))),
-    ("file-mix", |spec| files(file::mix::MixWorkload::from_spec(spec, read_bounded))),
+    ("null", |_| network(Ok(work::null::NullWorkload))),
+    ("web", |spec| network(work::web::WebWorkload::from_json(&spec.workload))),
+    ("mail", |spec| network(work::mail::MailWorkload::new(spec))),
+    ("app", |spec| network(work::app::AppWorkload::from_json(&spec.workload))),
+    ("file-matrix", |spec| files(work::file::matrix::MatrixWorkload::from_spec(spec))),
+    ("file-blocks", |spec| files(work::file::blocks::BlocksWorkload::from_spec(spec))),
+    ("file-mix", |spec| files(work::file::mix::MixWorkload::from_spec(spec, read_bounded))),
 ];
 
 /// A workload that was read from a specification and can be started.
