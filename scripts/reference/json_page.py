@@ -11,7 +11,8 @@ from scripts.reference.markdown import cell, code, table
 
 from bakeoff.cli.show import trial_object
 from bakeoff.compare.model import SCHEMA as COMPARISON
-from bakeoff.compare.model import Comparison
+from bakeoff.compare.model import Comparison, KindSummary
+from bakeoff.kinds import KINDS, compare_part
 from bakeoff.run.doctor import SCHEMA as DOCTOR
 from bakeoff.run.doctor import Finding
 from bakeoff.store.records import TrialRecord
@@ -25,6 +26,8 @@ What programs can read. A value that is not available is `null`; numbers are nev
 * [`bakeoff show RUN --json`](#bakeoff-show---json): an array with one object for each trial.
 * [`bakeoff doctor --json`](#bakeoff-doctor---json): one object, `schema` is `{DOCTOR}`.
 """
+
+OWN = "; not there in runs of other kinds"
 
 
 def text() -> str:
@@ -53,9 +56,22 @@ def _classes(root: Any) -> list[Any]:
         if made in found:
             continue
         found.append(made)
-        hints = get_type_hints(made)
-        for name in (field.name for field in dataclasses.fields(made)):
-            waiting += [leaf for leaf in _leaves(hints[name]) if dataclasses.is_dataclass(leaf)]
+        for _, hint in _fields(made):
+            waiting += [leaf for leaf in _leaves(hint) if dataclasses.is_dataclass(leaf)]
+    return found
+
+
+def _fields(made: Any) -> list[tuple[str, Any]]:
+    """Keys as JSON has them, with their types. What a kind of suite tells has a key of its own."""
+    hints = get_type_hints(made)
+    found: list[tuple[str, Any]] = []
+    for field in dataclasses.fields(made):
+        if KindSummary in _leaves(hints[field.name]):
+            parts = [compare_part(kind) for kind in KINDS]
+            own = [get_type_hints(part.summary)["return"] for part in parts]
+            found += [(made.key, made) for made in own if isinstance(made, type) and issubclass(made, KindSummary)]
+        else:
+            found.append((field.metadata.get("json", field.name), hints[field.name]))
     return found
 
 
@@ -65,10 +81,13 @@ def _leaves(hint: Any) -> list[Any]:
 
 
 def _class(made: Any) -> str:
-    hints = get_type_hints(made)
     about = re.sub(r"``([^`]*)``", r"`\1`", cleandoc(made.__doc__ or ""))
-    rows = [(code(field.name), _kind(hints[field.name])) for field in dataclasses.fields(made)]
+    rows = [(code(key), _kind(hint) + OWN * _is_own(hint)) for key, hint in _fields(made)]
     return f"### {made.__name__}\n\n{about}\n\n" + table(("key", "value"), rows)
+
+
+def _is_own(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, KindSummary)
 
 
 def _kind(hint: Any) -> str:

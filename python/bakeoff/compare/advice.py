@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from bakeoff.compare import wording
+from bakeoff.compare.cells import has_cells
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.hung import hung
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison, RunInfo
 from bakeoff.compare.spread import widest
-from bakeoff.compare.surface import has_cells
 from bakeoff.compare.working_set import fits_into_caches
 from bakeoff.store.marks import GENERATOR_PAUSED, STOLEN_TIME
 from bakeoff.store.records import RunRecord

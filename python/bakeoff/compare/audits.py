@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bakeoff.compare import settings, wording
+from bakeoff.compare.cells import cells_of, has_cells, key_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.metrics import error_share
 from bakeoff.compare.model import Audit, AuditTrial
-from bakeoff.compare.surface import cells_of, has_cells, key_of
 from bakeoff.stats import littles_law_clients
 from bakeoff.store.figures import CellFigures, Figures
 from bakeoff.store.records import RunRecord, TrialRecord

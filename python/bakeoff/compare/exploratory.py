@@ -7,9 +7,9 @@ from collections import defaultdict
 
 import numpy as np
 
+from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import Cell, Exploratory
-from bakeoff.compare.surface import cells_of
 from bakeoff.stats import benjamini_hochberg, fcr_level, ratio_from_logs
 from bakeoff.store.records import Summary
 from bakeoff.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bakeoff.compare import wording
+from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import blamed
-from bakeoff.compare.surface import cells_of
 from bakeoff.kinds import compare_part
 from bakeoff.store.records import RunRecord, TrialRecord
 

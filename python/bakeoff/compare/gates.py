@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
+from bakeoff.compare.cells import starving_cells
 from bakeoff.compare.content import Differences
 from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
 from bakeoff.compare.faults import Fault, clause
@@ -17,7 +18,6 @@ from bakeoff.compare.lost import broke, starved_clients
 from bakeoff.compare.model import Gate, GateLevel, Verdict
 from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
-from bakeoff.compare.surface import starving_cells
 from bakeoff.stats import Decision
 from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED
 from bakeoff.store.records import TrialRecord

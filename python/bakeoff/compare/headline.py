@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare import wording
+from bakeoff.compare.cell_model import CellComparison, CellPair
 from bakeoff.compare.lost import counted_as
-from bakeoff.compare.matrix_model import Matrix, SurfacePair
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import CELLS
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison, RunInfo, Sentence
@@ -17,7 +17,7 @@ def headline(
     pairs: tuple[PairComparison, ...],
     contenders: tuple[ContenderSummary, ...],
     metrics: tuple[Metric, ...],
-    matrix: Matrix | None = None,
+    cells: CellComparison | None = None,
     starved: tuple[str, ...] = (),
     losses: tuple[str, ...] = (),
 ) -> tuple[Sentence, ...]:
@@ -28,24 +28,22 @@ def headline(
     first = [Sentence("loss", text) for text in losses]
     first += [Sentence(pair.primary.verdict.kind, _primary(pair, info)) for pair in against_baseline]
     found = list(starved)
-    if matrix is None:
+    if cells is None:
         found += [text for pair in against_baseline for text in _p99(pair, metrics)]
     else:
         # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
-        found += [
-            text for surface in matrix.pairs if surface.baseline == info.baseline for text in _cells(surface, info)
-        ]
-    one_surface = matrix is not None and len(info.mixes) == 1
-    best = _means(contenders, info, metrics[0]) if one_surface else _peaks(contenders, info)
+        found += [text for pair in cells.pairs if pair.baseline == info.baseline for text in _cells(pair, info)]
+    cells_alone = cells is not None and len(info.mixes) == 1
+    best = _means(contenders, info, metrics[0]) if cells_alone else _peaks(contenders, info)
     found += [best, _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in found if text))
 
 
-def _cells(surface: SurfacePair, info: RunInfo) -> list[str]:
+def _cells(pair: CellPair, info: RunInfo) -> list[str]:
     if len(info.mixes) == 1:
-        return list(surface.summary)
-    at = f"At {wording.plural(surface.clients, 'client')}: "
-    return [at + text for text in surface.summary]
+        return list(pair.summary)
+    at = f"At {wording.plural(pair.clients, 'client')}: "
+    return [at + text for text in pair.summary]
 
 
 def _primary(pair: PairComparison, info: RunInfo) -> str:

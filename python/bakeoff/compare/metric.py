@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from bakeoff.compare.cells import CellKey
 from bakeoff.compare.file_weights import FileWeights
-from bakeoff.compare.surface import CellKey
 from bakeoff.store.records import TrialRecord
 
 Scale = Literal["linear", "log"]

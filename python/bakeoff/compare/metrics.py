@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.compare.cell_form import SIZES
+from bakeoff.compare.cells import common_cells, file_sizes_of, mean_rate
 from bakeoff.compare.cube import Cube, why_unusable
 from bakeoff.compare.file_weights import weights_of
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import ContenderSummary, RunInfo
-from bakeoff.compare.surface import common_cells, file_sizes_of, mean_rate
 from bakeoff.store.records import RunRecord, Summary, TrialRecord
 from bakeoff.thresholds import P95_OPERATIONS, P99_OPERATIONS
 

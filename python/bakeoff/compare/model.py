@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from bakeoff.compare.matrix_model import Matrix
+from bakeoff.compare.cell_model import CellComparison
 
 SCHEMA = "bakeoff-comparison/1"
 
@@ -322,8 +322,8 @@ class KindSummary:
 @dataclass(frozen=True)
 class Comparison:
     """All that a report says about who is faster; ``headline`` is the result in sentences, first one
-    first, ``headline_kinds`` the kind of each. ``matrix`` is there for suites whose trials are made of cells; ``own``
-    is what the kind of suite tells besides.
+    first, ``headline_kinds`` the kind of each. What compares cells is there for suites whose trials are made of them;
+    a kind of suite may tell more of its own.
     """
 
     schema: str
@@ -337,15 +337,15 @@ class Comparison:
     lost: tuple[Lost, ...]
     audits: tuple[Audit, ...]
     warnings: tuple[Advisory, ...]
-    matrix: Matrix | None = None
+    cells: CellComparison | None = field(default=None, metadata={"json": "matrix"})
     own: KindSummary | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
-        rest = dataclasses.asdict(dataclasses.replace(self, matrix=None, own=None))
-        del rest["own"]
+        rest = dataclasses.asdict(dataclasses.replace(self, cells=None, own=None))
+        del rest["own"], rest["cells"]
         own = {} if self.own is None else {self.own.key: dataclasses.asdict(self.own)}
-        plain = _plain({**rest, "matrix": self.matrix.to_dict() if self.matrix else None, **own})
+        plain = _plain({**rest, "matrix": self.cells.to_dict() if self.cells else None, **own})
         assert isinstance(plain, dict)
         return plain
 

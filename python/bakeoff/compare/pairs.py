@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from bakeoff.compare.cells import mean_logs
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.exploratory import explore
 from bakeoff.compare.gates import Judge
@@ -16,7 +17,6 @@ from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import PairLogs, bounded
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
-from bakeoff.compare.surface import mean_logs
 from bakeoff.stats import (
     Decision,
     PairedRatio,

@@ -1,11 +1,11 @@
-"""The regions of a surface that a plan wants apart."""
+"""The regions of cells, by their sizes, that a plan wants apart."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from bakeoff.compare.matrix_model import CellRatio
+from bakeoff.compare.cell_model import CellRatio
 from bakeoff.store.figures import Count, Shape, parsed
 from bakeoff.units import format_binary
 

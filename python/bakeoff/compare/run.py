@@ -6,19 +6,19 @@ from collections import Counter
 
 from bakeoff.compare.advice import advise
 from bakeoff.compare.audits import audit_all, different_content, littles_law
+from bakeoff.compare.cell_pairs import compare_cells
+from bakeoff.compare.cells import has_cells, lost_cells
 from bakeoff.compare.content import differences, facts_of
 from bakeoff.compare.cube import Cube, build_cube, lost_trials
 from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.faults import disqualified, faults_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.headline import headline
-from bakeoff.compare.matrix import compare_matrix
 from bakeoff.compare.metrics import metrics_of
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.compare.regions import regions_of
 from bakeoff.compare.starved import starved
-from bakeoff.compare.surface import has_cells, lost_cells
 from bakeoff.errors import PlanError
 from bakeoff.store.records import RunRecord
 
@@ -49,10 +49,10 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
     info = _info(run, cube, first, smallest, measured[0].unit)
-    matrix = None
+    cells = None
     if has_cells(run.trials):
-        matrix = compare_matrix(cube, LEVEL, run.kind, _in_memory(run), regions_of(run.plan), measured[0].weights)
-    sentences = headline(info, pairs, contenders, measured, matrix, starved(run), disqualified(wrong))
+        cells = compare_cells(cube, LEVEL, run.kind, _in_memory(run), regions_of(run.plan), measured[0].weights)
+    sentences = headline(info, pairs, contenders, measured, cells, starved(run), disqualified(wrong))
     return Comparison(
         schema=SCHEMA,
         run=info,
@@ -65,7 +65,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         lost=(*lost_trials(cube), *lost_cells(cube)),
         audits=audits,
         warnings=advise(run, cube, info, contenders, pairs, audits),
-        matrix=matrix,
+        cells=cells,
         own=cube.kind.summary(run),
     )
 

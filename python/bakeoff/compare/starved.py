@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bakeoff.compare import wording
+from bakeoff.compare.cells import cell_name, starving_cells
 from bakeoff.compare.cube import blamed
 from bakeoff.compare.lost import NAMED, clients_words, starved_clients
-from bakeoff.compare.surface import cell_name, starving_cells
 from bakeoff.kinds import compare_part
 from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import RunRecord, TrialRecord

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bakeoff.compare import settings
+from bakeoff.compare.cells import cells_of
 from bakeoff.compare.model import Advisory
-from bakeoff.compare.surface import cells_of
 from bakeoff.kinds import figures_of
 from bakeoff.store.figures import CacheState, Figures
 from bakeoff.store.records import RunRecord, TrialRecord

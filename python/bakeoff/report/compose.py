@@ -25,7 +25,7 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
 
 
 def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False, depth: Depth = Depth.PAGE) -> Report:
-    """All sections that have something to say about ``run`` to a reader at ``depth``; of a matrix also ``surfaces``,
+    """All sections that have something to say about ``run`` to a reader at ``depth``; of cells also ``surfaces``,
     when wanted.
     """
     context = Context(run, comparison, surfaces)
@@ -76,11 +76,11 @@ def _facts(context: Context) -> tuple[tuple[str, str], ...]:
 
 
 def _embedded(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as it is in the page. Of a matrix, cells and curves of pairs without the baseline are left to
+    """The comparison as it is in the page. Cells and curves of pairs without the baseline are left to
     `bakeoff compare --json`: the page does not show them, and there may be thousands.
     """
     plain = comparison.to_dict()
-    if comparison.matrix:
+    if comparison.cells:
         for pair in plain["matrix"]["pairs"]:
             if pair["baseline"] != comparison.run.baseline:
                 pair["cells"] = {**pair["cells"], "rows": []}

@@ -44,9 +44,9 @@ class Context:
         return tuple(contender.name for contender in self.comparison.contenders)
 
     @property
-    def one_surface(self) -> bool:
+    def cells_alone(self) -> bool:
         """Cells at one number of clients: there is no curve over clients, and no second is like the next."""
-        return self.comparison.matrix is not None and len(self.comparison.run.mixes) == 1
+        return self.comparison.cells is not None and len(self.comparison.run.mixes) == 1
 
     @cached_property
     def usable(self) -> tuple[TrialRecord, ...]:

@@ -145,7 +145,7 @@ def test_ends_on_both_sides_of_level_are_not_called_the_same_side() -> None:
         def ratio(test: str, file: int, record: int) -> float:
             return 1.3 if record == 4 * KIB else far
 
-        matrix = compare_run(matrix_run(ratio, tests=("read",), sizes=SMALL, spread=0.05)).matrix
+        matrix = compare_run(matrix_run(ratio, tests=("read",), sizes=SMALL, spread=0.05)).cells
         assert matrix is not None
         return matrix.pairs[0].sentences[0]
 

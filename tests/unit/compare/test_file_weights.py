@@ -45,8 +45,8 @@ def test_the_mean_is_that_of_a_sum_by_hand() -> None:
     found = compared((SMALL, 1), (LARGE, 3))
     by_hand = math.exp((math.log(0.5) + 3 * math.log(2.0)) / 4)
     assert found.pairs[0].primary.ratio == pytest.approx(by_hand, rel=0.005)
-    assert found.matrix is not None
-    overall = found.matrix.pairs[0].overall
+    assert found.cells is not None
+    overall = found.cells.pairs[0].overall
     assert overall.ratio == pytest.approx(found.pairs[0].primary.ratio)
     assert overall.low == pytest.approx(found.pairs[0].primary.low)
     assert overall.arithmetic == pytest.approx((0.5 + 3 * 2.0) / 4, rel=0.005)
@@ -78,8 +78,8 @@ def test_cells_that_the_share_has_no_files_of_count_nothing() -> None:
     found = compared((LARGE, 3))
     assert found.pairs[0].primary.ratio == pytest.approx(2.0, rel=0.005)
     assert "geometric mean of 1 cell, " in found.headline[0]
-    assert found.matrix is not None
-    assert (found.matrix.pairs[0].overall.cells, len(found.matrix.pairs[0].cells)) == (1, 3)
+    assert found.cells is not None
+    assert (found.cells.pairs[0].overall.cells, len(found.cells.pairs[0].cells)) == (1, 3)
 
 
 def test_every_sentence_that_uses_the_weights_names_them() -> None:

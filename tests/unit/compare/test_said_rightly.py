@@ -145,8 +145,8 @@ def test_cached_cells_are_counted_among_the_cells_of_the_average() -> None:
             cell.update(skipped="direct I/O here needs multiples of 4096 bytes")
 
     found = compare_run(blocks_run(lambda *_: 1.0, change=cached))
-    assert found.matrix is not None
-    (surface,) = found.matrix.pairs
+    assert found.cells is not None
+    (surface,) = found.cells.pairs
     said = re.search(r"(\d+) cells of (\d+) can only be explained by a cache", " ".join(surface.summary))
     assert said is not None and int(said[1]) == int(said[2]) == surface.overall.cells == surface.cached_cells
 
@@ -154,10 +154,10 @@ def test_cached_cells_are_counted_among_the_cells_of_the_average() -> None:
 def test_a_contender_in_memory_has_no_cache_regimes() -> None:
     record = matrix_run(lambda *_: 1.0, tests=("read",))
     found = compare_run(record)
-    assert found.matrix is not None and {r.contender for r in found.matrix.pairs[0].regimes} == {"nfs", "cifs"}
+    assert found.cells is not None and {r.contender for r in found.cells.pairs[0].regimes} == {"nfs", "cifs"}
     facts = {"contenders": {"nfs": {"carrier": "memory", "file_system": "tmpfs"}, "cifs": {"carrier": "wire"}}}
     found = compare_run(replace(record, environment={**record.environment, "content": facts}))
-    assert found.matrix is not None and {r.contender for r in found.matrix.pairs[0].regimes} == {"cifs"}
+    assert found.cells is not None and {r.contender for r in found.cells.pairs[0].regimes} == {"cifs"}
 
 
 def test_a_curve_that_ends_far_below_its_peak_is_not_flat() -> None:

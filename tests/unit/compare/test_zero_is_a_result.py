@@ -115,8 +115,8 @@ def test_empty_cells_decide_and_are_named_by_cell_block_and_contender() -> None:
     """Seen: headline 25.1 ×, card 1.87 ×, table 187.5 %, 3 blocks of 6, "all 12 planned trials ran and count"."""
     found = compare_run(empty_cells((1, 3, 5), share=1.3))
     (pair,) = found.pairs
-    assert found.matrix is not None
-    (surface,) = found.matrix.pairs
+    assert found.cells is not None
+    (surface,) = found.cells.pairs
     assert pair.primary.blocks == 6 and pair.primary.blocks_left_out == ()
     assert surface.overall.ratio == pytest.approx(pair.primary.ratio), "table and card"
     assert (surface.overall.low, surface.overall.high) == pytest.approx((pair.primary.low, pair.primary.high))

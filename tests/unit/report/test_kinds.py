@@ -102,7 +102,7 @@ def test_cells_are_told_as_their_form_says(monkeypatch: pytest.MonkeyPatch, perc
 
     known_as(monkeypatch, Streams())
     record = matrix_run(lambda *_: 1.2, tests=("up", "down"), sizes=[(MIB, 4 * KIB), (MIB, 64 * KIB)])
-    matrix = compare_run(record).matrix
+    matrix = compare_run(record).cells
     assert matrix is not None and matrix.to_dict()["form"]["rate_unit"] == "GB/s"
     assert any("By stream size, over all ways: " in text for text in matrix.pairs[0].summary)
     (chart,) = drawn(record)

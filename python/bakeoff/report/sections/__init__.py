@@ -10,6 +10,7 @@ from bakeoff.report.kind import Builder
 from bakeoff.report.sections import (
     audits,
     caches,
+    cell_tables,
     cell_times,
     curves,
     errors,
@@ -18,8 +19,6 @@ from bakeoff.report.sections import (
     generator,
     heat_map,
     left_out,
-    matrix_curves,
-    matrix_tables,
     method,
     numbers,
     operations,
@@ -28,6 +27,7 @@ from bakeoff.report.sections import (
     response,
     result,
     seconds,
+    size_curves,
     steps,
     surfaces,
     trials,
@@ -36,9 +36,9 @@ from bakeoff.report.sections import (
 SECTIONS: tuple[tuple[str, Builder], ...] = (
     ("result", result.section),
     ("heat-map", heat_map.section),
-    ("sizes", matrix_curves.section),
+    ("sizes", size_curves.section),
     ("surfaces", surfaces.section),
-    ("rates-of-cells", matrix_tables.section),
+    ("rates-of-cells", cell_tables.section),
     ("times-of-cells", cell_times.section),
     ("caches", caches.section),
     ("rates", curves.section),
@@ -65,7 +65,7 @@ OVER_CLIENTS = frozenset({"rates", "response", "errors", "ratios", "numbers", "s
 
 def builders(context: Context) -> list[Builder]:
     """What makes the sections of a report on ``context``, in their order."""
-    hidden = context.kind.hides(context) | (OVER_CLIENTS if context.one_surface else frozenset())
+    hidden = context.kind.hides(context) | (OVER_CLIENTS if context.cells_alone else frozenset())
     found = []
     for place, build in SECTIONS:
         if place not in hidden:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_words import title
-from bakeoff.compare.surface import CellKey, cells_of, key_of
+from bakeoff.compare.cell_words import title
+from bakeoff.compare.cells import CellKey, cells_of, key_of
 from bakeoff.report.blocks import Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.sections.heat_map import capital, sizes_of
@@ -30,8 +30,8 @@ LEGEND = (
 
 def section(context: Context) -> Section | None:
     """A row for each test of each contender."""
-    matrix = context.comparison.matrix
-    if matrix is None:
+    compared = context.comparison.cells
+    if compared is None:
         return None
     rows: list[tuple[str, ...]] = []
     for clients in context.comparison.run.mixes:
@@ -42,7 +42,7 @@ def section(context: Context) -> Section | None:
     columns: tuple[Column, ...] = (
         Column("Clients"),
         Column("Contender", numeric=False),
-        Column(capital(matrix.form.test), numeric=False),
+        Column(capital(compared.form.test), numeric=False),
         Column("Caches before", numeric=False),
         Column("Cells"),
         Column("seen empty"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_model import Average, SurfacePair
-from bakeoff.compare.matrix_words import title
+from bakeoff.compare.cell_model import Average, CellPair
+from bakeoff.compare.cell_words import title
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.report.blocks import Card
 from bakeoff.report.context import Context
@@ -15,14 +15,14 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     without a curve over clients, nor one percentile over records of all sizes.
     """
     comparison = context.comparison
-    assert comparison.matrix is not None
+    assert comparison.cells is not None
     measured = c.peak_clients is not None
     interval = f" (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
-    weights = comparison.matrix.weights
+    weights = comparison.cells.weights
     weighted = f", {weights.words}" if weights else ""
     caption = f"geometric mean of the cells{weighted}{interval if c.peak_low == c.peak_low else ''}"
     lines: list[tuple[str, str]] = []
-    for pair in comparison.matrix.pairs:
+    for pair in comparison.cells.pairs:
         if c.name in (pair.baseline, pair.contender) and comparison.run.baseline in (pair.baseline, pair.contender):
             lines += _against(pair, c.name)
     cached = _cached(context, c.name)
@@ -44,7 +44,7 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     )
 
 
-def _against(pair: SurfacePair, name: str) -> list[tuple[str, str]]:
+def _against(pair: CellPair, name: str) -> list[tuple[str, str]]:
     other = pair.baseline if name == pair.contender else pair.contender
     found = [(f"Ratio to {other}", _ratio(pair.overall, name == pair.baseline))]
     if pair.overall.open < pair.overall.cells:
@@ -66,8 +66,8 @@ def _ratio(average: Average, inverse: bool) -> str:
 
 def _cached(context: Context, name: str) -> str:
     """Of the cells that this contender has in common with another one; empty when none is cached."""
-    assert context.comparison.matrix is not None
-    pair = next((p for p in context.comparison.matrix.pairs if name in (p.baseline, p.contender)), None)
+    assert context.comparison.cells is not None
+    pair = next((p for p in context.comparison.cells.pairs if name in (p.baseline, p.contender)), None)
     if pair is None:
         return ""
     found = [cell for cell in pair.cells if cell.state not in ("void", "skipped")]

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_words import title
-from bakeoff.compare.surface import cells_of, key_of
+from bakeoff.compare.cell_words import title
+from bakeoff.compare.cells import cells_of, key_of
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.sections.heat_map import label
@@ -19,8 +19,8 @@ Pick = Callable[[CellFigures], float | None]
 
 def section(context: Context) -> Section | None:
     """Percentiles by test and size for each contender, and CPU per I/O where that was measured."""
-    matrix = context.comparison.matrix
-    if matrix is None:
+    compared = context.comparison.cells
+    if compared is None:
         return None
     wanted: tuple[tuple[str, Pick], ...] = (
         ("p50 in ms", _percentile(lambda times: times.p50_ns)),
@@ -39,7 +39,7 @@ def section(context: Context) -> Section | None:
                     blocks.append(Table(f"{what}, {name}{at}", columns, rows, folded=True))
     if not blocks:
         return None
-    size, *others = (axis.name for axis in matrix.form.axes)
+    size, *others = (axis.name for axis in compared.form.axes)
     over = wording.names([*(f"{other}s" for other in others), "blocks"])
     intro = f"From the histogram of each cell: single operations by {size}, geometric mean over {over}."
     return Section("times-of-cells", "Times of single operations", (Text(intro), *blocks))

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Callable
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_words import title
-from bakeoff.compare.surface import cells_of, idle_clients, key_of
+from bakeoff.compare.cell_words import title
+from bakeoff.compare.cells import cells_of, idle_clients, key_of
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, known, ranges_by_mix
 from bakeoff.report.context import Context

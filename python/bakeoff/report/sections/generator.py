@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 from bakeoff.compare import wording
+from bakeoff.compare.cells import cells_of
 from bakeoff.compare.metrics import peak_operations
-from bakeoff.compare.surface import cells_of
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
@@ -31,7 +31,7 @@ def section(context: Context) -> Section:
     best = max((peak for peak in peaks if math.isfinite(peak)), default=math.nan)
     if ceiling is None:
         text = Text("The ceiling of the generator (null rate) was not measured in this run.", "warning")
-    elif context.comparison.matrix:
+    elif context.comparison.cells:
         rate, unit = wording.count(ceiling), context.comparison.run.rate_unit
         text = Text(f"Without any work the generator reaches {rate} operations/s (null rate); cells are in {unit}.")
     else:
@@ -77,7 +77,7 @@ def section(context: Context) -> Section:
         "CPU: of the busiest load thread. Waited: the largest share of a window that a load thread was ready and "
         "waited for a processor. Limited: trials in which the generator, not the server, was the bottleneck.",
     )
-    if context.one_surface:
+    if context.cells_alone:
         return Section(
             "generator",
             "The load generator",

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
-from bakeoff.compare.matrix_model import Average, CellRatio, SurfacePair
-from bakeoff.compare.matrix_words import WEIGHTED, percent_of, size, title
-from bakeoff.compare.surface import CellKey
+from bakeoff.compare.cell_model import Average, CellPair, CellRatio
+from bakeoff.compare.cell_words import WEIGHTED, percent_of, size, title
+from bakeoff.compare.cells import CellKey
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
@@ -20,32 +20,32 @@ from bakeoff.report.tones import apart
 @shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section | None:
     """For each contender against the baseline: averages, an overview, a map for each test, what stands out."""
-    matrix = context.comparison.matrix
-    if matrix is None:
+    compared = context.comparison.cells
+    if compared is None:
         return None
-    pairs = [pair for pair in matrix.pairs if pair.baseline == context.comparison.run.baseline]
+    pairs = [pair for pair in compared.pairs if pair.baseline == context.comparison.run.baseline]
     blocks: list[Block] = []
     for number, pair in enumerate(pairs):
-        blocks.append(Text(_legend(pair, matrix.blocks, matrix.form)))
-        blocks += [_averages(pair, matrix.form), Bullets(pair.sentences, Depth.SUMMARY)]
+        blocks.append(Text(_legend(pair, compared.blocks, compared.form)))
+        blocks += [_averages(pair, compared.form), Bullets(pair.sentences, Depth.SUMMARY)]
         limit = ratio_range([cell.ratio for cell in pair.cells])
         places = (context.names.index(pair.baseline), context.names.index(pair.contender))
-        drawing = _Drawing(pair, places, limit, matrix.form, f"heat-{number}", matrix.blocks)
+        drawing = _Drawing(pair, places, limit, compared.form, f"heat-{number}", compared.blocks)
         blocks += drawing.charts()
         blocks += _stand_out(pair)
-    for pair in matrix.pairs:
+    for pair in compared.pairs:
         if pair not in pairs:  # as many words as they need, and no maps: there may be many
-            blocks += [replace(_averages(pair, matrix.form), folded=True), Bullets(pair.sentences, Depth.SUMMARY)]
+            blocks += [replace(_averages(pair, compared.form), folded=True), Bullets(pair.sentences, Depth.SUMMARY)]
     return Section("heat-map", "Ratio of every cell", tuple(blocks)) if blocks else None
 
 
-def against(pair: SurfacePair) -> str:
+def against(pair: CellPair) -> str:
     """ "B ÷ A", with the clients when there are several."""
     clients = f", {pair.clients} clients" if pair.clients > 1 else ""
     return f"{pair.contender} ÷ {pair.baseline}{clients}"
 
 
-def _legend(pair: SurfacePair, blocks: int, form: CellForm) -> str:
+def _legend(pair: CellPair, blocks: int, form: CellForm) -> str:
     interval = (
         "Hatched: the 95 % interval of the cell includes 1.00."
         if blocks > 1
@@ -60,7 +60,7 @@ def _legend(pair: SurfacePair, blocks: int, form: CellForm) -> str:
     )
 
 
-def _averages(pair: SurfacePair, form: CellForm) -> Table:
+def _averages(pair: CellPair, form: CellForm) -> Table:
     named = [(title(average.name), average) for average in pair.tests]
     named.append(("All cells", pair.overall))
     named += [(title(region.average.name), region.average) for region in pair.regions]
@@ -113,7 +113,7 @@ def _average(a: Average, form: CellForm) -> tuple[str, ...]:
     )
 
 
-def _stand_out(pair: SurfacePair) -> list[Block]:
+def _stand_out(pair: CellPair) -> list[Block]:
     """Outliers with their reasons, and cells that are void; both in the open."""
     columns = (
         Column("Cell", numeric=False),
@@ -157,7 +157,7 @@ class _Drawing:
     """The maps of one pair."""
 
     def __init__(
-        self, pair: SurfacePair, places: tuple[int, int], limit: float, form: CellForm, prefix: str, blocks: int
+        self, pair: CellPair, places: tuple[int, int], limit: float, form: CellForm, prefix: str, blocks: int
     ) -> None:
         self.pair, self.places, self.limit, self.form, self.blocks = pair, places, limit, form, blocks
         self.prefix = f"chart-{prefix}"

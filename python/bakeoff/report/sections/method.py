@@ -99,11 +99,11 @@ def _file_systems(environment: dict[str, Any]) -> list[Table]:
 
 def _weights(context: Context) -> list[Block]:
     """What the means over cells are weighed by, where the plan says so."""
-    matrix = context.comparison.matrix
-    if matrix is None or matrix.weights is None:
+    compared = context.comparison.cells
+    if compared is None or compared.weights is None:
         return []
-    weights = matrix.weights
-    measured = {None if c.file_kib is None else round(c.file_kib * 1024) for p in matrix.pairs for c in p.cells}
+    weights = compared.weights
+    measured = {None if c.file_kib is None else round(c.file_kib * 1024) for p in compared.pairs for c in p.cells}
     rows = tuple((format_binary(size), wording.percent(share)) for size, share in weights.shares)
     note = "The weight of a file size is shared evenly by its cells. Curves and single cells are not weighted."
     table = Table("Weights of the file sizes", (Column("File size"), Column("Share of the files")), rows, note)

@@ -39,7 +39,7 @@ def section(context: Context) -> Section | None:
 def _apart(context: Context) -> list[Block]:
     """Rate, times and failures of each operation; nothing where another section has them, or there is only one."""
     mix = context.peak_mix()
-    if mix is None or context.kind.tells_operations or context.comparison.matrix:
+    if mix is None or context.kind.tells_operations or context.comparison.cells:
         return []
     trials = {name: context.at(name, mix) for name in context.names}
     operations = list(dict.fromkeys(o.name for found in trials.values() for t in found for o in t.per_operation))

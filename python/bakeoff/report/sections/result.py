@@ -22,14 +22,14 @@ def section(context: Context) -> Section:
     if comparison.pairs:
         blocks.append(_verdicts(context, comparison.pairs))
         blocks.append(_secondary(comparison.pairs))
-    if context.one_surface:
+    if context.cells_alone:
         blocks.append(rates_table(context))  # there is no curve to have it
     blocks += [Text(w.text, "warning", w.advice, Depth.SUMMARY) for w in comparison.warnings]
     return Section("result", "Result", tuple(blocks))
 
 
 def _card(context: Context, c: ContenderSummary, series: int) -> Card:
-    if context.one_surface:
+    if context.cells_alone:
         return cell_card(context, c, series)
     wins = [p for p in context.comparison.pairs if p.primary.verdict.winner == c.name]
     total = sum(c.errors.values())

@@ -1,12 +1,12 @@
-"""The rates of a matrix as the old white papers drew them: a surface over file and record size for each test."""
+"""The rates of cells as the old white papers drew them: a surface over file and record size for each test."""
 
 from __future__ import annotations
 
 import math
 
 from bakeoff.compare import wording
-from bakeoff.compare.matrix_model import CellRatio, SurfacePair
-from bakeoff.compare.matrix_words import title
+from bakeoff.compare.cell_model import CellPair, CellRatio
+from bakeoff.compare.cell_words import title
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.palette import PALETTE
@@ -18,11 +18,11 @@ Rates = tuple[tuple[float | None, ...], ...]
 
 def section(context: Context) -> Section | None:
     """Both contenders of a pair side by side, on one scale. Only when asked for: the heat maps say it in numbers."""
-    matrix = context.comparison.matrix
-    if matrix is None or not context.surfaces:
+    compared = context.comparison.cells
+    if compared is None or not context.surfaces:
         return None
     blocks: list[Block] = []
-    for number, pair in enumerate(matrix.pairs):
+    for number, pair in enumerate(compared.pairs):
         if pair.baseline != context.comparison.run.baseline:
             continue
         tests = dict.fromkeys(cell.test for cell in pair.cells)
@@ -38,7 +38,7 @@ def section(context: Context) -> Section | None:
     return Section("surfaces", "Surfaces", (Text(words), *blocks))
 
 
-def _chart(context: Context, pair: SurfacePair, test: str, id_: str) -> Chart | None:
+def _chart(context: Context, pair: CellPair, test: str, id_: str) -> Chart | None:
     """None when there are not two file sizes and two record sizes, or nothing was measured."""
     cells = [cell for cell in pair.cells if cell.test == test]
     files = sorted({cell.file_kib for cell in cells if cell.file_kib is not None})
@@ -74,7 +74,7 @@ def _rates(cells: list[CellRatio], files: list[float], records: list[float], sid
     return tuple(tuple(rate(file, record) for record in records) for file in files)
 
 
-def _table(chart_title: str, pair: SurfacePair, across: list[str], down: list[str], grids: list[Rates]) -> Table:
+def _table(chart_title: str, pair: CellPair, across: list[str], down: list[str], grids: list[Rates]) -> Table:
     rows = [
         (f"{name}, {file}", *("" if rate is None else wording.figures(rate) for rate in row))
         for name, grid in zip((pair.baseline, pair.contender), grids, strict=True)

@@ -1,4 +1,4 @@
-"""A comparison of surfaces in plain sentences."""
+"""A comparison of cells in plain sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm, SizeAxis
-from bakeoff.compare.matrix_model import Average, Crossing, Regime, SizeCurve, SizePoint, SurfacePair
+from bakeoff.compare.cell_model import Average, CellPair, Crossing, Regime, SizeCurve, SizePoint
 
 TITLES = {
     "write": "write",
@@ -61,8 +61,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
 
 
-def summary(pair: SurfacePair, form: CellForm) -> tuple[str, ...]:
-    """The surface as a whole: cells won, the region of small files, crossings, cached cells and outliers."""
+def summary(pair: CellPair, form: CellForm) -> tuple[str, ...]:
+    """All cells together: those won, the region of small files, crossings, cached cells and outliers."""
     found = [f"{pair.contender} against {pair.baseline}, {won(pair.overall, pair)}."]
     found += [f"In the {region.words} {pair.contender} is {_overall(region.average)}." for region in pair.regions]
     if form.percent and pair.overall.cells > 1:
@@ -87,7 +87,7 @@ def summary(pair: SurfacePair, form: CellForm) -> tuple[str, ...]:
     return tuple(found)
 
 
-def won(average: Average, pair: SurfacePair) -> str:
+def won(average: Average, pair: CellPair) -> str:
     """How the cells ended, in shares."""
     if average.open == average.cells:
         return (
@@ -103,7 +103,7 @@ def won(average: Average, pair: SurfacePair) -> str:
     return f"{wording.plural(average.cells, 'cell')}: {wording.names(shares)}"
 
 
-def tests(pair: SurfacePair, form: CellForm) -> tuple[str, ...]:
+def tests(pair: CellPair, form: CellForm) -> tuple[str, ...]:
     """A sentence for each test."""
     found = []
     for average in pair.tests:
@@ -126,7 +126,7 @@ def _overall(average: Average) -> str:
     return f"{text} ({wording.interval(average.low, average.high)}{unsure})"
 
 
-def percent_of(average: Average, pair: SurfacePair) -> str:
+def percent_of(average: Average, pair: CellPair) -> str:
     """ "B reaches 117 % of A on average (geometric), from 96 % to 153 %"; of a single cell there is no range."""
     mean, low, high = (f"{100 * value:.1f} %" for value in (average.ratio, average.lowest, average.highest))
     if average.cells == 1:

@@ -12,9 +12,9 @@ import pytest
 from scipy import stats as distributions
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.matrix_find import crossings
-from bakeoff.compare.matrix_model import CellRatio, SizePoint, SurfacePair
-from bakeoff.compare.matrix_words import faster, size
+from bakeoff.compare.cell_find import crossings
+from bakeoff.compare.cell_model import CellPair, CellRatio, SizePoint
+from bakeoff.compare.cell_words import faster, size
 from bakeoff.stats import ratio_from_logs, ratios_by_row
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import KIB, MIB, Change, Ratio, blocks_run, matrix_run, skip
@@ -31,13 +31,13 @@ def level(test: str, file: int, record: int) -> float:
     return 1.0
 
 
-def compared(ratio: Ratio, change: Change | None = None, **more: Any) -> tuple[Comparison, SurfacePair]:
+def compared(ratio: Ratio, change: Change | None = None, **more: Any) -> tuple[Comparison, CellPair]:
     comparison = compare_run(matrix_run(ratio, change=change, **more))
-    assert comparison.matrix is not None
-    return comparison, comparison.matrix.pairs[0]
+    assert comparison.cells is not None
+    return comparison, comparison.cells.pairs[0]
 
 
-def cell_at(pair: SurfacePair, test: str, file: int, record: int) -> CellRatio:
+def cell_at(pair: CellPair, test: str, file: int, record: int) -> CellRatio:
     return next(c for c in pair.cells if (c.test, c.file_kib, c.record_kib) == (test, file / KIB, record / KIB))
 
 
@@ -190,8 +190,8 @@ def test_one_block_gives_numbers_without_verdict() -> None:
 
 def test_blocks_are_percentages() -> None:
     comparison = compare_run(blocks_run(lambda test, file, record: 1.3 if "read" in test else 0.9))
-    assert comparison.matrix is not None
-    pair = comparison.matrix.pairs[0]
+    assert comparison.cells is not None
+    pair = comparison.cells.pairs[0]
     assert len(pair.cells) == 18 * 5 and pair.regions == ()
     assert pair.sentences[0].startswith("Sequential read: cifs reaches 130.")
     assert pair.tests[1].lowest < 0.9 < pair.tests[1].highest
@@ -199,8 +199,8 @@ def test_blocks_are_percentages() -> None:
 
 def test_several_numbers_of_clients_are_several_surfaces() -> None:
     comparison = compare_run(matrix_run(level, tests=("read",), sizes=SMALL, mixes=(1, 4)))
-    assert comparison.matrix is not None
-    assert [pair.clients for pair in comparison.matrix.pairs] == [1, 4]
+    assert comparison.cells is not None
+    assert [pair.clients for pair in comparison.cells.pairs] == [1, 4]
     # A sentence that names no number of clients would be read as one about all.
     about_cells = [text for text in comparison.headline if "cells" in text or "records" in text][1:]
     assert about_cells and all(text.startswith(("At 1 client: ", "At 4 clients: ")) for text in about_cells)
@@ -215,9 +215,9 @@ def test_it_is_plain_json_with_cells_as_rows() -> None:
 
 
 def test_failed_trials_and_other_suites() -> None:
-    assert compare_run(run(blocks=2)).matrix is None
+    assert compare_run(run(blocks=2)).cells is None
     broken = change(matrix_run(level, tests=("read",), sizes=SMALL), "cifs", None, None, state="failed", reason="gone")
-    assert compare_run(broken).matrix is None
+    assert compare_run(broken).cells is None
 
 
 def test_words() -> None:
@@ -239,7 +239,7 @@ def test_regions_are_those_of_the_plan() -> None:
         {"name": "none", "file_least": 1 << 40, "file_most": None, "record_least": None, "record_most": None},
     ]
     settings = {**record.plan.get("settings", {}), "regions": stored}
-    found = compare_run(replace(record, plan={**record.plan, "settings": settings})).matrix
+    found = compare_run(replace(record, plan={**record.plan, "settings": settings})).cells
     assert found is not None
     (region,) = found.pairs[0].regions
     assert (region.words, region.average.name) == ("large region (files from 1 MiB)", "large")

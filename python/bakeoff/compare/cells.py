@@ -24,7 +24,7 @@ CellKey = tuple[str, int | None, int | None]
 
 
 @dataclass(frozen=True)
-class Surface:
+class CellArray:
     """Rates in KiB/s of all contenders at one number of clients, shape (contenders, cells, blocks).
 
     NaN where a cell has no rate; ``skipped`` and ``void`` say why, by the position of contender and cell. ``lost``, of
@@ -111,7 +111,7 @@ def rate_of(cell: CellFigures) -> float:
     return cell.rate_kib_s
 
 
-def build_surface(cube: Cube, clients: int) -> Surface:
+def cell_array(cube: Cube, clients: int) -> CellArray:
     """All cells of the usable trials at ``clients``, tests in order of work, sizes rising."""
     trials = {
         (c, b): trial
@@ -142,7 +142,7 @@ def build_surface(cube: Cube, clients: int) -> Surface:
             cached[at] += cell.cached is True
     measured = np.isfinite(rates).sum(axis=2)
     often = frozenset(at for at, times in cached.items() if times and 2 * times >= measured[at])
-    return Surface(cube.contenders, clients, keys, rates, lost, skipped, void, often)
+    return CellArray(cube.contenders, clients, keys, rates, lost, skipped, void, often)
 
 
 def _ordered(keys: Iterable[CellKey]) -> tuple[CellKey, ...]:
@@ -208,16 +208,16 @@ def mean_logs(
     factors = [1.0]
     sides = cube.index(baseline), cube.index(contender)
     for m, mix in enumerate(cube.mixes):
-        surface = build_surface(cube, mix)
-        rows = [at for at, key in enumerate(surface.keys) if key in keys]
+        array = cell_array(cube, mix)
+        rows = [at for at, key in enumerate(array.keys) if key in keys]
         if not rows:
             continue
-        pair = surface.pair(*sides)
+        pair = array.pair(*sides)
         settled = pair.settled()[rows]
         averaged = whole(settled)
         present = np.isfinite(averaged).all(axis=1)
         if present.any():
-            there = [surface.keys[rows[at]] for at in np.flatnonzero(present)]
+            there = [array.keys[rows[at]] for at in np.flatnonzero(present)]
             logs[m, kept_blocks(settled)] = weights_over(there, weights) @ averaged[present]
         for side in (0, 1):
             lost[side][m] = pair.lost[side][rows][present].any(axis=0) & np.isfinite(logs[m])

@@ -7,8 +7,8 @@ from collections import defaultdict
 
 from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
-from bakeoff.compare.matrix_words import size, title
-from bakeoff.compare.surface import cells_of, key_of, rate_of
+from bakeoff.compare.cell_words import size, title
+from bakeoff.compare.cells import cells_of, key_of, rate_of
 from bakeoff.report.blocks import Block, Column, Section, Table
 from bakeoff.report.context import Context
 from bakeoff.report.sections.heat_map import capital, label
@@ -18,8 +18,8 @@ Rates = dict[tuple[str, float | None, float | None], float]
 
 def section(context: Context) -> Section | None:
     """Geometric means over blocks, and transfers a second where the form has a name for them."""
-    matrix = context.comparison.matrix
-    if matrix is None:
+    compared = context.comparison.cells
+    if compared is None:
         return None
     blocks: list[Block] = []
     for clients in context.comparison.run.mixes:
@@ -28,7 +28,7 @@ def section(context: Context) -> Section | None:
             rates = _rates(context, name, clients)
             if not rates:
                 continue
-            form, whose = matrix.form, f"of {name}{at}"
+            form, whose = compared.form, f"of {name}{at}"
             if len(form.axes) > 1:
                 blocks.append(_by_two_sizes(rates, f"{form.rate_unit} {whose}", form))
             else:

@@ -1,4 +1,4 @@
-"""What stands out on a surface: crossings of 1.00, cells unlike their surroundings, and where a cache ends."""
+"""What stands out among cells: crossings of 1.00, cells unlike their surroundings, and where a cache ends."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare.matrix_model import Crossing, Regime, SizePoint
-from bakeoff.compare.surface import CellKey, Surface
+from bakeoff.compare.cell_model import Crossing, Regime, SizePoint
+from bakeoff.compare.cells import CellArray, CellKey
 
 Floats = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ def outliers(keys: tuple[CellKey, ...], logs: Floats) -> dict[int, str]:
 
 
 def _lonely(keys: tuple[CellKey, ...], centres: Floats) -> dict[int, str]:
-    """Cells far from the median of their neighbours on the surface of their test."""
+    """Cells far from the median of their neighbours, by file and record size, in the same test."""
     by_test: dict[str, dict[tuple[int, int], int]] = defaultdict(dict)
     files = {size: i for i, size in enumerate(sorted({f or 0 for _, f, _ in keys}))}
     records = {size: i for i, size in enumerate(sorted({r or 0 for _, _, r in keys}))}
@@ -108,15 +108,15 @@ def _wild_blocks(logs: Floats) -> dict[int, str]:
     return found
 
 
-def regimes(surface: Surface, contender: int) -> tuple[Regime, ...]:
+def regimes(array: CellArray, contender: int) -> tuple[Regime, ...]:
     """Where the rates of a contender fall from the level of a cache to that of what lies behind it, by file size.
 
     Tests that fall at the same sizes are taken together.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(surface.rates[contender])
+        logs = np.log(array.rates[contender])
     levels: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for at, (test, file, _) in enumerate(surface.keys):
+    for at, (test, file, _) in enumerate(array.keys):
         row = logs[at][np.isfinite(logs[at])]
         if file and row.size:
             levels[test][file].append(float(row.mean()))
@@ -128,9 +128,7 @@ def regimes(surface: Surface, contender: int) -> tuple[Regime, ...]:
             always, never, fall = found
             same[sizes[always] / 1024.0, sizes[never] / 1024.0].append((test, fall))
     return tuple(
-        Regime(
-            surface.contenders[contender], tuple(t for t, _ in tests), *ends, float(np.median([f for _, f in tests]))
-        )
+        Regime(array.contenders[contender], tuple(t for t, _ in tests), *ends, float(np.median([f for _, f in tests])))
         for ends, tests in sorted(same.items())
     )
 

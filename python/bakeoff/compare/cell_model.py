@@ -1,4 +1,4 @@
-"""The comparison of surfaces: one ratio for each test, file size and record size.
+"""The comparison of cells: one ratio for each test, file size and record size.
 
 Ratios are contender divided by baseline, so that above 1 the contender is faster. Sizes are in KiB, rates in KiB/s.
 """
@@ -126,7 +126,7 @@ class Regime:
 
 
 @dataclass(frozen=True)
-class SurfacePair:
+class CellPair:
     """Two contenders over all cells at one number of clients.
 
     ``overall`` counts every cell that has a ratio. ``uncached`` and ``without_outliers`` are the same without the
@@ -155,7 +155,7 @@ class SurfacePair:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class CellComparison:
     """The comparison of a suite whose trials are made of cells: one entry for each pair and number of clients, and how
     its cells are named and told.
     """
@@ -163,7 +163,7 @@ class Matrix:
     kind: str
     form: CellForm
     blocks: int
-    pairs: tuple[SurfacePair, ...]
+    pairs: tuple[CellPair, ...]
     weights: FileWeights | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
-from bakeoff.compare.matrix_model import SizeCurve, SurfacePair
-from bakeoff.compare.matrix_words import crossing_words, title
+from bakeoff.compare.cell_model import CellPair, SizeCurve
+from bakeoff.compare.cell_words import crossing_words, title
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table
 from bakeoff.report.charts import Row, finish, heading, known, log_ticks, rows_of
 from bakeoff.report.context import Context
@@ -26,24 +26,24 @@ THIN = "#9aa3ae"
 
 def section(context: Context) -> Section | None:
     """Two charts for each contender against the baseline, and the crossings of each test."""
-    matrix = context.comparison.matrix
-    if matrix is None:
+    compared = context.comparison.cells
+    if compared is None:
         return None
     blocks: list[Block] = []
-    for number, pair in enumerate(matrix.pairs):
+    for number, pair in enumerate(compared.pairs):
         if pair.baseline != context.comparison.run.baseline:
             continue
-        for axis in matrix.form.axes:
+        for axis in compared.form.axes:
             curves = [curve for curve in pair.curves if curve.axis == axis.key]
             if curves:
                 colour = PALETTE[context.names.index(pair.contender) % len(PALETTE)]
                 blocks.append(_chart(pair, curves, axis.name, colour, f"chart-sizes-{number}-{axis.key}"))
         if pair.curves:
-            blocks.append(_crossings(pair, matrix.form))
+            blocks.append(_crossings(pair, compared.form))
     return Section("sizes", "Ratio against size", tuple(blocks)) if blocks else None
 
 
-def _chart(pair: SurfacePair, curves: list[SizeCurve], name: str, colour: str, id_: str) -> Chart:
+def _chart(pair: CellPair, curves: list[SizeCurve], name: str, colour: str, id_: str) -> Chart:
     chart_title = f"{against(pair)} against {name}"
     over = next((curve for curve in curves if not curve.test), None)
     crossed = f"all tests: crossing of 1.00: {crossing_words(over)}" if over else ""
@@ -105,7 +105,7 @@ def _table(curves: list[SizeCurve], chart_title: str) -> Table:
     return Table(chart_title, columns, tuple(rows))
 
 
-def _crossings(pair: SurfacePair, form: CellForm) -> Table:
+def _crossings(pair: CellPair, form: CellForm) -> Table:
     """Where each test crosses 1.00, on each axis."""
     columns = [Column(capital(form.test), numeric=False)]
     columns += [Column(f"Over {axis.name}s", numeric=False) for axis in form.axes]

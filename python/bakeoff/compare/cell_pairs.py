@@ -1,4 +1,4 @@
-"""Surfaces against each other: every cell paired over blocks, averages, curves, crossings and outliers."""
+"""Cells against each other: every cell paired over blocks, averages, curves, crossings and outliers."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import matrix_words, wording
+from bakeoff.compare import cell_words, wording
+from bakeoff.compare.cell_find import crossings, outliers, regimes
 from bakeoff.compare.cell_form import AXES, SIZES, Axis, CellForm
+from bakeoff.compare.cell_model import (
+    Average,
+    CellComparison,
+    CellPair,
+    CellRatio,
+    CellState,
+    RegionAverage,
+    SizeCurve,
+    SizePoint,
+)
+from bakeoff.compare.cells import CellArray, CellKey, cell_array, weights_over, whole
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import PairLogs
-from bakeoff.compare.matrix_find import crossings, outliers, regimes
-from bakeoff.compare.matrix_model import (
-    Average,
-    CellRatio,
-    CellState,
-    Matrix,
-    RegionAverage,
-    SizeCurve,
-    SizePoint,
-    SurfacePair,
-)
 from bakeoff.compare.regions import SMALL_OFFICE, Region
-from bakeoff.compare.surface import CellKey, Surface, build_surface, weights_over, whole
 from bakeoff.stats import RowRatios, benjamini_hochberg, ratio_by_signs, ratios_by_row
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
@@ -37,23 +37,23 @@ Floats = NDArray[np.float64]
 Q = 0.05
 
 
-def compare_matrix(
+def compare_cells(
     cube: Cube,
     level: float,
     kind: str,
     in_memory: frozenset[str] = frozenset(),
     regions: tuple[Region, ...] = (SMALL_OFFICE,),
     weights: FileWeights | None = None,
-) -> Matrix | None:
+) -> CellComparison | None:
     """The comparison cell by cell; None when no two contenders have a cell in common.
 
     Contenders ``in_memory`` have no cache in front of something slower.
     """
     form = cube.kind.cells or SIZES
-    surfaces = [surface for mix in cube.mixes if (surface := build_surface(cube, mix)).keys]
+    arrays = [array for mix in cube.mixes if (array := cell_array(cube, mix)).keys]
     found = []
     for pair in combinations(range(len(cube.contenders)), 2):
-        works = [_Work(surface, *pair, level, in_memory, regions, weights) for surface in surfaces]
+        works = [_Work(array, *pair, level, in_memory, regions, weights) for array in arrays]
         works = [work for work in works if np.isfinite(work.served()).any()]
         if not works:
             continue
@@ -61,16 +61,16 @@ def compare_matrix(
         q_values = benjamini_hochberg(np.concatenate([work.tested_p() for work in works]))
         start = 0
         for work in works:
-            found.append(work.result(q_values[start : start + len(work.surface.keys)], form))
-            start += len(work.surface.keys)
-    return Matrix(kind, form, len(cube.blocks), tuple(found), weights) if found else None
+            found.append(work.result(q_values[start : start + len(work.array.keys)], form))
+            start += len(work.array.keys)
+    return CellComparison(kind, form, len(cube.blocks), tuple(found), weights) if found else None
 
 
 @dataclass(frozen=True)
 class _Work:
-    """One pair on one surface."""
+    """One pair at one number of clients."""
 
-    surface: Surface
+    array: CellArray
     baseline: int
     contender: int
     level: float
@@ -81,7 +81,7 @@ class _Work:
     @cached_property
     def pair(self) -> PairLogs:
         """ln(contender / baseline), shape (cells, blocks), with bounded losses."""
-        return self.surface.pair(self.baseline, self.contender)
+        return self.array.pair(self.baseline, self.contender)
 
     @cached_property
     def logs(self) -> Floats:
@@ -108,19 +108,19 @@ class _Work:
         lost = self.pair.lost[0] | self.pair.lost[1] | self.pair.ties
         return np.where(lost, np.nan, self.logs)
 
-    def result(self, q_values: Floats, form: CellForm) -> SurfacePair:
+    def result(self, q_values: Floats, form: CellForm) -> CellPair:
         logs = self.logs
-        cells = self._cells(self.rows, q_values, outliers(self.surface.keys, self.served()))
+        cells = self._cells(self.rows, q_values, outliers(self.array.keys, self.served()))
         lost = frozenset(np.flatnonzero((self.pair.lost[0] | self.pair.lost[1]).any(axis=1)).tolist())
-        average = _Averages(cells, whole(logs), self.level, lost, self.surface.keys, self.weights)
+        average = _Averages(cells, whole(logs), self.level, lost, self.array.keys, self.weights)
         tests = tuple(dict.fromkeys(cell.test for cell in cells))
         curves = [average.curve(test, axis) for test in ("", *tests) for axis in AXES]
         overall = average.over("all cells", lambda cell: True)
         assert overall is not None
-        pair = SurfacePair(
-            baseline=self.surface.contenders[self.baseline],
-            contender=self.surface.contenders[self.contender],
-            clients=self.surface.clients,
+        pair = CellPair(
+            baseline=self.array.contenders[self.baseline],
+            contender=self.array.contenders[self.contender],
+            clients=self.array.clients,
             cells=cells,
             overall=overall,
             cached_cells=average.count(lambda cell: bool(cell.cached)),
@@ -136,24 +136,24 @@ class _Work:
             regimes=tuple(
                 found
                 for side in (self.baseline, self.contender)
-                if self.surface.contenders[side] not in self.in_memory
-                for found in regimes(self.surface, side)
+                if self.array.contenders[side] not in self.in_memory
+                for found in regimes(self.array, side)
             ),
             summary=(),
             sentences=(),
         )
-        pair = replace(pair, sentences=matrix_words.tests(pair, form))
-        summary = matrix_words.summary(pair, form)
+        pair = replace(pair, sentences=cell_words.tests(pair, form))
+        summary = cell_words.summary(pair, form)
         if self.weights is not None:
-            measured = [self.surface.keys[at][1] for at in average._usable(lambda cell: True)]
+            measured = [self.array.keys[at][1] for at in average._usable(lambda cell: True)]
             summary = (self.weights.sentence(measured), *summary)
         return replace(pair, summary=summary)
 
     def _cells(self, rows: RowRatios, q_values: Floats, odd: dict[int, str]) -> tuple[CellRatio, ...]:
         with np.errstate(divide="ignore", invalid="ignore"):
-            centres = np.exp(_means(np.log(self.surface.rates)))
+            centres = np.exp(_means(np.log(self.array.rates)))
         found = []
-        for at, (test, file, record) in enumerate(self.surface.keys):
+        for at, (test, file, record) in enumerate(self.array.keys):
             state, reason = self._state(at, rows, float(q_values[at]))
             found.append(
                 CellRatio(
@@ -169,9 +169,9 @@ class _Work:
                     state=state,
                     reason=reason,
                     cached=tuple(
-                        self.surface.contenders[side]
+                        self.array.contenders[side]
                         for side in (self.baseline, self.contender)
-                        if (side, at) in self.surface.cached
+                        if (side, at) in self.array.cached
                     ),
                     outlier=odd.get(at, ""),
                     baseline_kib_s=float(centres[self.baseline, at]),
@@ -182,11 +182,11 @@ class _Work:
 
     def _state(self, at: int, rows: RowRatios, q: float) -> tuple[CellState, str]:
         sides = ((self.baseline, at), (self.contender, at))
-        wrong = [self.surface.void[side] for side in sides if side in self.surface.void]
+        wrong = [self.array.void[side] for side in sides if side in self.array.void]
         if wrong:
             return "void", "; ".join(wrong)
         if rows.blocks[at] == 0:
-            reasons = list(dict.fromkeys(self.surface.skipped[side] for side in sides if side in self.surface.skipped))
+            reasons = list(dict.fromkeys(self.array.skipped[side] for side in sides if side in self.array.skipped))
             return ("skipped", "; ".join(reasons)) if reasons else ("void", "no block in which both have a rate")
         empty = self._empty(at)
         if rows.blocks[at] < MINIMUM_BLOCKS:
@@ -198,7 +198,7 @@ class _Work:
     def _empty(self, at: int) -> str:
         """Who lost this cell, and in how many blocks; empty when nobody did."""
         sides = zip((self.baseline, self.contender), self.pair.lost, strict=True)
-        parts = [(self.surface.contenders[side], int(lost[at].sum())) for side, lost in sides]
+        parts = [(self.array.contenders[side], int(lost[at].sum())) for side, lost in sides]
         what = "moved nothing, for a client at least, in"
         return "; ".join(f"{name} {what} {wording.plural(n, 'block')}" for name, n in parts if n)
 
