@@ -85,9 +85,8 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         let depth = workload.needs().depth.max(1) as usize;
         let schedule = Schedule::of_load(spec, thread as usize, spec.sessions(), timeline);
         let names = workload.operations();
-        let recorder = Recorder::lazy(timeline, names.len(), spec.clients() as usize)
-            .sharing(times)
-            .with_steps(workload.steps());
+        let recorder =
+            Recorder::lazy(timeline, names.len(), spec.clients() as usize).sharing(times).with_steps(workload.steps());
         live.show(thread as usize, names, recorder.tally());
         Self {
             session: workload.session(identity),

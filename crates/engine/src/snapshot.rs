@@ -195,9 +195,7 @@ impl Live {
             }
         }
         let counts = names.iter().zip(sums).filter(|(_, sum)| *sum != [0, 0]);
-        counts
-            .map(|(name, [operations, errors])| OperationCount { name: name.clone(), operations, errors })
-            .collect()
+        counts.map(|(name, [operations, errors])| OperationCount { name: name.clone(), operations, errors }).collect()
     }
 
     /// What was added since the snapshot that is one second old, or the oldest that is remembered.

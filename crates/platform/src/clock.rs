@@ -27,9 +27,9 @@ pub(crate) fn offsets() -> (Nanos, i64, i64) {
     let ahead = |other: libc::clockid_t| {
         let tries = (0..5).map(|_| {
             let before = read(libc::CLOCK_MONOTONIC) as i64;
-            let found = read(other) as i64;
+            let reading = read(other) as i64;
             let after = read(libc::CLOCK_MONOTONIC) as i64;
-            (after - before, found - before)
+            (after - before, reading - before)
         });
         tries.min().map_or(0, |(_, ahead)| ahead)
     };

@@ -49,10 +49,10 @@ pub(crate) struct Watch {
 impl Watch {
     pub fn start() -> std::io::Result<Self> {
         let over = Arc::new((Mutex::new(false), Condvar::new()));
-        let told = Arc::clone(&over);
+        let ended = Arc::clone(&over);
         let body = move || {
             process::block_signals();
-            look(&told)
+            look(&ended)
         };
         let thread = std::thread::Builder::new().name("bakeoff-watch".to_owned()).stack_size(64 * 1024).spawn(body)?;
         Ok(Self { began: Moment::now(), over, thread: Some(thread) })
@@ -94,13 +94,13 @@ impl Drop for Watch {
     }
 }
 
-/// Sleeps and looks until told that it is over.
-fn look(told: &(Mutex<bool>, Condvar)) -> Vec<Gap> {
+/// Sleeps and looks until it hears that it is over.
+fn look(ended: &(Mutex<bool>, Condvar)) -> Vec<Gap> {
     let mut gaps = Vec::new();
-    let mut over = told.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut over = ended.0.lock().unwrap_or_else(PoisonError::into_inner);
     let mut last_ns = MonotonicClock.now_ns();
     while !*over {
-        over = told.1.wait_timeout(over, EVERY).unwrap_or_else(PoisonError::into_inner).0;
+        over = ended.1.wait_timeout(over, EVERY).unwrap_or_else(PoisonError::into_inner).0;
         let now_ns = MonotonicClock.now_ns();
         let due_ns = last_ns + EVERY.as_nanos() as Nanos;
         if now_ns.saturating_sub(due_ns) > LATE_NS && gaps.len() < KEPT {

@@ -60,8 +60,8 @@ impl Listener {
     }
 
     fn bind_unix(path: &Path) -> io::Result<Self> {
-        if let Ok(found) = std::fs::symlink_metadata(path) {
-            let stale = found.file_type().is_socket() && UnixStream::connect(path).is_err();
+        if let Ok(facts) = std::fs::symlink_metadata(path) {
+            let stale = facts.file_type().is_socket() && UnixStream::connect(path).is_err();
             if !stale {
                 return Err(io::Error::new(io::ErrorKind::AddrInUse, "the path is in use"));
             }

@@ -76,11 +76,7 @@ fn simulate_thread(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> N
 }
 
 /// What one load thread counts, and the live figures at the end.
-fn simulate_watched(
-    spec: &TrialSpec,
-    thread: usize,
-    service: impl Fn(Nanos) -> Nanos,
-) -> (Recorder, crate::Snapshot) {
+fn simulate_watched(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> Nanos) -> (Recorder, crate::Snapshot) {
     let clock = VirtualClock(Rc::new(Cell::new(0)));
     let live = Arc::new(Live::new(spec.cores as usize, spec.max_operations));
     let mut driver = Driver::new(&Ping, spec, Arc::clone(&live), thread, 0, clock.clone());

@@ -46,7 +46,7 @@ pub(crate) fn open_beneath(folder: RawFd, name: &CStr, flags: i32, mode: u32) ->
         return -i64::from(libc::EXDEV);
     }
     // SAFETY: name is valid.
-    super::told(i64::from(unsafe { libc::openat(folder, name.as_ptr(), how.flags as i32, mode) }))
+    super::value_or_errno(i64::from(unsafe { libc::openat(folder, name.as_ptr(), how.flags as i32, mode) }))
 }
 
 /// Opens a folder under `above` that may not lead out of it and is no link; else the negative error number.
@@ -77,8 +77,8 @@ impl WorkFolder {
     /// Makes (or, when it is to be reused, finds) the folder. The error is a sentence for people.
     pub fn make(needs: &FileNeeds) -> Result<Self, String> {
         let parent = PathBuf::from(&needs.folder);
-        let told = |error: &io::Error| advice(&parent, error);
-        let parent = parent.canonicalize().map_err(|error| told(&error))?;
+        let advised = |error: &io::Error| advice(&parent, error);
+        let parent = parent.canonicalize().map_err(|error| advised(&error))?;
         if parent == Path::new("/") {
             return Err("the contender's folder is /: name a folder below it".to_owned());
         }
@@ -90,13 +90,13 @@ impl WorkFolder {
             None => (folder_name(&format!("trial-{:08x}", unique())), false),
         };
         let name = CString::new(name).map_err(|_| "the folder's name holds a zero byte".to_owned())?;
-        let above = open_folder(&parent).map_err(|error| told(&error))?;
+        let above = open_folder(&parent).map_err(|error| advised(&error))?;
         check_space(&parent, above.as_raw_fd(), needs.space_bytes)?;
         // SAFETY: name is valid.
         if unsafe { libc::mkdirat(above.as_raw_fd(), name.as_ptr(), 0o700) } != 0 {
             let error = io::Error::last_os_error();
             if !(reused && error.raw_os_error() == Some(libc::EEXIST)) {
-                return Err(told(&error));
+                return Err(advised(&error));
             }
         }
         let mut folder = Self { parent, name, inode: (0, 0), remove: !reused && !needs.keep };

@@ -35,6 +35,6 @@ pub(crate) fn last_error() -> i64 {
 
 /// What a call returned: its value, or the negative error number.
 #[inline]
-pub(crate) fn told(value: i64) -> i64 {
+pub(crate) fn value_or_errno(value: i64) -> i64 {
     if value < 0 { last_error() } else { value }
 }

@@ -96,19 +96,19 @@ fn wire_bytes(text: &str, is_stacked: impl Fn(&str) -> bool) -> (u64, u64) {
 
 /// The mount point with a `bytes:` line that holds `folder`, the longest one.
 fn counted_mount(stats: &str, folder: &Path) -> Option<String> {
-    let mut found: Option<&str> = None;
+    let mut mount: Option<&str> = None;
     let mut current = "";
     for line in stats.lines() {
         if let Some(rest) = line.strip_prefix("device ") {
             current = rest.split(" mounted on ").nth(1).and_then(|rest| rest.split(" with ").next()).unwrap_or("");
         } else if line.trim_start().starts_with("bytes:")
             && folder.starts_with(current)
-            && found.is_none_or(|best| best.len() < current.len())
+            && mount.is_none_or(|best| best.len() < current.len())
         {
-            found = Some(current);
+            mount = Some(current);
         }
     }
-    found.map(str::to_owned)
+    mount.map(str::to_owned)
 }
 
 /// Bytes read from and written to the server: fields 5 and 6 of the mount's `bytes:` line.

@@ -5,7 +5,7 @@ mod names;
 use super::buffers::AlignedBuffers;
 use super::folder::{free_bytes, open_beneath};
 use super::map::Map;
-use super::{cache, last_error, told};
+use super::{cache, last_error, value_or_errno};
 use bakeoff_engine::{FileCall, FileSession, Handle, OpenMode};
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -125,24 +125,26 @@ impl Files {
             FileCall::Open { file, name, mode, permissions } => self.open(file, session.path(name), mode, permissions),
             FileCall::Close { file } => self.close(file),
             // SAFETY: plain calls on a descriptor; a bad one is an error number.
-            FileCall::Sync { file } => told(i64::from(unsafe { libc::fsync(self.descriptor(file)) })),
+            FileCall::Sync { file } => value_or_errno(i64::from(unsafe { libc::fsync(self.descriptor(file)) })),
             // SAFETY: as above.
-            FileCall::DataSync { file } => told(i64::from(unsafe { libc::fdatasync(self.descriptor(file)) })),
+            FileCall::DataSync { file } => value_or_errno(i64::from(unsafe { libc::fdatasync(self.descriptor(file)) })),
             FileCall::Truncate { file, length } => {
                 // SAFETY: as above.
-                told(i64::from(unsafe { libc::ftruncate(self.descriptor(file), length as i64) }))
+                value_or_errno(i64::from(unsafe { libc::ftruncate(self.descriptor(file), length as i64) }))
             }
             FileCall::Allocate { file, length } => {
                 // SAFETY: as above.
-                told(i64::from(unsafe { libc::fallocate(self.descriptor(file), 0, 0, length as i64) }))
+                value_or_errno(i64::from(unsafe { libc::fallocate(self.descriptor(file), 0, 0, length as i64) }))
             }
             FileCall::Lock { file, exclusive } => {
                 let how = if exclusive { libc::LOCK_EX } else { libc::LOCK_SH };
                 // SAFETY: as above.
-                told(i64::from(unsafe { libc::flock(self.descriptor(file), how) }))
+                value_or_errno(i64::from(unsafe { libc::flock(self.descriptor(file), how) }))
             }
             // SAFETY: as above.
-            FileCall::Unlock { file } => told(i64::from(unsafe { libc::flock(self.descriptor(file), libc::LOCK_UN) })),
+            FileCall::Unlock { file } => {
+                value_or_errno(i64::from(unsafe { libc::flock(self.descriptor(file), libc::LOCK_UN) }))
+            }
             FileCall::HandleStat { file } => handle_size(self.descriptor(file)),
             FileCall::FileSystem => free_bytes(self.folder()),
             FileCall::Map { file, length, write } => self.make_map(file, length, write),
@@ -185,7 +187,7 @@ impl Files {
         self.extras[usize::from(file)].map = None;
         let closing = std::mem::replace(slot, -1);
         // SAFETY: the descriptor was open and is forgotten.
-        told(i64::from(unsafe { libc::close(closing) }))
+        value_or_errno(i64::from(unsafe { libc::close(closing) }))
     }
 
     fn make_map(&mut self, file: Handle, length: u64, write: bool) -> i64 {
@@ -226,9 +228,9 @@ impl Files {
                     let written = libc::fwrite(from.cast(), 1, length, stream);
                     if written < length { last_error() } else { written as i64 }
                 }
-                (FileCall::StreamFlush { .. }, _) => told(i64::from(libc::fflush(stream))),
+                (FileCall::StreamFlush { .. }, _) => value_or_errno(i64::from(libc::fflush(stream))),
                 _ => {
-                    let closed = told(i64::from(libc::fclose(stream)));
+                    let closed = value_or_errno(i64::from(libc::fclose(stream)));
                     extra.stream = None;
                     self.descriptors[usize::from(file)] = -1;
                     closed

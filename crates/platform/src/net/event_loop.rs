@@ -236,7 +236,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         let count = loop {
             let count = self.epoll.look();
             if count > 0 {
-                poller.found();
+                poller.saw_events();
                 break count;
             }
             let look_ns = self.driver.now_ns() - last_ns;

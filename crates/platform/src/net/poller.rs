@@ -34,9 +34,9 @@ impl Poller {
         Some(LOOK_NS)
     }
 
-    /// Something was found.
+    /// The look was not in vain.
     #[inline]
-    pub fn found(&mut self) {
+    pub fn saw_events(&mut self) {
         self.in_vain = 0;
     }
 
@@ -66,6 +66,6 @@ mod tests {
         let looks = (0..1_000).filter(|_| poller.look_ns().map(|_| poller.missed()).is_some()).count();
         assert_eq!(looks, 1_000 * PATIENCE as usize / (PATIENCE + REST) as usize);
         let mut poller = Poller::default();
-        assert!((0..1_000).all(|_| poller.look_ns().map(|_| poller.found()).is_some()));
+        assert!((0..1_000).all(|_| poller.look_ns().map(|_| poller.saw_events()).is_some()));
     }
 }

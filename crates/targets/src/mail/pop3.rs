@@ -72,8 +72,8 @@ pub async fn serve(shared: &Arc<Shared>, wire: &mut Wire) -> io::Result<()> {
         }
         let (verb, rest) = line.split_once(' ').unwrap_or((&line, ""));
         match (verb.to_ascii_uppercase().as_str(), &mut maildrop) {
-            ("QUIT", found) => {
-                if let Some(held) = found.take() {
+            ("QUIT", maildrop) => {
+                if let Some(held) = maildrop.take() {
                     update(shared, &held);
                 }
                 wire.say("+OK bye");

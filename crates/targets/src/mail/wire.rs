@@ -222,10 +222,10 @@ impl Wire {
             self.out.push(b'.');
         }
         let mut from = 0;
-        for found in memmem::find_iter(message, b"\n.") {
-            self.out.extend_from_slice(&message[from..=found]);
+        for end in memmem::find_iter(message, b"\n.") {
+            self.out.extend_from_slice(&message[from..=end]);
             self.out.push(b'.');
-            from = found + 1;
+            from = end + 1;
         }
         self.out.extend_from_slice(&message[from..]);
         if message.last().is_some_and(|last| *last != b'\n') {

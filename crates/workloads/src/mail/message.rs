@@ -172,10 +172,10 @@ pub(crate) fn render(out: &mut Vec<u8>, head: &mut String, pool: &Pool, rng: &mu
 fn stuff(out: &mut Vec<u8>, from: usize) {
     let body = out.split_off(from);
     let mut at = 0;
-    for found in memmem::find_iter(&body, b"\n.") {
-        out.extend_from_slice(&body[at..=found]);
+    for end in memmem::find_iter(&body, b"\n.") {
+        out.extend_from_slice(&body[at..=end]);
         out.push(b'.');
-        at = found + 1;
+        at = end + 1;
     }
     out.extend_from_slice(&body[at..]);
 }

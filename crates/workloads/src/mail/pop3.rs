@@ -388,7 +388,7 @@ impl Pop3<'_> {
     /// The mailbox has nothing for us.
     fn nothing_there(&mut self) {
         self.reader.empty_polls += u64::from(self.thread.stage == Stage::Measure);
-        self.thread.response.found_nothing();
+        self.thread.response.was_empty();
     }
 
     fn deletes(&self) -> bool {

@@ -51,7 +51,7 @@ impl Response {
     }
 
     /// The POP3 session in progress found nothing to read.
-    pub fn found_nothing(&mut self) {
+    pub fn was_empty(&mut self) {
         self.empty = true;
     }
 
@@ -106,13 +106,13 @@ mod tests {
     #[test]
     fn empty_polls_greetings_and_farewells_do_not_hide_slow_steps() {
         let mut response = Response::default();
-        for found in [true, false, false] {
+        for has_mail in [true, false, false] {
             response.open();
             response.add(Operation::PopStat, None, 1_000);
-            if found {
+            if has_mail {
                 response.add(Operation::PopRetrieve, None, 9_000_000_000);
             } else {
-                response.found_nothing();
+                response.was_empty();
             }
             response.add(Operation::PopQuit, None, 1_000);
         }

@@ -200,9 +200,9 @@ mod tests {
                 wire.extend_from_slice(words[rng.below(words.len() as u64) as usize]);
             }
             let cut = rng.below(wire.len() as u64 + 1) as usize;
-            let found = decode(&[&wire]);
-            assert_eq!(found, decode(&[&wire[..cut], &wire[cut..]]), "{}", wire.escape_ascii());
-            let complete = found.ok().filter(|(_, done, _)| *done).map(|(body, _, unused)| (body, unused));
+            let decoded = decode(&[&wire]);
+            assert_eq!(decoded, decode(&[&wire[..cut], &wire[cut..]]), "{}", wire.escape_ascii());
+            let complete = decoded.ok().filter(|(_, done, _)| *done).map(|(body, _, unused)| (body, unused));
             assert_eq!(complete, by_lines(&wire), "{}", wire.escape_ascii());
             whole += u32::from(complete.is_some());
         }

@@ -120,18 +120,18 @@ mod tests {
         parse(text.as_bytes(), false)
     }
 
-    fn found(text: &str) -> Head {
+    fn head_of(text: &str) -> Head {
         head(text).unwrap().unwrap()
     }
 
     #[test]
     fn framing_follows_rfc_9112() {
-        assert_eq!(found("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n").framing, Framing::Length(12));
-        assert_eq!(found("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").framing, Framing::Chunked);
+        assert_eq!(head_of("HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n").framing, Framing::Length(12));
+        assert_eq!(head_of("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").framing, Framing::Chunked);
         let both = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: gzip, chunked\r\n\r\n";
-        assert_eq!(found(both).framing, Framing::Chunked);
-        assert_eq!(found("HTTP/1.0 200 OK\r\n\r\n").framing, Framing::ToEnd);
-        assert_eq!(found("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n").framing, Framing::Length(0));
+        assert_eq!(head_of(both).framing, Framing::Chunked);
+        assert_eq!(head_of("HTTP/1.0 200 OK\r\n\r\n").framing, Framing::ToEnd);
+        assert_eq!(head_of("HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n").framing, Framing::Length(0));
         let to_head = parse(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", true).unwrap().unwrap();
         assert_eq!(to_head.framing, Framing::Length(0));
     }
@@ -145,7 +145,7 @@ mod tests {
             ("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: upgrade, Keep-Alive\r\n\r\n", true),
             ("HTTP/1.1 200 OK\r\n\r\n", false),
         ] {
-            assert_eq!(found(text).keeps_open, keeps, "{text}");
+            assert_eq!(head_of(text).keeps_open, keeps, "{text}");
         }
     }
 

@@ -170,7 +170,7 @@ fn a_request_that_reached_the_server_and_was_not_answered_is_an_error() {
 
 #[test]
 fn what_nobody_asked_for_is_counted_and_its_connection_given_up() {
-    let told = |unasked: &[u8]| {
+    let counted = |unasked: &[u8]| {
         let workload = WebWorkload::new(&spec(|_| ())).unwrap();
         let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
         exchange(&mut session, &[OK], false);
@@ -179,9 +179,9 @@ fn what_nobody_asked_for_is_counted_and_its_connection_given_up() {
         assert!(actions.close);
         workload.figures([session].iter())["unsolicited"].as_u64().unwrap()
     };
-    assert_eq!((told(OK), told(b"x")), (1, 1));
+    assert_eq!((counted(OK), counted(b"x")), (1, 1));
     assert_eq!(
-        told(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"),
+        counted(b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"),
         0,
         "that is how servers end idle ones"
     );

@@ -1,7 +1,7 @@
 //! Calls on names: relative to the trial's folder, and not out of it.
 
 use crate::file::folder::{folder_beneath, open_beneath, stays_beneath};
-use crate::file::{cache, last_error, told};
+use crate::file::{cache, last_error, value_or_errno};
 use bakeoff_engine::{FileCall, FileSession};
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsRawFd, RawFd};
@@ -45,7 +45,7 @@ pub(super) fn execute(folder: RawFd, call: &FileCall, session: &impl FileSession
             _ => return -i64::from(libc::ENOSYS),
         }
     };
-    told(i64::from(value))
+    value_or_errno(i64::from(value))
 }
 
 /// Runs `look` on a name opened for reading, without a handle.
@@ -97,7 +97,7 @@ fn count_entries(folder: RawFd, name: &CStr) -> i64 {
 /// Makes a folder. One that is there must be a folder and no link: what is done below it stays in the trial's.
 fn make_folder(folder: RawFd, name: &CStr) -> i64 {
     // SAFETY: the name is valid and zero-terminated.
-    let made = told(i64::from(unsafe { libc::mkdirat(folder, name.as_ptr(), 0o700) }));
+    let made = value_or_errno(i64::from(unsafe { libc::mkdirat(folder, name.as_ptr(), 0o700) }));
     if made != -i64::from(libc::EEXIST) {
         return made;
     }

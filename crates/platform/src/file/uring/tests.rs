@@ -75,19 +75,19 @@ impl Bench {
 
     /// (slot, value) of the next `count` calls to end.
     fn ended(&mut self, count: usize) -> Vec<(u32, i64)> {
-        let mut found = Vec::new();
-        while found.len() < count {
+        let mut values = Vec::new();
+        while values.len() < count {
             self.ring.wait(None).unwrap();
             let ended: Vec<(u32, i32)> =
                 self.ring.kernel.completion().map(|entry| (entry.user_data() as u32, entry.result())).collect();
             for (slot, result) in ended {
                 if let Some(value) = self.ring.completed(slot, result, &self.lane) {
-                    found.push((slot, value));
+                    values.push((slot, value));
                 }
             }
         }
-        found.sort_unstable();
-        found
+        values.sort_unstable();
+        values
     }
 
     fn one(&mut self, call: FileCall) -> i64 {

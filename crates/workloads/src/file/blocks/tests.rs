@@ -83,8 +83,8 @@ fn a_cell_goes_on_until_it_has_its_fewest_transfers_or_its_limit_is_reached() {
         let changes = json!({"min_transfers": min_transfers, "cell_limit_s": cell_limit_s});
         let (played, figures) = run(changes, &mut Disk::default());
         let cell = cell(&figures);
-        let found = (cell["operations"].as_u64(), cell["stretched"].as_bool(), cell["empty"].as_bool());
-        assert_eq!(found, (Some(operations), Some(stretched), Some(false)), "{min_transfers} in {cell_limit_s} s");
+        let seen = (cell["operations"].as_u64(), cell["stretched"].as_bool(), cell["empty"].as_bool());
+        assert_eq!(seen, (Some(operations), Some(stretched), Some(false)), "{min_transfers} in {cell_limit_s} s");
         assert_eq!(played.counted.len() as u64, operations);
         assert!((cell["ios_per_s"].as_f64().unwrap() - 1000.0).abs() < 0.001, "{cell}");
     }
@@ -95,9 +95,9 @@ fn a_cell_without_a_transfer_at_its_limit_is_an_empty_result_and_not_skipped() {
     // The one transfer that there is time for ends in the ramp's wake: nothing is left to be measured.
     let short = |limit_s: f64| json!({"ramp_up_s": 0.0001, "cell_s": 0.0002, "cell_limit_s": limit_s});
     let (played, figures) = run(short(0.0005), &mut Disk::default());
-    let found = cell(&figures);
-    assert_eq!((&found["empty"], &found["skipped"], &found["operations"]), (&json!(true), &Value::Null, &json!(0)));
-    assert_eq!((&found["rate_kib_s"], &figures["complete"]), (&json!(0.0), &json!(true)));
+    let only = cell(&figures);
+    assert_eq!((&only["empty"], &only["skipped"], &only["operations"]), (&json!(true), &Value::Null, &json!(0)));
+    assert_eq!((&only["rate_kib_s"], &figures["complete"]), (&json!(0.0), &json!(true)));
     assert_eq!((played.counted.len(), played.fault), (0, None));
     let (_, figures) = run(short(0.0015), &mut Disk::default());
     assert_eq!((&cell(&figures)["empty"], &cell(&figures)["operations"]), (&json!(false), &json!(1)));
@@ -106,11 +106,8 @@ fn a_cell_without_a_transfer_at_its_limit_is_an_empty_result_and_not_skipped() {
     slow["delay_ms"] = json!(5_000);
     let cells = json!([{"pattern": "x", "block_bytes": 4096, "lines": [slow]}]);
     let (_, figures) = run(json!({"cells": cells, "ramp_up_s": 0.0}), &mut Disk::default());
-    let found = cell(&figures);
-    assert_eq!(
-        (&found["empty"], &found["stretched"], &figures["complete"]),
-        (&json!(true), &json!(true), &json!(true))
-    );
+    let only = cell(&figures);
+    assert_eq!((&only["empty"], &only["stretched"], &figures["complete"]), (&json!(true), &json!(true), &json!(true)));
 }
 
 #[test]

@@ -119,8 +119,8 @@ impl FileWorkload for MixWorkload {
     }
 
     fn steps(&self) -> Vec<String> {
-        let told: &[&str] = if self.turns().is_some() { &turn::STEPS } else { &[] };
-        told.iter().map(|&name| name.to_owned()).collect()
+        let names: &[&str] = if self.turns().is_some() { &turn::STEPS } else { &[] };
+        names.iter().map(|&name| name.to_owned()).collect()
     }
 
     fn needs(&self) -> FileNeeds {
@@ -202,8 +202,8 @@ impl FileWorkload for MixWorkload {
 /// many clients that implies by Little's law, N = X · (R + Z).
 fn turns_json((bytes, pause_s): (u64, f64), result: &Value, window_s: f64) -> Value {
     let summary = |name: &str| {
-        let found = result["steps"].as_array().and_then(|steps| steps.iter().find(|step| step["name"] == name));
-        let summary = found.map_or(&Value::Null, |step| &step["summary"]);
+        let step = result["steps"].as_array().and_then(|steps| steps.iter().find(|step| step["name"] == name));
+        let summary = step.map_or(&Value::Null, |step| &step["summary"]);
         (summary["count"].as_f64().unwrap_or(0.0), summary["mean_ns"].as_f64())
     };
     let ((count, turn_ns), (_, rest_ns)) = (summary(turn::STEPS[0]), summary(turn::STEPS[1]));
@@ -266,7 +266,7 @@ impl FileSession for MixSession {
 
     fn steps(&mut self) -> &[(u16, u64)] {
         match self {
-            Self::Office(session) => session.told_steps(),
+            Self::Office(session) => session.steps(),
             Self::Replay(_) => &[],
         }
     }

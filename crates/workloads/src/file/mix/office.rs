@@ -384,7 +384,7 @@ impl OfficeSession {
         }
     }
 
-    pub(super) fn told_steps(&mut self) -> &[(u16, u64)] {
+    pub(super) fn steps(&mut self) -> &[(u16, u64)] {
         self.turns.as_mut().map_or(&[], Turns::tell)
     }
 

@@ -21,7 +21,7 @@ pub(super) struct Turns {
     outside_ns: Nanos,
     rest_ns: Option<Nanos>,
     resting: bool,
-    told: [(u16, u64); 2],
+    steps: [(u16, u64); 2],
     telling: usize,
 }
 
@@ -36,7 +36,7 @@ impl Turns {
             outside_ns: 0,
             rest_ns: None,
             resting: false,
-            told: [(0, 0); 2],
+            steps: [(0, 0); 2],
             telling: 0,
         }
     }
@@ -68,10 +68,10 @@ impl Turns {
         }
         self.moved -= self.bytes;
         let start_ns = self.start_ns.take().unwrap_or(result.start_ns);
-        self.told[0] = (0, result.end_ns - start_ns - self.outside_ns);
+        self.steps[0] = (0, result.end_ns - start_ns - self.outside_ns);
         self.telling = 1;
         if let Some(rest_ns) = self.rest_ns {
-            self.told[1] = (1, rest_ns);
+            self.steps[1] = (1, rest_ns);
             self.telling = 2;
         }
         self.resting = true;
@@ -79,7 +79,7 @@ impl Turns {
 
     /// What is to be told of the turn that has just ended.
     pub fn tell(&mut self) -> &[(u16, u64)] {
-        &self.told[..std::mem::take(&mut self.telling)]
+        &self.steps[..std::mem::take(&mut self.telling)]
     }
 }
 
