@@ -13,6 +13,18 @@ from bakeoff.store.read import read_run
 from bakeoff.store.records import OK, RunRecord, Summary, TrialRecord
 from bakeoff.units import format_size
 
+# What only Bakeoff states of a trial that it measured itself.
+OF_THE_GENERATOR = (
+    "seed",
+    "fairness_jain",
+    "generator_cpu_us_per_operation",
+    "generator_cpu_share",
+    "generator_run_delay_share",
+    "generator_rss_bytes",
+    "generator_lag_ms",
+    "generator_late_start_ms",
+)
+
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
@@ -27,7 +39,8 @@ def show(
     """List the trials of a run file."""
     run = read_run(path)
     if as_json:
-        lines = [json.dumps(trial_object(t), allow_nan=False) for t in run.trials]
+        not_stated = {} if run.imported_from is None else dict.fromkeys(OF_THE_GENERATOR)
+        lines = [json.dumps(trial_object(t) | not_stated, allow_nan=False) for t in run.trials]
         typer.echo("[\n" + ",\n".join(lines) + "\n]" if lines else "[]")
         return
     console = make_console()
@@ -102,10 +115,13 @@ def trial_object(t: TrialRecord) -> dict[str, Any]:
 def _print_head(console: Console, run: RunRecord) -> None:
     missing = run.trials_planned - len(run.trials)
     state = "complete" if run.finished_at else f"not complete, {missing} of {run.trials_planned} trials missing"
+    size = f"size {run.plan.get('size')}, " if run.imported_from is None else ""
+    by = f"plan {run.plan_hash[:12]}, seed {run.plan.get('seed')}"
+    if run.imported_from is not None:
+        by = f"imported from {run.imported_from}, without a plan"
     lines = [
-        f"{run.name}: suite {run.suite}, size {run.plan.get('size')}, {run.created_at}, {state}",
-        f"plan {run.plan_hash[:12]}, seed {run.plan.get('seed')}, {run.blocks_planned} blocks, mixes "
-        + ", ".join(map(str, run.mixes)),
+        f"{run.name}: suite {run.suite}, {size}{run.created_at}, {state}",
+        f"{by}, {run.blocks_planned} blocks, mixes " + ", ".join(map(str, run.mixes)),
     ]
     lines += [f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "") for c in run.contenders]
     if run.null_operations_per_s:
@@ -141,7 +157,7 @@ def _table(run: RunRecord) -> Sheet:
             _figure(ms["p50"]),
             _figure(ms["p99"]),
             f"{t.errors_total:,}",
-            f"{t.generator_cpu_us_per_operation:.1f}",
+            f"{t.generator_cpu_us_per_operation:.1f}" if run.imported_from is None else "-",
             " ".join([t.state, *t.marks]),
         )
     return table

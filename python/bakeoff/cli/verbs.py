@@ -24,6 +24,7 @@ VERBS = {
     "show": "List the trials of a run file.",
     "compare": "Say which contender is better, by how much, and how sure that is.",
     "report": "Write the report of a run as one HTML file that opens offline, or as plain text.",
+    "import": "Make a run file of what another tool has printed, so that it can be compared and reported.",
     "export": "Write a run in the format of another tool.",
     "corpus": "Write the corpus of a suite to a folder, with a manifest of sizes and hashes.",
     "suites": "List the suites, or show one with its settings in each size.",
@@ -36,6 +37,9 @@ VERBS = {
 }
 # What Typer's page of help imports for Markdown and tracebacks, which are both off here: half of its time.
 UNUSED = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
+
+# Verbs whose module cannot have their name: it is a word of Python.
+MODULES = {"import": "importing"}
 
 
 class LazyVerb(TyperCommand):
@@ -69,7 +73,7 @@ class Verbs(TyperGroup):
 def load(name: str) -> TyperCommand | TyperGroup:
     """The verb itself: imports its module."""
     app = typer.Typer()
-    import_module(f"bakeoff.cli.{name}").register(app)
+    import_module(f"bakeoff.cli.{MODULES.get(name, name)}").register(app)
     command = get_group(app).commands[name]
     assert isinstance(command, TyperCommand | TyperGroup)
     return command

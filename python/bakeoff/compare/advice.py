@@ -37,12 +37,23 @@ def advise(
     audits: tuple[Audit, ...],
 ) -> tuple[Advisory, ...]:
     """Warnings about the run, the most weighty first."""
-    found = [*_incomplete(run), *_left_out(cube), *cube.kind.advice(run), *_blocks(pairs)]
+    found = [*_imported(run), *_incomplete(run), *_left_out(cube), *cube.kind.advice(run), *_blocks(pairs)]
     for contender in contenders:
         found += [*_hung(cube, contender), *_contender(cube, contender), *_waited(contender)]
     found += [*_disturbed(cube), *fits_into_caches(run, list(cube.usable.values()))]
     found += [*_spread(cube), *_ceiling(run, info, contenders), *_short_trials(cube), *_audits(audits)]
     return tuple(found)
+
+
+def _imported(run: RunRecord) -> list[Advisory]:
+    if run.imported_from is None:
+        return []
+    text = (
+        f"Bakeoff did not measure this: the figures are those of {run.imported_from}. What it does not state (how busy "
+        "the generator was, the times of single operations) nobody can check, and repetitions are paired in the order "
+        "in which they were given."
+    )
+    return [Advisory(text, f"`bakeoff run {run.kind}` measures the same, in interleaved blocks and with audits.")]
 
 
 def _incomplete(run: RunRecord) -> list[Advisory]:
@@ -167,6 +178,8 @@ def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
 
 def _ceiling(run: RunRecord, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
     ceiling = run.null_operations_per_s
+    if run.imported_from is not None:
+        return []
     if ceiling is None:
         return [
             Advisory(

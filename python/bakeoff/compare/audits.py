@@ -87,7 +87,8 @@ def audit_all(run: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ..
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     law = (_little(trials, little),) if little.applies else ()
     same = _cells(cube) if has_cells(trials) else cube.kind.same_work(run, cube)
-    return (*law, _counts(trials), _bytes(trials), _rates(trials), *(() if same is None else (same,)))
+    rates = _rates(trials if run.imported_from is None else [], len(trials))
+    return (*law, _counts(trials), _bytes(trials), rates, *(() if same is None else (same,)))
 
 
 def _deviating(trial: TrialRecord, text: str) -> AuditTrial:
@@ -112,7 +113,9 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
     return Audit("Little's law", what, checked, len(trials) - checked, worst, rule, tuple(bad))
 
 
-def exact(name: str, what: str, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]]) -> Audit:
+def exact(
+    name: str, what: str, trials: list[TrialRecord], pairs: Iterable[list[tuple[str, int, int]]], not_stated: int = 0
+) -> Audit:
     """An audit of equalities: each trial gives (what, sum, total) triples that must agree exactly."""
     bad, worst = [], 0.0
     for trial, sums in zip(trials, pairs, strict=True):
@@ -120,7 +123,7 @@ def exact(name: str, what: str, trials: list[TrialRecord], pairs: Iterable[list[
         worst = max([worst, *(abs(part - total) / max(1, total) for _, part, total in sums)])
         if wrong:
             bad.append(_deviating(trial, "; ".join(wrong)))
-    return Audit(name, what, len(trials), 0, worst, "exact", tuple(bad))
+    return Audit(name, what, len(trials), 0, worst, "exact", tuple(bad), not_stated)
 
 
 def _counts(trials: list[TrialRecord]) -> Audit:
@@ -135,7 +138,8 @@ def _counts(trials: list[TrialRecord]) -> Audit:
         return found
 
     what = "operations and errors by kind and by client add up to the total, and so does the histogram"
-    return exact("Counts", what, trials, [sums(trial) for trial in trials])
+    stated = [trial for trial in trials if trial.service.count or trial.per_operation or trial.per_client]
+    return exact("Counts", what, stated, [sums(trial) for trial in stated], len(trials) - len(stated))
 
 
 def _bytes(trials: list[TrialRecord]) -> Audit:
@@ -148,10 +152,12 @@ def _bytes(trials: list[TrialRecord]) -> Audit:
         return found
 
     what = "bytes received by kind of operation and by client add up to the total"
-    return exact("Bytes", what, trials, [sums(trial) for trial in trials])
+    stated = [trial for trial in trials if trial.per_operation or trial.per_client]
+    return exact("Bytes", what, stated, [sums(trial) for trial in stated], len(trials) - len(stated))
 
 
-def _rates(trials: list[TrialRecord]) -> Audit:
+def _rates(trials: list[TrialRecord], all_trials: int) -> Audit:
+    """Of ``trials``, whose rates were counted; importers divide by the time themselves, which proves nothing."""
     bad, worst = [], 0.0
     for trial in trials:
         expected = trial.operations / trial.window_s if trial.window_s > 0.0 else math.inf
@@ -160,7 +166,8 @@ def _rates(trials: list[TrialRecord]) -> Audit:
         if off > 1e-6:
             text = f"{trial.operations_per_s:,.1f}/s, but {trial.operations:,} in {trial.window_s:g} s"
             bad.append(_deviating(trial, text))
-    return Audit("Rates", "rate × window = operations", len(trials), 0, worst, "exact", tuple(bad))
+    rest = all_trials - len(trials)
+    return Audit("Rates", "rate × window = operations", len(trials), 0, worst, "exact", tuple(bad), rest)
 
 
 def same_content(cube: Cube) -> Audit:

@@ -261,7 +261,9 @@ class AuditTrial:
 
 @dataclass(frozen=True)
 class Audit:
-    """A check made on every usable trial. ``worst`` is the largest relative deviation seen."""
+    """A check made on every usable trial. ``worst`` is the largest relative deviation seen. Of ``not_stated`` trials,
+    which another tool measured, nobody said what it needs.
+    """
 
     name: str
     what: str
@@ -270,6 +272,7 @@ class Audit:
     worst: float
     tolerance: str
     deviating: tuple[AuditTrial, ...]
+    not_stated: int = 0
 
 
 @dataclass(frozen=True)

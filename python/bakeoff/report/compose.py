@@ -70,9 +70,13 @@ def _facts(context: Context) -> tuple[tuple[str, str], ...]:
         ("Started", context.moment(info.created_at)),
         ("Blocks", f"{info.blocks_measured} of {info.blocks_planned}"),
         ("Trials", f"{done} of {info.trials_planned} ok"),
-        ("Plan", info.plan_hash.removeprefix("sha256:")[:12]),
+        ("Imported from", tool) if (tool := context.run.imported_from) else ("Plan", _short(info.plan_hash)),
         ("Bakeoff", context.run.tool.get("version", "unknown version")),
     )
+
+
+def _short(plan_hash: str) -> str:
+    return plan_hash.removeprefix("sha256:")[:12]
 
 
 def _embedded(comparison: Comparison) -> dict[str, Any]:

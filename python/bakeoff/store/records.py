@@ -16,6 +16,8 @@ FAILED = "failed"
 VOIDED = "voided"
 INTERRUPTED = "interrupted"
 STATES = (OK, FAILED, VOIDED, INTERRUPTED)
+# In the tool of a run that Bakeoff did not measure: who did.
+IMPORTED_FROM = "imported_from"
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,9 @@ class PlannedTrial:
 class RunRecord:
     """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`.
 
-    `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.trust).
+    `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.trust). A run with
+    `imported_from` was measured by another tool (bakeoff.importers): it has no plan, and its trials have no histograms
+    and no figures of a generator but where that tool states them.
     """
 
     path: Path
@@ -198,3 +202,8 @@ class RunRecord:
     trials: tuple[TrialRecord, ...]
     events: tuple[EventRecord, ...]
     started_here: str | None = None
+
+    @property
+    def imported_from(self) -> str | None:
+        """The tool that measured this run, unless Bakeoff did."""
+        return self.tool.get(IMPORTED_FROM)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.compare import wording
+from bakeoff.compare.model import Audit
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
@@ -29,9 +30,9 @@ def section(context: Context) -> Section:
             a.what,
             f"{a.checked}",
             f"{a.not_applicable}",
-            wording.percent(a.worst),
+            wording.percent(a.worst) if a.checked or not a.not_stated else wording.MISSING,
             a.tolerance,
-            Toned(f"{len(a.deviating)} deviate", "bad") if a.deviating else "holds",
+            _result(a),
         )
         for a in audits
     )
@@ -54,3 +55,11 @@ def section(context: Context) -> Section:
         rest = f"The first {SHOWN} of {len(deviating)}." if len(deviating) > SHOWN else ""
         blocks.append(Table("Trials that deviate", heads, lines, rest, folded=True))
     return Section("audits", "Audits", tuple(blocks))
+
+
+def _result(audit: Audit) -> str:
+    """Whether it holds, where that can be told."""
+    if not audit.checked and audit.not_stated:
+        return "not stated"
+    rest = f", not stated of {audit.not_stated}" if audit.not_stated else ""
+    return Toned(f"{len(audit.deviating)} deviate{rest}", "bad") if audit.deviating else f"holds{rest}"

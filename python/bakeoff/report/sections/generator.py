@@ -26,6 +26,8 @@ HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited")
 
 def section(context: Context) -> Section:
     """Its ceiling (null rate), its processor use at each mix, and how late it was."""
+    if context.run.imported_from is not None:
+        return Section("generator", "The load generator", (Text(_not_stated(context.run.imported_from)),))
     ceiling = context.run.null_operations_per_s
     peaks = [peak_operations(context.run, context.comparison.run, c) for c in context.comparison.contenders]
     best = max((peak for peak in peaks if math.isfinite(peak)), default=math.nan)
@@ -137,6 +139,10 @@ def _checked(context: Context) -> list[Text]:
             f"{wording.percent(checking_s / working_s)} above what it delivers at once. `--no-verify` leaves it out."
         )
     return [Text(words)]
+
+
+def _not_stated(tool: str) -> str:
+    return f"Not stated: {tool} does not say how busy its machine was, nor what it can do at most."
 
 
 def _cells(trials: tuple[TrialRecord, ...], share: float) -> list[str]:

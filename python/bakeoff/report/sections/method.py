@@ -27,6 +27,8 @@ COUNTED = {
 @shown_from(Depth.COMPARISON)
 def section(context: Context) -> Section:
     """Contenders, settings, assumed values, order, environment, and the plan itself."""
+    if context.run.imported_from is not None:
+        return _imported(context, context.run.imported_from)
     run, plan = context.run, context.run.plan
     modelled = f", modelled on {plan['modelled_on']}" if plan.get("modelled_on") else ""
     intro = (
@@ -36,15 +38,9 @@ def section(context: Context) -> Section:
         f"with the same seed. Started {context.moment(run.created_at)}, "
         f"ended {context.moment(run.finished_at)}."
     )
-    contenders = Table(
-        "Contenders",
-        (
-            Column("Name", numeric=False),
-            Column("Address", numeric=False),
-            Column("Reset before each visit", numeric=False),
-        ),
-        tuple((c.name, c.address, c.reset or "none") for c in run.contenders),
-    )
+    titles = ("Name", "Address", "Reset before each visit")
+    rows = tuple((c.name, c.address, c.reset or "none") for c in run.contenders)
+    contenders = Table("Contenders", tuple(Column(title, numeric=False) for title in titles), rows)
     if note := context.kind.method_note(context):
         intro += f" {note}"
     blocks: list[Block] = [Text(intro), _rules(context), contenders, *_file_systems(run.environment)]
@@ -66,11 +62,25 @@ def section(context: Context) -> Section:
     return Section("method", "What was run", tuple(blocks))
 
 
+def _imported(context: Context, tool: str) -> Section:
+    """What is known of a run that Bakeoff did not measure: whose figures from which files, and what these state."""
+    run = context.run
+    intro = (
+        f"Imported {context.moment(run.created_at)} from files of {tool}; Bakeoff measured nothing itself. Block n is "
+        "the nth file of each contender. What is not in the files is not stated: no plan, no order, no machine."
+    )
+    titles = (Column("Name", numeric=False), Column("Files", numeric=False))
+    files = Table("Contenders", titles, tuple((c.name, c.address) for c in run.contenders))
+    stated = _flat("What the files state", run.environment.get("imported") or {})
+    return Section("method", "What was imported", (Text(intro), _rules(context), files, stated))
+
+
 def _rules(context: Context) -> Text:
     """By which plan was run, and by which rules judged."""
     info = context.comparison.run
+    plan = f"Plan {info.plan_hash}" if context.run.imported_from is None else "No plan"
     judged = f"δ = {wording.percent(info.delta)}; intervals {wording.percent(info.level)}; baseline {info.baseline}."
-    return Text(f"Plan {info.plan_hash}; {judged}", depth=Depth.COMPARISON)
+    return Text(f"{plan}; {judged}", depth=Depth.COMPARISON)
 
 
 def _file_systems(environment: dict[str, Any]) -> list[Table]:

@@ -1,0 +1,65 @@
+"""`bakeoff import`: what other tools measured, as a run file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bakeoff.errors import PlanError
+from bakeoff.importers import IMPORTERS, importer
+
+MOST_BYTES = 16 << 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("import")(import_)
+
+
+def import_(
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help=f"One of: {', '.join(IMPORTERS)}.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME=FILE...", help="What the tool printed, and whose figures it has."),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="RUN.bakeoff", help="Run file to write.")],
+) -> None:
+    """Make a run file of what another tool has printed, so that it can be compared and reported.
+
+    bakeoff import iozone nfs=nfs-1.txt nfs=nfs-2.txt smb=smb-1.txt smb=smb-2.txt -o shares.bakeoff
+
+    The nth file of each name is block n. What the tool does not state (times of single operations, the load of the
+    generator) is left out, and audits of it say so. From six blocks on there are verdicts.
+    """
+    if tool not in IMPORTERS:
+        known = "; ".join(f"{name}: {what}" for name, what in IMPORTERS.items())
+        raise PlanError(f"there is no importer for {tool!r}: there is {known}")
+    from bakeoff.importers.as_run import Given, write_import
+
+    read = importer(tool).read
+    given = []
+    for word in files:
+        name, path = _named(word)
+        try:
+            given.append(Given(name, path, read(_text(path))))
+        except PlanError as error:
+            raise PlanError(f"{path}: {error}") from None
+    trials = write_import(output, given)
+    typer.echo(f"{output}: {trials} trial{'s' * (trials > 1)} of {len({one.contender for one in given})} contenders")
+    typer.echo(f"Next: bakeoff compare {output}   |   bakeoff report {output} -o report.html")
+
+
+def _named(word: str) -> tuple[str, Path]:
+    name, equals, path = word.partition("=")
+    if not equals or not name.strip() or not path:
+        raise PlanError(f"{word!r} does not say whose figures these are: write NAME=FILE, such as nfs=nfs.txt")
+    return name.strip(), Path(path)
+
+
+def _text(path: Path) -> str:
+    from bakeoff.bounded_file import read_bounded
+
+    try:
+        return read_bounded(path, MOST_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        raise PlanError(f"it cannot be read ({error.strerror}): check the path") from None

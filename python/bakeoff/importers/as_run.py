@@ -1,0 +1,126 @@
+"""Foreign files as a run file: what they state, and nothing that they do not.
+
+The nth file of each contender is block n. There is no plan, no null rate, no histogram and no figure of a generator:
+who reads the run is told that it was imported (`RunRecord.imported_from`), and audits of what is not stated say so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bakeoff import __version__
+from bakeoff.errors import PlanError
+from bakeoff.importers.base import Foreign, Sample
+from bakeoff.store.canonical import plan_hash
+from bakeoff.store.records import EMPTY_SUMMARY, IMPORTED_FROM, OK, ContenderRecord, PlannedTrial, TrialRecord
+from bakeoff.store.write import RunHeader, RunWriter
+
+# The smallest difference that matters, where no plan says another.
+DELTA = 0.05
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file that was read: whose figures it has."""
+
+    contender: str
+    path: Path
+    content: Foreign
+
+
+def write_import(target: Path, files: Sequence[Given]) -> int:
+    """Make the new run file ``target``; returns its number of trials.
+
+    Raises PlanError for files that do not belong together, RunFileError when the file is there or cannot be written.
+    """
+    kinds = {given.content.kind for given in files}
+    if len(kinds) != 1:
+        raise PlanError(f"these files are of different work ({', '.join(sorted(kinds))}): import each work alone")
+    found = _in_order(files)
+    planned = [
+        PlannedTrial(order, given.contender, sample.clients, block, 0)
+        for order, (block, given, sample) in enumerate(found)
+    ]
+    with RunWriter.create(target, _header(target, kinds.pop(), files, planned), planned) as writer:
+        for place, (_, given, sample) in zip(planned, found, strict=True):
+            writer.add_trial(_trial(place, given, sample), {})
+        writer.finish()
+    return len(planned)
+
+
+def _in_order(files: Sequence[Given]) -> list[tuple[int, Given, Sample]]:
+    """Every sample with its block, block by block."""
+    seen: Counter[str] = Counter()
+    blocks: list[tuple[int, Given]] = []
+    for given in files:
+        seen[given.contender] += 1
+        blocks.append((seen[given.contender], given))
+    blocks.sort(key=lambda item: item[0])
+    return [(block, given, sample) for block, given in blocks for sample in given.content.samples]
+
+
+def _header(target: Path, kind: str, files: Sequence[Given], planned: Sequence[PlannedTrial]) -> RunHeader:
+    names = list(dict.fromkeys(given.contender for given in files))
+    tools = ", ".join(dict.fromkeys(given.content.tool for given in files))
+    return RunHeader(
+        name=target.stem,
+        suite=kind,
+        kind=kind,
+        plan={},
+        plan_hash=plan_hash({}),
+        tool={"version": __version__, IMPORTED_FROM: tools},
+        environment={"imported": {str(given.path): dict(given.content.stated) for given in files}},
+        contenders=[
+            ContenderRecord(name, ", ".join(str(given.path) for given in files if given.contender == name), None)
+            for name in names
+        ],
+        mixes=tuple(sorted({trial.mix_clients for trial in planned})),
+        blocks_planned=max(trial.block for trial in planned),
+        delta=DELTA,
+    )
+
+
+def _trial(place: PlannedTrial, given: Given, sample: Sample) -> TrialRecord:
+    moved = sample.bytes_in + sample.bytes_out
+    return TrialRecord(
+        id=0,
+        contender=place.contender,
+        mix_clients=place.mix_clients,
+        block=place.block,
+        order=place.order,
+        seed=place.seed,
+        state=OK,
+        reason="",
+        marks=(),
+        started_at=given.content.began or _written(given.path),
+        window_s=sample.length_s,
+        operations=sample.operations,
+        operations_per_s=sample.operations / sample.length_s,
+        bytes_in=sample.bytes_in,
+        bytes_out=sample.bytes_out,
+        bytes_per_s=moved / sample.length_s,
+        errors=dict(sample.errors),
+        statuses={},
+        service=sample.service,
+        per_operation=(),
+        steps=(),
+        per_second=(),
+        per_client=(),
+        connections={},
+        generator_cpu_share=0.0,
+        generator_cpu_us_per_operation=0.0,
+        generator_late_start=EMPTY_SUMMARY,
+        generator_lag=EMPTY_SUMMARY,
+        generator_rss_bytes=0,
+        fairness_jain=1.0,
+        workload=dict(sample.workload),
+    )
+
+
+def _written(path: Path) -> str:
+    """When the file was written, for one that does not say when it was measured."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="milliseconds")
