@@ -10,8 +10,9 @@ from typing import Any
 
 from bakeoff.agents.result import SummaryResult, TrialResult
 from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
-from bakeoff.run.kind import RunPart
+from bakeoff.run.kind import RunPart, told
 from bakeoff.store import records
+from bakeoff.store.figures import Common
 from bakeoff.store.marks import BEYOND_LINK, GENERATOR_LIMITED, GENERATOR_WAITED, STUCK_OPERATIONS, Mark
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
@@ -72,7 +73,7 @@ def judge(result: TrialResult, error_limit: float, part: RunPart) -> tuple[str, 
 
 def unsolicited(result: TrialResult) -> int:
     """Replies, or other bytes, that came on connections without a request."""
-    return result.connections.unsolicited + int((result.workload or {}).get("unsolicited") or 0)
+    return result.connections.unsolicited + told(Common, result).unsolicited
 
 
 def list_errors(errors: dict[str, int]) -> str:
@@ -86,17 +87,17 @@ def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPar
     found: list[Mark] = list(part.marks(result))
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
     # File calls spend their CPU in the system under test: there a busy thread limits nothing.
-    cpu_is_work = bool((result.workload or {}).get("cpu_is_work"))
+    common = told(Common, result)
     generator = result.generator
     # Looking for replies in vain is no work: a thread that does it has room for more.
     busy_share = generator.cpu_share if generator.busy_share is None else generator.busy_share
-    if busy_share > GENERATOR_BUSY_SHARE and not cpu_is_work:
+    if busy_share > GENERATOR_BUSY_SHARE and not common.cpu_is_work:
         found.append(GENERATOR_LIMITED)
     if result.generator.run_delay_share > GENERATOR_WAIT_SHARE:
         found.append(GENERATOR_WAITED)
     if null_operations_per_s and rate > CEILING_SHARE * null_operations_per_s:
         found.append("near-ceiling")
-    if (result.workload or {}).get("beyond_link"):
+    if common.beyond_link:
         found.append(BEYOND_LINK)
     if 0 < result.operations < P99_OPERATIONS:
         found.append("few-operations")

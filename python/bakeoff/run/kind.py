@@ -3,7 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from bakeoff.agents.local import load_engine
 from bakeoff.agents.result import TrialResult
@@ -11,6 +13,7 @@ from bakeoff.errors import LabError
 from bakeoff.kinds import spec_part
 from bakeoff.kinds.spec import Workload
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.store.figures import Shape
 from bakeoff.store.marks import Mark
 
 
@@ -75,6 +78,17 @@ class Check(ABC):
     def close(self) -> Sequence[Note]:
         """The trials are over, in whatever way: remove what they kept with the contenders. Raises nothing."""
         return ()
+
+
+S = TypeVar("S", bound=Shape)
+
+
+def told(model: type[S], result: TrialResult) -> S:
+    """What a trial told of itself beside the counts of every trial. Raises LabError when it cannot be that."""
+    try:
+        return model.model_validate(result.workload or {})
+    except ValidationError as error:
+        raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it anew") from None
 
 
 @dataclass(frozen=True)

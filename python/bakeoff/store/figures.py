@@ -93,7 +93,18 @@ class Outside(Shape):
     errors: Count = 0
 
 
-class Figures(Shape):
+class Common(Shape):
+    """What says of any kind whether a trial counts. ``unsolicited`` are replies that nobody had asked for; with
+    ``cpu_is_work`` the generator's processor time is spent in the system under test; ``beyond_link`` says that more was
+    moved than the network carries.
+    """
+
+    unsolicited: Count = 0
+    cpu_is_work: bool = False
+    beyond_link: bool = False
+
+
+class Figures(Common):
     """What any kind may tell. ``outside_s`` is time that sessions spent between operations on filling and checking
     data; ``stale_connections`` are requests that were asked again, as the server had closed their kept connection.
     """

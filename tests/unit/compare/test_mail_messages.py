@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bakeoff.agents.result import TrialResult
 from bakeoff.compare import Comparison, compare_run
+from bakeoff.kinds.mail.figures import Ledger
 from bakeoff.kinds.mail.run import unchecked_mail
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
@@ -108,8 +108,7 @@ def test_foreign_mail_is_named_with_its_mailboxes() -> None:
 @pytest.mark.parametrize("missing", [0, 271])
 def test_a_trial_whose_mail_could_not_be_looked_for_fails_with_this_reason(missing: int) -> None:
     counts = {"accepted": 418, "unchecked": missing}
-    workload = {"ledger": {"counts": counts, "unchecked_mailboxes": {"refused": 9, "reply_timeout": 1}}}
-    said = unchecked_mail(TrialResult.model_construct(workload=workload))
+    said = unchecked_mail(Ledger(counts=counts, unchecked_mailboxes={"refused": 9, "reply_timeout": 1}))
     assert said == (
         "271 of 418 accepted messages could not be checked: after the trial 10 mailboxes could not be read "
         "(refused 9, reply timeout 1)"

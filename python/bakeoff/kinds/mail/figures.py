@@ -25,9 +25,10 @@ class Books(Shape):
 
 class Ledger(Shape):
     """Messages by class, one for each recipient, with the first ids of each class; ``foreign`` mail and mailboxes that
-    could not be looked at, by mailbox and by reason.
+    could not be looked at, by mailbox and by reason. No server can bring about one that is not ``balanced``.
     """
 
+    balanced: bool = True
     counts: Counts = Field(default_factory=dict)
     ids: dict[str, Texts] = Field(default_factory=dict, max_length=MOST_LISTED)
     books: Books | None = None

@@ -6,6 +6,7 @@ from typing import Any
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.errors import TargetError
+from bakeoff.kinds.mail.figures import Ledger, MailFigures
 from bakeoff.kinds.mail.look import Held, look
 from bakeoff.kinds.mail.plan import accounts_digest, mail_settings, workload
 from bakeoff.kinds.mail.spec import MailWorkload
@@ -13,7 +14,7 @@ from bakeoff.kinds.mail.talk import TalkError, open_pop3, open_smtp
 from bakeoff.mail.accounts import Account
 from bakeoff.mail.address import MailAddress, Place, parse_mail_address, resolve_place
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.kind import Check, Fault, Note, RunPart
+from bakeoff.run.kind import Check, Fault, Note, RunPart, told
 from bakeoff.run.listeners import backlog
 from bakeoff.run.wire import WireError
 from bakeoff.store import records
@@ -132,9 +133,10 @@ class MailRunPart(RunPart):
 
     def fault(self, result: TrialResult) -> Fault | None:
         """See RunPart."""
-        if unchecked := unchecked_mail(result):
+        ledger = told(MailFigures, result).ledger
+        if unchecked := unchecked_mail(ledger):
             return Fault(records.FAILED, unchecked)
-        if unbalanced(result):
+        if not ledger.balanced:
             return Fault(
                 records.VOIDED, "the ledger of messages does not balance: a defect of bakeoff, please report it"
             )
@@ -142,26 +144,18 @@ class MailRunPart(RunPart):
 
     def marks(self, result: TrialResult) -> Sequence[Mark]:
         """See RunPart."""
-        return (UNBALANCED,) if unbalanced(result) else ()
+        return () if told(MailFigures, result).ledger.balanced else (UNBALANCED,)
 
 
-def unbalanced(result: TrialResult) -> bool:
-    """True when the books on messages contradict each other, which no server can bring about."""
-    ledger = (result.workload or {}).get("ledger")
-    return isinstance(ledger, dict) and not ledger.get("balanced", True)
-
-
-def unchecked_mail(result: TrialResult) -> str:
+def unchecked_mail(ledger: Ledger) -> str:
     """Why the books on mail could not be closed; empty when they were. What nobody could look for is not lost."""
-    ledger = (result.workload or {}).get("ledger") or {}
-    counts = ledger.get("counts") or {}
-    missing = int(counts.get("unchecked", 0))
+    missing = ledger.counts.get("unchecked", 0)
     if not missing:
         return ""
-    why: dict[str, int] = ledger.get("unchecked_mailboxes") or {}
+    why = ledger.unchecked_mailboxes or {}
     listed = ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in sorted(why.items(), key=lambda e: -e[1]))
     return (
-        f"{missing:,} of {int(counts.get('accepted', 0)):,} accepted messages could not be checked: after the trial "
+        f"{missing:,} of {ledger.counts.get('accepted', 0):,} accepted messages could not be checked: after the trial "
         f"{sum(why.values()):,} mailboxes could not be read ({listed})"
     )
 

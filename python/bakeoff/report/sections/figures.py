@@ -12,7 +12,7 @@ from bakeoff.report.context import Context
 from bakeoff.store.figures import Figures
 
 # What general sections tell, and what is no figure of the contender.
-TOLD = frozenset(Figures.model_fields) | {"unsolicited", "cpu_is_work", "complete"}
+TOLD = frozenset(Figures.model_fields) | {"complete"}
 MOST_ROWS = 200
 Value = bool | float | str
 
