@@ -121,7 +121,8 @@ VERBS_OF_A_KIND = re.compile(r"cli/(users|demo|corpus|iozone|serve\w*)(\.py|/)")
 def test_general_layers_name_no_kind() -> None:
     """Nor do they dig in what a kind tells of its trials: its model does."""
     names = "|".join(KINDS)
-    named = re.compile(rf"""["']({names})["']|bakeoff\.kinds\.(?!spec\b)\w|\.workload(\[|\.get\(| or \{\}\)(\[|\.get))""")
+    dug = r"\.workload(\[|\.get\(| or \{\}\)(\[|\.get))"
+    named = re.compile(rf"""["']({names})["']|bakeoff\.kinds\.(?!spec\b)\w|{dug}""")
     modules = [
         path for place in GENERAL for path in ([PACKAGE / place] if "." in place else (PACKAGE / place).rglob("*.py"))
     ]
