@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.make import make_agent
 from bakeoff.agents.spec import TrialSpec
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,7 +36,7 @@ def run_trial(workload: dict[str, Any], clients: int = 1, **settings: Any) -> di
     """The workload's own figures of a trial; `settings` are those of a TrialSpec."""
     settings = {"load": {"clients": clients}, "length_s": 600, "seed": 1, **settings}
     spec = TrialSpec.model_validate({"workload": workload, **settings})
-    outcome = LocalAgent().start(spec).wait(spec.length_s + 60)
+    outcome = make_agent().start(spec).wait(spec.length_s + 60)
     if outcome is None or outcome.result.fatal:
         raise SystemExit(f"the trial failed: {outcome and outcome.result.fatal}")
     return outcome.result.workload or {}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from common import machine_line, put_table
 
-from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.make import make_agent
 from bakeoff.cli.demo import built_in
 from bakeoff.compare import compare_run
 from bakeoff.corpus.write import write_corpus
@@ -38,7 +38,7 @@ def one_run(path: Path, first: str, second: str, seed: int, length: str) -> tupl
         )
     )
     with Path("/dev/null").open("w") as quiet:
-        start_run(plan, path, LocalAgent(), PlainObserver(quiet))
+        start_run(plan, path, [make_agent()], PlainObserver(quiet))
     primary = compare_run(read_run(path)).pairs[0].primary
     return primary.verdict.kind, primary.ratio
 

@@ -42,6 +42,10 @@ def start(spec_json: str) -> TrialHandle:
 def check(spec_json: str) -> None:
     """Reads a specification without starting it. Raises SpecError."""
 
+def merge_slices(spec_json: str, slices: list[tuple[str, str, dict[str, bytes]]]) -> TrialOutcome:
+    """One outcome of a trial's slices: of each the machine's name, `json()` and `histograms()`. Raises SpecError when
+    such trials cannot be divided, EngineError for results that do not fit together."""
+
 def serve(spec_json: str) -> ServerHandle:
     """Starts a built-in target. Raises SpecError or EngineError."""
 

@@ -17,6 +17,15 @@ class LabError(BakeoffError):
     """The load-generating machine cannot do what is asked: rights, limits, disk, engine."""
 
 
+class AgentLostError(LabError):
+    """A machine that sends load is gone."""
+
+    def __init__(self, agent: str, reason: str) -> None:
+        super().__init__(f"agent {agent} was lost: {reason}")
+        self.agent = agent
+        self.reason = reason
+
+
 class TargetError(BakeoffError):
     """A contender cannot be used as it is: unreachable, refused, wrong content."""
 

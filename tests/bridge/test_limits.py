@@ -52,7 +52,7 @@ def test_the_limits_are_the_same() -> None:
 @pytest.mark.parametrize(("settings", "trial"), WITHIN)
 def test_what_a_plan_may_say_the_engine_takes(settings: dict[str, Any], trial: dict[str, Any]) -> None:
     WebSettings.model_validate(settings)
-    LocalAgent().check(spec(**trial))
+    LocalAgent().accept(spec(**trial))
 
 
 @pytest.mark.parametrize(("settings", "trial"), BEYOND)
@@ -60,7 +60,7 @@ def test_what_the_engine_refuses_a_plan_refuses(settings: dict[str, Any], trial:
     with pytest.raises(ValidationError):
         WebSettings.model_validate(settings)
     with pytest.raises(PlanError, match="the engine refuses the trial"):
-        LocalAgent().check(spec(**trial))
+        LocalAgent().accept(spec(**trial))
 
 
 def test_checking_reads_the_workload_and_starts_nothing() -> None:

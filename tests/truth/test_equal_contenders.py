@@ -74,7 +74,7 @@ def verdicts() -> dict[float, list[tuple[str, str | None]]]:
                 path = Path(folder) / f"{ratio}-{seed}.bakeoff"
                 plan = plan_for(one.address, two.address, plan={"blocks": BLOCKS, "seed": seed})
                 rates = {hosts[0]: RATE, hosts[1]: RATE * ratio}
-                start_run(plan, path, Machine(seed, rates), Notebook())
+                start_run(plan, path, [Machine(seed, rates)], Notebook())
                 verdict = compare_run(read_run(path)).pairs[0].primary.verdict
                 found.setdefault(ratio, []).append((verdict.kind, verdict.winner))
     return found

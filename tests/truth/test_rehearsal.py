@@ -15,8 +15,9 @@ from tests.unit.run.fake import WEB, plan_for
 
 def rehearsed(server: Target, certificate: Path) -> None:
     plan = plan_for(f"https://{server.address}/", suite="web-url", ca_file=str(certificate))
-    specs = {"a": trial_spec(WEB.check(plan), plan.contenders[0], [server.address])}
-    rehearse(plan, specs, LocalAgent())
+    agent = LocalAgent()
+    specs = {"a": trial_spec(WEB.check(plan), plan.contenders[0], [server.address], agent.facts())}
+    rehearse(plan, specs, agent)
 
 
 def test_a_certificate_for_another_name_is_refused_before_the_trials(

@@ -71,5 +71,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(work_folder_owner, module)?)?;
     module.add_function(wrap_pyfunction!(limits, module)?)?;
     module.add_function(wrap_pyfunction!(trial::check, module)?)?;
+    module.add_function(wrap_pyfunction!(trial::merge_slices, module)?)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Which workload a specification's `kind` names. A new kind is one line here.
 
-use bakeoff_engine::{FileWorkload, SpecError, TrialSpec, Workload};
+use bakeoff_engine::{FileWorkload, MergeFigures, SpecError, TrialSpec, Workload};
 use bakeoff_platform::{TrialError, TrialHandle, read_bounded, start, start_files};
 use bakeoff_workloads as work;
 
@@ -19,7 +19,11 @@ const KINDS: &[(&str, Read)] = &[
 ];
 
 /// A workload that was read from a specification and can be started.
-type Ready = Box<dyn FnOnce(TrialSpec) -> Result<TrialHandle, TrialError>>;
+struct Ready {
+    start: Box<dyn FnOnce(TrialSpec) -> Result<TrialHandle, TrialError>>,
+    /// How several machines' figures become one; `None` when they cannot share a trial.
+    merge: Option<MergeFigures>,
+}
 
 /// Why a trial did not start.
 pub(crate) enum StartError {
@@ -32,6 +36,12 @@ pub(crate) fn kinds() -> Vec<&'static str> {
     KINDS.iter().map(|(name, _)| *name).collect()
 }
 
+/// How the figures of several machines come together that share a trial.
+pub(crate) fn merging(spec_json: &str) -> Result<MergeFigures, SpecError> {
+    let ready = read(&TrialSpec::from_json(spec_json)?)?;
+    ready.merge.ok_or_else(|| SpecError::Range("trials of this workload cannot be divided".to_owned()))
+}
+
 /// Reads a trial specification as far as that goes without starting it.
 pub(crate) fn check_trial(spec_json: &str) -> Result<(), SpecError> {
     read(&TrialSpec::from_json(spec_json)?).map(drop)
@@ -41,7 +51,7 @@ pub(crate) fn check_trial(spec_json: &str) -> Result<(), SpecError> {
 pub(crate) fn start_trial(spec_json: &str) -> Result<TrialHandle, StartError> {
     let spec = TrialSpec::from_json(spec_json).map_err(StartError::Spec)?;
     let ready = read(&spec).map_err(StartError::Spec)?;
-    ready(spec).map_err(StartError::Trial)
+    (ready.start)(spec).map_err(StartError::Trial)
 }
 
 fn read(spec: &TrialSpec) -> Result<Ready, SpecError> {
@@ -50,17 +60,21 @@ fn read(spec: &TrialSpec) -> Result<Ready, SpecError> {
         let known = kinds().join(", ");
         return Err(SpecError::Range(format!("this engine has no workload `{kind}`; it has: {known}")));
     };
-    read(spec)
+    let ready = read(spec)?;
+    if ready.merge.is_none() && !spec.is_whole() {
+        return Err(SpecError::Range(format!("trials of `{kind}` cannot be divided among several machines")));
+    }
+    Ok(ready)
 }
 
 /// Work over connections, which the event loop drives.
 fn network<W: Workload>(workload: Result<W, SpecError>) -> Result<Ready, SpecError> {
     let workload = workload?;
-    Ok(Box::new(move |spec| start(workload, spec)))
+    Ok(Ready { start: Box::new(move |spec| start(workload, spec)), merge: W::MERGE })
 }
 
 /// Work on files, which threads or a ring carry out.
 fn files<W: FileWorkload>(workload: Result<W, SpecError>) -> Result<Ready, SpecError> {
     let workload = workload?;
-    Ok(Box::new(move |spec| start_files(workload, spec)))
+    Ok(Ready { start: Box::new(move |spec| start_files(workload, spec)), merge: None })
 }

@@ -1,10 +1,11 @@
 //! Trials: start, watch, wait, cancel.
 
-use crate::registry::{StartError, check_trial, start_trial};
+use crate::registry::{StartError, check_trial, merging, start_trial};
 use crate::{EngineError, SpecError};
-use bakeoff_engine::TrialResult;
+use bakeoff_engine::{SliceResult, TrialResult};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Longest time without a look for signals.
@@ -37,6 +38,25 @@ pub(crate) fn start(py: Python<'_>, spec_json: &str) -> PyResult<TrialHandle> {
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, spec_json: &str) -> PyResult<()> {
     py.detach(|| check_trial(spec_json)).map_err(|error| SpecError::new_err(error.to_string()))
+}
+
+/// One outcome of the slices of a trial: of each the machine's name, its figures as JSON and its histograms.
+#[pyfunction]
+pub(crate) fn merge_slices(
+    py: Python<'_>,
+    spec_json: &str,
+    slices: Vec<(String, String, BTreeMap<String, Vec<u8>>)>,
+) -> PyResult<TrialOutcome> {
+    let figures = merging(spec_json).map_err(|error| SpecError::new_err(error.to_string()))?;
+    let merged = py.detach(|| {
+        let read = |(name, json, histograms): (String, String, BTreeMap<String, Vec<u8>>)| {
+            let json = serde_json::from_str(&json).map_err(|error| format!("the result of {name}: {error}"))?;
+            Ok(SliceResult { name, result: TrialResult { json, histograms } })
+        };
+        let slices = slices.into_iter().map(read).collect::<Result<Vec<_>, String>>()?;
+        bakeoff_engine::merge_slices(&slices, figures).map_err(|error| error.to_string())
+    });
+    Ok(TrialOutcome { result: merged.map_err(EngineError::new_err)? })
 }
 
 #[pymethods]

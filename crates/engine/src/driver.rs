@@ -64,8 +64,8 @@ pub struct Driver<S, C> {
 }
 
 impl<S: Session, C: Clock> Driver<S, C> {
-    /// The driver of load-generating thread `thread`, which serves every client with
-    /// `client % spec.cores == thread`. Traffic starts at `start_ns`.
+    /// The driver of load-generating thread `thread`, which serves every client of this machine with
+    /// `client % spec.cores == thread`, counted from its first. Traffic starts at `start_ns`.
     pub fn new<W: Workload<Session = S>>(
         workload: &W,
         spec: &TrialSpec,
@@ -80,7 +80,9 @@ impl<S: Session, C: Clock> Driver<S, C> {
 
     /// The sessions of load-generating thread `thread`, each with its client.
     pub fn sessions<W: Workload<Session = S>>(workload: &W, spec: &TrialSpec, thread: usize) -> Vec<(u32, S)> {
-        let clients = (0..spec.clients()).filter(|client| (client % spec.cores) as usize == thread);
+        let own = spec.own_clients();
+        let first = own.start;
+        let clients = own.filter(move |client| ((client - first) % spec.cores) as usize == thread);
         clients
             .flat_map(|client| (0..spec.threads).map(move |of_client| (client, of_client)))
             .map(|(client, thread)| (client, workload.session(Identity { client, thread, seed: spec.seed })))

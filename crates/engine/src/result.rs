@@ -1,10 +1,12 @@
 //! From the threads' counts to the result of a trial.
 
+use crate::merge::{LAG, LATE_START};
 use crate::recorder::{ClientFigures, OperationFigures, PlannedFigures, Steps};
 use crate::series::Row;
 use crate::{ErrorClass, LatencyHistogram, Recorder, SECOND_NS, SharedTimes, deserialize, serialize, summarize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// What a load-generating thread knows about itself.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,6 +44,8 @@ pub struct GeneratorFigures {
     pub disturbances: Value,
     /// Extra figures of the workload.
     pub workload: Value,
+    /// The clients of this machine, when it drives only some: its result can then be merged with the others'.
+    pub slice: Option<Range<u32>>,
 }
 
 /// A finished trial: JSON and the histograms it names.
@@ -132,10 +136,15 @@ fn errors_json(errors: &[u64; ErrorClass::COUNT]) -> Value {
     named.map(|(class, &count)| (class.name().to_owned(), json!(count))).collect::<Map<_, _>>().into()
 }
 
-/// The second-by-second rows of all threads, added up.
+/// The name of a second's histogram, which only slices have.
+pub(crate) fn second_key(second: u64) -> String {
+    format!("second/{second}")
+}
+
+/// The second-by-second rows of all threads, added up; their histograms go to `kept`, if there is one.
 ///
 /// There are no holes: a second in which nothing ended is a row of zeros. `elapsed_ns` is how long traffic lasted.
-fn series_json(recorders: &mut [Recorder], elapsed_ns: u64) -> Value {
+fn series_json(recorders: &mut [Recorder], elapsed_ns: u64, mut kept: Option<&mut BTreeMap<String, Vec<u8>>>) -> Value {
     let Some(first) = recorders.first() else { return json!([]) };
     let timeline = *first.timeline();
     let planned_ns = timeline.end_ns - timeline.start_ns;
@@ -160,6 +169,9 @@ fn series_json(recorders: &mut [Recorder], elapsed_ns: u64) -> Value {
                     histogram.add_raw(&part);
                 }
             }
+        }
+        if let Some(kept) = kept.as_mut().filter(|_| histogram.count() > 0) {
+            kept.insert(second_key(second), serialize(&histogram));
         }
         json!({
             "second": second,
@@ -303,6 +315,12 @@ pub fn collect(
     if let Some(response) = &response {
         histograms.insert("response".to_owned(), serialize(response));
     }
+    if figures.slice.is_some() {
+        histograms.insert(LATE_START.to_owned(), serialize(&merged.late_start));
+        histograms.insert(LAG.to_owned(), serialize(&merged.lag));
+    }
+    let per_second =
+        series_json(&mut recorders, figures.elapsed_ns, figures.slice.is_some().then_some(&mut histograms));
 
     let window_ns = threads.iter().map(|thread| thread.window_ns).max().unwrap_or(0);
     let statuses = STATUS_NAMES.iter().zip(merged.statuses).filter(|(name, n)| *n > 0 && **name != "none");
@@ -316,6 +334,7 @@ pub fn collect(
         .clients
         .iter()
         .enumerate()
+        .filter(|(client, _)| figures.slice.as_ref().is_none_or(|own| own.contains(&(*client as u32))))
         .map(|(client, part)| {
             json!({"client": client, "operations": part.operations, "errors": part.errors,
                "bytes_in": part.bytes_in, "busy_s": part.busy_ns as f64 / 1e9})
@@ -344,7 +363,7 @@ pub fn collect(
         "response_histogram": response.as_ref().map(|_| "response"),
         "per_operation": per_operation,
         "steps": steps,
-        "per_second": series_json(&mut recorders, figures.elapsed_ns),
+        "per_second": per_second,
         "per_client": per_client,
         "connections": connections,
         "generator": generator_json(&merged, threads, figures, totals.0 + errors.iter().sum::<u64>()),

@@ -93,7 +93,7 @@ pub(crate) struct Delay {
 
 impl Delay {
     pub fn new(spec: &TrialSpec, thread: usize) -> Self {
-        Self { longest_ns: nanos(spec.delay_s), rng: Rng::for_thread(spec.seed ^ 0xDE1A, thread as u32, 0) }
+        Self { longest_ns: nanos(spec.delay_s), rng: Rng::for_thread(spec.thread_seed() ^ 0xDE1A, thread as u32, 0) }
     }
 
     pub fn next_ns(&mut self) -> Nanos {

@@ -1,6 +1,6 @@
 //! The seam for protocols: a session is a state machine without socket and without clock.
 
-use crate::{Actions, Endpoint, ErrorClass, SpecError, Stage, Stages, Stamps, Timeline};
+use crate::{Actions, Endpoint, ErrorClass, MergeFigures, SpecError, Stage, Stages, Stamps, Timeline};
 
 /// What happened to a session's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,9 @@ pub struct Identity {
 pub trait Workload: Send + Sync + 'static {
     /// Its state machine.
     type Session: Session;
+
+    /// How several machines' figures become one; `None` when a trial of this workload cannot be divided among them.
+    const MERGE: Option<MergeFigures> = None;
 
     /// Names of the operations; an [`Outcome::operation`] is an index into them.
     fn operations(&self) -> Vec<String>;

@@ -3,6 +3,7 @@
 use crate::load::{CLIENTS_MAX, RATE_MAX_PER_S};
 use crate::{Distribution, Load, Nanos, SECOND_NS, Timeline};
 use serde::Deserialize;
+use std::ops::Range;
 
 /// A trial specification that cannot be run, with the reason in words.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +14,22 @@ pub enum SpecError {
     /// A value out of its range.
     #[error("{0}")]
     Range(String),
+}
+
+/// Which part of the clients a machine drives: part `index` of `of`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slice {
+    /// From 0.
+    pub index: u32,
+    /// How many machines share the trial.
+    pub of: u32,
+}
+
+impl Default for Slice {
+    fn default() -> Self {
+        Self { index: 0, of: 1 }
+    }
 }
 
 /// What one trial does. Times in seconds; `length_s` includes both ramps.
@@ -64,6 +81,9 @@ pub struct TrialSpec {
     /// Seed of every random choice.
     #[serde(default)]
     pub seed: u64,
+    /// The part of the trial that is this machine's.
+    #[serde(default)]
+    pub slice: Slice,
 }
 
 fn one() -> u32 {
@@ -105,6 +125,16 @@ impl TrialSpec {
         self.load.check().map_err(SpecError::Range)?;
         if self.threads == 0 || u64::from(self.clients()) * u64::from(self.threads) > SESSIONS_MAX {
             return range(format!("clients × threads must be 1 to {SESSIONS_MAX}"));
+        }
+        let Slice { index, of } = self.slice;
+        if index >= of {
+            return range(format!("a slice must be one of {of}, counted from 0, not {index}"));
+        }
+        if self.own_clients().is_empty() {
+            return range(format!("slice {index} of {of} has none of {} clients", self.clients()));
+        }
+        if of > 1 && matches!(self.load, Load::Rate(_)) {
+            return range("a rate cannot be divided among several machines".to_owned());
         }
         if self.cores == 0 || self.cores > CORES_MAX {
             return range(format!("cores must be 1 to {CORES_MAX}, not {}", self.cores));
@@ -154,6 +184,35 @@ impl TrialSpec {
         self.load.clients()
     }
 
+    /// Whether this machine drives all clients.
+    pub const fn is_whole(&self) -> bool {
+        self.slice.of == 1
+    }
+
+    /// The clients of this machine.
+    pub fn own_clients(&self) -> Range<u32> {
+        let Slice { index, of } = self.slice;
+        let until = |part: u32| (u64::from(self.clients()) * u64::from(part) / u64::from(of)) as u32;
+        until(index)..until(index + 1)
+    }
+
+    /// The sessions of this machine.
+    pub fn own_sessions(&self) -> u32 {
+        self.own_clients().len() as u32 * self.threads
+    }
+
+    /// This machine's share of a trial that is bounded by a count, by its clients.
+    pub fn own_operations(&self) -> Option<u64> {
+        let (own, clients) = (self.own_clients(), u128::from(self.clients()));
+        let until = |client: u32, all: u64| (u128::from(all) * u128::from(client) / clients) as u64;
+        self.max_operations.map(|all| until(own.end, all) - until(own.start, all))
+    }
+
+    /// The seed of random choices that are made for each load thread: threads of different machines differ.
+    pub fn thread_seed(&self) -> u64 {
+        self.seed ^ u64::from(self.slice.index) << 32
+    }
+
     /// Sessions of the whole trial.
     pub const fn sessions(&self) -> u32 {
         self.clients() * self.threads
@@ -196,6 +255,29 @@ mod tests {
         let error = parse(r#","ramp_up_s":2,"ramp_down_s":1"#).unwrap_err();
         assert!(error.to_string().contains("no time is left"), "{error}");
         assert!(parse(r#","ramp_up_s":2,"ramp_down_s":1,"max_operations":10"#).is_ok());
+    }
+
+    #[test]
+    fn slices_hold_every_client_once_and_the_bound_between_them() {
+        for (clients, of) in [(4, 1), (4, 3), (7, 7), (100, 3), (100_000, 60)] {
+            let text = |index| {
+                format!(
+                    r#"{{"workload":{{"kind":"null"}},"load":{{"clients":{clients}}},"length_s":3,"max_operations":1000,
+                    "slice":{{"index":{index},"of":{of}}}}}"#
+                )
+            };
+            let slices: Vec<_> = (0..of).map(|index| TrialSpec::from_json(&text(index)).unwrap()).collect();
+            assert!(slices.iter().flat_map(TrialSpec::own_clients).eq(0..clients));
+            assert_eq!(slices.iter().filter_map(TrialSpec::own_operations).sum::<u64>(), 1000);
+            assert_eq!(slices.iter().map(TrialSpec::own_sessions).sum::<u32>(), clients);
+            assert_eq!(slices[0].thread_seed(), slices[0].seed);
+        }
+        let error = parse(r#","slice":{"index":0,"of":5}"#).unwrap_err();
+        assert_eq!(error.to_string(), "slice 0 of 5 has none of 4 clients");
+        assert!(parse(r#","slice":{"index":2,"of":2}"#).is_err());
+        assert!(parse(r#","slice":{"index":0,"of":0}"#).is_err());
+        let rate = r#"{"rate":{"per_s":500,"most_clients":8}}"#;
+        assert!(parse_load(rate, r#","slice":{"index":0,"of":2}"#).is_err());
     }
 
     #[test]

@@ -102,9 +102,9 @@ pub fn start<W: Workload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, T
     let remotes = workload.endpoints().iter().map(resolve).collect::<Result<Vec<_>, _>>();
     let remotes = remotes.map_err(TrialError::Endpoint)?;
     process::raise_file_limit();
-    let threads = spec.cores.min(spec.clients()) as usize;
+    let threads = spec.cores.min(spec.own_clients().len() as u32) as usize;
     let spec = TrialSpec { cores: threads as u32, ..spec };
-    let live = Arc::new(Live::new(threads, spec.max_operations));
+    let live = Arc::new(Live::new(threads, spec.own_operations()));
     let watcher = Arc::clone(&live);
     launch(live, move || run(workload, spec, &watcher, &remotes))
 }
@@ -164,13 +164,14 @@ fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[R
         transport,
         disturbances,
         workload: shared.workload.figures(sessions.iter().map(|(_, session)| session)),
+        slice: (!shared.spec.is_whole()).then(|| shared.spec.own_clients()),
     };
     let threads: Vec<_> = figures.iter().map(|part| part.thread).collect();
     Ok(collect(&shared.workload.operations(), recorders, &threads, &generator))
 }
 
 fn head_start_ns(spec: &TrialSpec) -> Nanos {
-    HEAD_START_NS + u64::from(spec.sessions()) * HEAD_START_PER_SESSION_NS
+    HEAD_START_NS + u64::from(spec.own_sessions()) * HEAD_START_PER_SESSION_NS
 }
 
 /// Binds the calling load thread to its processor, if it has one; a refusal is told.

@@ -1,16 +1,40 @@
-"""The protocol between the driver and whatever runs a trial."""
+"""The protocol between a run and the machines that send its load.
+
+What must be true of such a machine is asked there: what it is, whether it can carry the load, and what the contenders
+look like from its place.
+"""
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
+from bakeoff.agents.capacity import Demand
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot
-from bakeoff.agents.spec import TrialSpec
+from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
+
+if TYPE_CHECKING:
+    from bakeoff.plan.model import Plan
+    from bakeoff.run.kind import Check
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What an agent's machine is.
+
+    `environment` are JSON values for the record of the run, `build` names the engine, `processors` are those that the
+    agent may use, and `addresses` the numeric ones of its interfaces.
+    """
+
+    environment: dict[str, Any]
+    build: dict[str, str]
+    processors: tuple[int, ...]
+    addresses: tuple[str, ...]
 
 
 class TrialSession(Protocol):
     """A trial that was started. No call blocks longer than its timeout; Ctrl-C interrupts `wait` at once.
 
-    Each call but `cancel` raises LabError when the engine broke.
+    Each call but `cancel` raises LabError when the engine broke, and AgentLostError when its machine is gone.
     """
 
     def snapshot(self) -> Snapshot:
@@ -27,13 +51,23 @@ class TrialSession(Protocol):
 
 
 class Agent(Protocol):
-    """One load-generating machine."""
+    """One load-generating machine. Every call may raise AgentLostError when it is gone."""
 
-    def check(self, spec: TrialSpec) -> None:
+    @property
+    def name(self) -> str:
+        """How plans, run files and reports call it; no two of a run are called alike."""
+
+    def facts(self) -> Facts:
+        """What its machine is."""
+
+    def preflight(self, demand: Demand) -> Sequence[str]:
+        """Warnings about what its machine would have to carry. Raises LabError or PlanError when it cannot."""
+
+    def check(self, plan: "Plan") -> "Check":
+        """A look at the contenders from there. Raises PlanError when what the plan needs there is missing."""
+
+    def accept(self, spec: TrialSpec, part: Slice = WHOLE) -> None:
         """Raises PlanError for a spec that `start` would refuse."""
 
-    def start(self, spec: TrialSpec) -> TrialSession:
-        """Begin a trial and return at once. Raises PlanError for a spec that is refused, or LabError."""
-
-    def describe(self) -> dict[str, str]:
-        """Which build of the engine runs there: name to value."""
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> TrialSession:
+        """Begin its part of a trial and return at once. Raises PlanError for a spec that is refused, or LabError."""

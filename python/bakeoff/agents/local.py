@@ -2,13 +2,23 @@
 
 import importlib
 import json
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bakeoff.agents.base import Facts
+from bakeoff.agents.capacity import Demand
+from bakeoff.agents.environment import environment, own_addresses
+from bakeoff.agents.preflight import preflight
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
-from bakeoff.agents.spec import TrialSpec
+from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.errors import LabError, PlanError
+from bakeoff.kinds import run_part
+
+if TYPE_CHECKING:
+    from bakeoff.plan.model import Plan
+    from bakeoff.run.kind import Check
 
 
 def load_engine() -> Any:
@@ -20,7 +30,7 @@ def load_engine() -> Any:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
     """Errors of the engine, and figures of it that cannot be read, as sentences."""
     engine = load_engine()
     try:
@@ -33,25 +43,44 @@ def _explained() -> Iterator[None]:
         raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it anew") from None
 
 
+def read_outcome(outcome: Any) -> Outcome:
+    """What the engine gives at the end of a trial."""
+    return Outcome(TrialResult.model_validate_json(outcome.json()), dict(outcome.histograms()))
+
+
 class LocalAgent:
     """Runs trials in this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "local") -> None:
+        self.name = name
         self._engine = load_engine()
 
-    def check(self, spec: TrialSpec) -> None:
+    def facts(self) -> Facts:
         """See Agent."""
-        with _explained():
-            self._engine.check(spec.to_json())
+        return Facts(
+            environment=environment(),
+            build=dict(self._engine.build_info()),
+            processors=tuple(sorted(os.sched_getaffinity(0))),
+            addresses=own_addresses(),
+        )
 
-    def start(self, spec: TrialSpec) -> "LocalSession":
+    def preflight(self, demand: Demand) -> Sequence[str]:
         """See Agent."""
-        with _explained():
-            return LocalSession(self._engine.start(spec.to_json()))
+        return preflight(demand)
 
-    def describe(self) -> dict[str, str]:
+    def check(self, plan: "Plan") -> "Check":
         """See Agent."""
-        return dict(self._engine.build_info())
+        return run_part(plan.kind).check(plan)
+
+    def accept(self, spec: TrialSpec, part: Slice = WHOLE) -> None:
+        """See Agent."""
+        with explained():
+            self._engine.check(spec.part(part).to_json())
+
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "LocalSession":
+        """See Agent."""
+        with explained():
+            return LocalSession(self._engine.start(spec.part(part).to_json()))
 
 
 class LocalSession:
@@ -62,21 +91,19 @@ class LocalSession:
 
     def snapshot(self) -> Snapshot:
         """See TrialSession."""
-        with _explained():
+        with explained():
             return Snapshot.model_validate_json(self._handle.snapshot())
 
     def drain_events(self) -> Sequence[EngineEvent]:
         """See TrialSession."""
-        with _explained():
+        with explained():
             return [EngineEvent.model_validate(json.loads(text)) for text in self._handle.drain_events()]
 
     def wait(self, timeout_s: float) -> Outcome | None:
         """See TrialSession."""
-        with _explained():
+        with explained():
             outcome = self._handle.wait(timeout_s)
-            if outcome is None:
-                return None
-            return Outcome(TrialResult.model_validate_json(outcome.json()), dict(outcome.histograms()))
+            return None if outcome is None else read_outcome(outcome)
 
     def cancel(self) -> None:
         """See TrialSession."""

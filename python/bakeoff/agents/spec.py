@@ -15,8 +15,22 @@ class NullWorkload(Workload):
     kind: Literal["null"] = "null"
 
 
+class Slice(Spec):
+    """Which part of a mix an agent drives: part `index` of `of`, counted from 0."""
+
+    index: int = Field(default=0, ge=0)
+    of: int = Field(default=1, ge=1)
+
+    def clients(self, mix_clients: int) -> int:
+        """How many of a mix's clients that are; may be none."""
+        return mix_clients * (self.index + 1) // self.of - mix_clients * self.index // self.of
+
+
+WHOLE = Slice()
+
+
 class TrialSpec(Spec):
-    """Everything the engine needs for one trial. `length_s` includes both ramps."""
+    """Everything the engine needs for one trial. `length_s` includes both ramps, `load` is that of all agents."""
 
     workload: SerializeAsAny[Workload]
     load: MixField
@@ -34,6 +48,7 @@ class TrialSpec(Spec):
     pin: tuple[int, ...] | None = None
     poll: bool = False
     seed: int = Field(default=1, ge=0)
+    slice: Slice = WHOLE
 
     @field_validator("workload", mode="before")
     @classmethod
@@ -46,6 +61,10 @@ class TrialSpec(Spec):
     def for_trial(self, load: Mix, seed: int) -> "TrialSpec":
         """The spec of one trial."""
         return self.model_copy(update={"load": load, "seed": seed, "workload": self.workload.fresh()})
+
+    def part(self, part: Slice) -> "TrialSpec":
+        """The same trial for the agent that drives this part of it."""
+        return self.model_copy(update={"slice": part})
 
     def to_json(self) -> str:
         """The text that crosses the bridge."""

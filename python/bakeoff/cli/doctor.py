@@ -8,9 +8,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from bakeoff.agents.environment import environment
 from bakeoff.cli.console import make_console
 from bakeoff.run.doctor import Finding, examine, findings_object
-from bakeoff.run.environment import environment
 from bakeoff.run.vitals import take_vitals
 
 EXIT_TO_MEND = 1

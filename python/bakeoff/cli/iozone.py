@@ -5,7 +5,7 @@ import sys
 import typer
 
 from bakeoff import __version__
-from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.make import make_agent
 from bakeoff.iozone.options import parse
 from bakeoff.iozone.run import run
 
@@ -56,7 +56,7 @@ def iozone(context: typer.Context) -> None:
         typer.echo(USAGE if options.help else f"bakeoff iozone {__version__}", nl=not options.help)
         return
     try:
-        run(options, LocalAgent(), _write)
+        run(options, make_agent(), _write)
     except KeyboardInterrupt:
         typer.echo("\niozone: interrupted\n", err=True)
         raise typer.Exit(130) from None

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.make import make_agent
 from bakeoff.cli.result import print_result, stop_cleanly
 from bakeoff.cli.run import make_observer
 from bakeoff.plan.load import read_plan_file, resolve_plan
@@ -40,7 +40,7 @@ def resume(
         for line in acts(stored_plan(read_run(path))):
             typer.echo(f"trusted: {line}", err=True)
     try:
-        done = resume_run(path, LocalAgent(), make_observer(), given, trust)
+        done = resume_run(path, [make_agent()], make_observer(), given, trust)
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     if not done:

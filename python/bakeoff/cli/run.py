@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.make import make_agent
 from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.result import print_result, stop_cleanly
@@ -43,7 +43,7 @@ def run(
     plan = resolve_plan(given)
     path = output or default_path(plan)
     try:
-        start_run(plan, path, LocalAgent(), make_observer())
+        start_run(plan, path, [make_agent()], make_observer())
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     print_result(path)

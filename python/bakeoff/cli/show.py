@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from bakeoff.cli.console import make_console
+from bakeoff.cli.shares import agents_sheet, share_objects
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.store.read import read_run
 from bakeoff.store.records import OK, RunRecord, Summary, TrialRecord
@@ -46,6 +47,8 @@ def show(
     console = make_console()
     _print_head(console, run)
     console.print(fitted(_table(run), console))
+    if (agents := agents_sheet(run)) is not None:
+        console.print(fitted(agents, console))
     for t in run.trials:
         if t.state != OK:
             where = f"block {t.block}, {t.contender}, {t.mix_clients} clients"
@@ -108,6 +111,7 @@ def trial_object(t: TrialRecord) -> dict[str, Any]:
         "generator_rss_bytes": t.generator_rss_bytes,
         "generator_lag_ms": milliseconds(t.generator_lag),
         "generator_late_start_ms": milliseconds(t.generator_late_start),
+        "per_agent": share_objects(t),
         "workload": t.workload,
     }
 
@@ -124,6 +128,11 @@ def _print_head(console: Console, run: RunRecord) -> None:
         f"{by}, {run.blocks_planned} blocks, mixes " + ", ".join(map(str, run.mixes)),
     ]
     lines += [f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "") for c in run.contenders]
+    if run.upgraded_from is not None:
+        lines.append(
+            f"read from run file version {run.upgraded_from}"
+            + ("" if run.upgraded_from >= 3 else ", which had no seals: whether it is as it was written cannot be seen")
+        )
     if run.null_operations_per_s:
         lines.append(f"the generator's own ceiling (null workload): {run.null_operations_per_s:,.0f} operations/s")
     for line in lines:

@@ -74,6 +74,7 @@ def _header(target: Path, kind: str, files: Sequence[Given], planned: Sequence[P
         plan_hash=plan_hash({}),
         tool={"version": __version__, IMPORTED_FROM: tools},
         environment={"imported": {str(given.path): dict(given.content.stated) for given in files}},
+        agents=(),
         contenders=[
             ContenderRecord(name, ", ".join(str(given.path) for given in files if given.contender == name), None)
             for name in names

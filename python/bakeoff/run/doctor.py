@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from bakeoff.run.capacity import REUSE_S, TIME_WAIT_S, Demand, open_files
+from bakeoff.agents.capacity import REUSE_S, TIME_WAIT_S, Demand, open_files
 from bakeoff.run.disturbances import STOLEN_SHARE, STOLEN_TOLD
 from bakeoff.run.vitals import Vitals
 from bakeoff.units import format_size

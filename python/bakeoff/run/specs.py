@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
+from bakeoff.agents.base import Facts
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.plan.model import Contender
@@ -11,8 +12,8 @@ from bakeoff.run.kind import Check
 from bakeoff.run.polling import polls
 
 
-def trial_spec(check: Check, contender: Contender, addresses: Sequence[str]) -> TrialSpec:
-    """The specification of a trial at the first mix; the loop puts in mix and seed of each.
+def trial_spec(check: Check, contender: Contender, addresses: Sequence[str], facts: Facts) -> TrialSpec:
+    """The specification of a trial at the first mix, for an agent with these facts; trials put in theirs and a seed.
 
     Raises PlanError for settings that do not fit this machine or the contender.
     """
@@ -41,5 +42,5 @@ def trial_spec(check: Check, contender: Contender, addresses: Sequence[str]) -> 
         reply_timeout_s=s.reply_timeout_s,
         cores=s.clock.cores,
         pin=s.pin,
-        poll=polls(s, addresses),
+        poll=polls(s, addresses, facts),
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 
-from bakeoff.run.capacity import Machine, this_machine
+from bakeoff.agents.capacity import Machine, this_machine
 
 CLOCK_READINGS = 2000
 UNTOLD = Machine(ports=None, reuse=0, listen_queue=None)
@@ -25,7 +25,7 @@ class Vitals:
     processes took while it was looked at, `stolen_share` what the hypervisor gave to others meanwhile,
     `stolen_since_boot` ever.
 
-    `facts` are those of `bakeoff.run.environment`; `open_files` is the hard limit of this process, None without one;
+    `facts` are those of `bakeoff.agents.environment`; `open_files` is the hard limit of this process, None without one;
     `quota_cores` the processors that a control group allows; `clock_ns` what a reading of the clock takes at best;
     `io_uring_disabled` the kernel's switch: 0 open, 1 for some groups, 2 for nobody.
     """

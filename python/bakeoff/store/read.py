@@ -5,20 +5,22 @@ file that does not stand these checks is refused, by one RunFileError.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from bakeoff.errors import RunFileError
 from bakeoff.kinds import figures_of
-from bakeoff.store import seal
+from bakeoff.store import checked, seal
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.fields import DamagedError, Fields
 from bakeoff.store.marks import current
 from bakeoff.store.records import (
     INTERRUPTED,
     STATES,
+    AgentRecord,
     ClientRecord,
     ContenderRecord,
     EventRecord,
@@ -26,16 +28,17 @@ from bakeoff.store.records import (
     PlannedTrial,
     RunRecord,
     SecondRecord,
+    ShareRecord,
     StepRecord,
     Summary,
     TrialRecord,
 )
-from bakeoff.store.schema import connect, damaged, explained, wal_of
+from bakeoff.store.schema import SCHEMA_VERSION, connect, damaged, explained, wal_of
+from bakeoff.store.upgrade import upgraded
 
 T = TypeVar("T")
 Parts = dict[str, list[Fields]]
 
-MOST_ROWS = 2_000_000  # of one table, or of one part of one trial: refused before they are all read
 MOST_CLIENTS = 1_000_000
 NULL_RATE = "null_operations_per_s"
 
@@ -45,16 +48,17 @@ class _Content:
     """The rows of a file that stood the checks; of each planned trial the latest attempt."""
 
     run: Fields
+    agents: tuple[AgentRecord, ...]
     contenders: tuple[ContenderRecord, ...]
     planned: tuple[PlannedTrial, ...]
-    trials: tuple[TrialRecord, ...]
     events: tuple[EventRecord, ...]
+    trials: tuple[TrialRecord, ...] = ()
 
 
 def read_run(path: Path) -> RunRecord:
     """The whole run file as one record.
 
-    Raises RunFileError when the file is missing, not a run file, damaged or of another version.
+    Raises RunFileError when the file is missing, not a run file, damaged or of a later version.
     """
     return _read(path, lambda connection: _record(path, connection))
 
@@ -111,7 +115,8 @@ def _read_once(path: Path, work: Callable[[sqlite3.Connection], T], quiet: bool)
     try:
         with explained(path):
             connection.execute("BEGIN")
-            return work(connection)
+            with closing(upgraded(connection)) as newest:
+                return work(newest)
     except (DamagedError, ValueError, TypeError) as error:  # a row that cannot be sealed has values of wrong types
         raise damaged(path, error) from error
     finally:
@@ -126,7 +131,7 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
     _check_figures(run.text("kind"), content.trials)
     return RunRecord(
         path=path,
-        schema_version=connection.execute("PRAGMA user_version").fetchone()[0],
+        schema_version=SCHEMA_VERSION,
         name=run.text("name"),
         suite=run.text("suite"),
         kind=run.text("kind"),
@@ -135,7 +140,7 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
         created_at=run.moment("created_at"),
         finished_at=None if run.is_null("finished_at") else run.moment("finished_at"),
         tool=run.table("tool"),
-        environment=run.table("environment"),
+        environment={**(content.agents[0].facts if content.agents else {}), **run.table("environment")},
         contenders=content.contenders,
         mixes=run.numbers("mixes"),
         blocks_planned=run.whole("blocks_planned", least=1),
@@ -145,6 +150,8 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
         trials=content.trials,
         events=content.events,
         started_here=run.text_or_none("started_here"),
+        agents=content.agents,
+        upgraded_from=None if run.is_null("upgraded_from") else run.whole("upgraded_from"),
     )
 
 
@@ -159,36 +166,26 @@ def _check_figures(kind: str, trials: tuple[TrialRecord, ...]) -> None:
 
 
 def _content(connection: sqlite3.Connection) -> _Content:
-    runs = _rows(connection, "SELECT * FROM run")
-    if not runs:
-        raise DamagedError("it holds no run: it was cut off while being created")
-    if seal.run_seal(runs[0]) != runs[0]["sha256"]:
-        raise DamagedError("the seal of its run is broken")
-    run = Fields("run", runs[0])
-    contenders = tuple(
-        ContenderRecord(row.text("name"), row.text("address"), row.text_or_none("reset"))
-        for row in _sealed_table(connection, run, "contenders")
+    row = checked.run_row(connection)
+    run = Fields("run", row)
+    agents, contenders, planned = (
+        [Fields(table, one) for one in checked.table_rows(connection, row, table)] for table in seal.FIXED
     )
-    planned = tuple(_planned(row) for row in _sealed_table(connection, run, "planned"))
-    _check_planned(run, contenders, planned)
-    latest = {trial.order: trial for trial in _attempts(connection, run, planned)}
-    trials = tuple(latest[order] for order in sorted(latest))
-    return _Content(run, contenders, planned, trials, _events(connection, run))
-
-
-def _rows(connection: sqlite3.Connection, query: str, *values: int) -> list[sqlite3.Row]:
-    """The rows of a query, unless there are more than a file may have."""
-    rows = connection.execute(query, values).fetchmany(MOST_ROWS + 1)
-    if len(rows) > MOST_ROWS:
-        raise DamagedError(f"a table has more than {MOST_ROWS:,} rows")
-    return rows
-
-
-def _sealed_table(connection: sqlite3.Connection, run: Fields, table: str) -> list[Fields]:
-    rows = _rows(connection, f"SELECT * FROM {table} ORDER BY position")
-    if seal.rows_seal(rows) != run.text(f"{table}_sha256"):
-        raise DamagedError(f"the seal of its table {table} is broken")
-    return [Fields(table, row) for row in rows]
+    found = _Content(
+        run=run,
+        agents=tuple(AgentRecord(a.text("name"), a.table("facts")) for a in agents),
+        contenders=tuple(
+            ContenderRecord(c.text("name"), c.text("address"), c.text_or_none("reset")) for c in contenders
+        ),
+        planned=tuple(map(_planned, planned)),
+        events=tuple(map(_event, (Fields("events", one) for one in checked.event_rows(connection, row)))),
+    )
+    _check_planned(found)
+    latest = {}
+    for trial, parts in checked.trial_rows(connection, row, tuple(seal.PARTS)):
+        record = _attempt(found, Fields("trials", trial), parts)
+        latest[record.order] = record
+    return replace(found, trials=tuple(latest[order] for order in sorted(latest)))
 
 
 def _planned(row: Fields) -> PlannedTrial:
@@ -201,43 +198,26 @@ def _planned(row: Fields) -> PlannedTrial:
     )
 
 
-def _check_planned(run: Fields, contenders: tuple[ContenderRecord, ...], planned: tuple[PlannedTrial, ...]) -> None:
-    names, mixes, blocks = {c.name for c in contenders}, set(run.numbers("mixes")), run.whole("blocks_planned", least=1)
-    for place, trial in enumerate(planned):
+def _check_planned(content: _Content) -> None:
+    run, blocks = content.run, content.run.whole("blocks_planned", least=1)
+    names, mixes = {c.name for c in content.contenders}, set(run.numbers("mixes"))
+    for place, trial in enumerate(content.planned):
         known = trial.contender in names and trial.mix_clients in mixes and trial.block <= blocks
         if trial.order != place or not known:
             raise DamagedError(f"planned trial {place} does not belong to the plan")
-    if blocks > max(1, len(planned)):
+    if blocks > max(1, len(content.planned)):
         raise DamagedError("more blocks are planned than trials")
 
 
-def _events(connection: sqlite3.Connection, run: Fields) -> tuple[EventRecord, ...]:
-    rows, link = _rows(connection, "SELECT * FROM events ORDER BY id"), seal.START
-    for row in rows:
-        link = seal.next_link(link, seal.event_seal(row))
-    if (len(rows), link) != (run.whole("events"), run.text("events_sha256")):
-        raise DamagedError("the chain of its events is broken")
-    fields = [Fields("events", row) for row in rows]
-    return tuple(
-        EventRecord(e.moment("at"), e.text("level"), e.text("text"), e.whole_or_none("trial_id")) for e in fields
-    )
+def _event(row: Fields) -> EventRecord:
+    return EventRecord(row.moment("at"), row.text("level"), row.text("text"), row.whole_or_none("trial_id"))
 
 
-def _attempts(connection: sqlite3.Connection, run: Fields, planned: tuple[PlannedTrial, ...]) -> Iterator[TrialRecord]:
-    """Every trial that was stored, in the order in which they were; one that was interrupted may be there again."""
-    link, count = seal.START, 0
-    for row in connection.execute("SELECT * FROM trials ORDER BY id"):
-        parts = {table: _rows(connection, seal.parts_query(table), row["id"]) for table in seal.PARTS}
-        sealed = seal.trial_seal(row, parts.items())
-        if sealed != row["sha256"]:
-            raise DamagedError(f"the seal of trial {row['id']} is broken")
-        link, count = seal.next_link(link, sealed), count + 1
-        trial = Fields("trials", row)
-        order = trial.whole("position", most=len(planned) - 1)
-        fields = {table: [Fields(table, part) for part in rows] for table, rows in parts.items()}
-        yield _trial(planned[order], trial, fields)
-    if (count, link) != (run.whole("trials"), run.text("trials_sha256")):
-        raise DamagedError("the chain of its trials is broken: some are missing, or there are too many")
+def _attempt(content: _Content, trial: Fields, parts: dict[str, list[sqlite3.Row]]) -> TrialRecord:
+    """One that was stored; a trial that was interrupted may be there again."""
+    order = trial.whole("position", most=len(content.planned) - 1)
+    fields = {table: [Fields(table, part) for part in rows] for table, rows in parts.items()}
+    return _trial(content.planned[order], trial, fields, content.agents)
 
 
 def _summary(row: Fields) -> Summary:
@@ -277,6 +257,27 @@ def _client(row: Fields) -> ClientRecord:
     )
 
 
+def _share(row: Fields, agents: tuple[AgentRecord, ...]) -> ShareRecord:
+    return ShareRecord(
+        agent=agents[row.whole("agent", most=len(agents) - 1)].name,
+        clients=row.whole("clients", most=MOST_CLIENTS),
+        lost=row.text("lost"),
+        window_s=row.real("window_s"),
+        operations=row.whole("operations"),
+        errors=row.counts("errors"),
+        bytes_in=row.whole("bytes_in"),
+        bytes_out=row.whole("bytes_out"),
+        service=_summary(row),
+        cpu_share=row.real("cpu_share"),
+        cpu_us_per_operation=row.real("cpu_us_per_operation"),
+        run_delay_share=row.real("run_delay_share"),
+        rss_bytes=row.whole("rss_bytes"),
+        late_start_p99_ns=row.whole_or_none("late_start_p99_ns"),
+        lag_p99_ns=row.whole_or_none("lag_p99_ns"),
+        disturbances=row.table("disturbances"),
+    )
+
+
 def _series(parts: Parts) -> dict[str, Summary]:
     series = {row.text("series"): _summary(row) for row in parts["summaries"]}
     if missing := {"service", "late_start", "lag"} - set(series):
@@ -284,7 +285,7 @@ def _series(parts: Parts) -> dict[str, Summary]:
     return series
 
 
-def _trial(planned: PlannedTrial, row: Fields, parts: Parts) -> TrialRecord:
+def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[AgentRecord, ...]) -> TrialRecord:
     series = _series(parts)
     return TrialRecord(
         id=row.whole("id"),
@@ -319,4 +320,5 @@ def _trial(planned: PlannedTrial, row: Fields, parts: Parts) -> TrialRecord:
         fairness_jain=row.real("fairness_jain"),
         workload=row.table("workload"),
         generator_run_delay_share=row.real("generator_run_delay_share"),
+        per_agent=tuple(_share(share, agents) for share in parts["shares"]),
     )

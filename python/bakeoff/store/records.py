@@ -85,6 +85,32 @@ class ClientRecord:
 
 
 @dataclass(frozen=True)
+class ShareRecord:
+    """What one agent did of a trial, inside the measured window.
+
+    `lost` says why the agent was lost in the middle of it, and is empty when it was not; its figures are then 0.
+    `cpu_share` and `run_delay_share` are those of its busiest load thread, and of the one that waited longest.
+    """
+
+    agent: str
+    clients: int
+    lost: str
+    window_s: float
+    operations: int
+    errors: dict[str, int]
+    bytes_in: int
+    bytes_out: int
+    service: Summary
+    cpu_share: float
+    cpu_us_per_operation: float
+    run_delay_share: float
+    rss_bytes: int
+    late_start_p99_ns: int | None
+    lag_p99_ns: int | None
+    disturbances: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class TrialRecord:
     """One contender at one mix in one block.
 
@@ -92,6 +118,7 @@ class TrialRecord:
     `reason` is empty when `state` is `ok`; `marks` are warnings that do not change the state.
     `generator_run_delay_share` is the share of the window that the load thread which waited longest spent
     waiting for a processor. `workload` is what the kind of suite tells of the trial; `figures` gives it typed.
+    `per_agent` is empty when the trial has no result.
     """
 
     id: int
@@ -126,6 +153,7 @@ class TrialRecord:
     fairness_jain: float
     workload: dict[str, Any]
     generator_run_delay_share: float = 0.0
+    per_agent: tuple[ShareRecord, ...] = ()
     _figures: list[Figures] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def figures(self, model: type[F]) -> F:
@@ -141,6 +169,14 @@ class TrialRecord:
     def errors_total(self) -> int:
         """Failed operations inside the window, all classes together."""
         return sum(self.errors.values())
+
+
+@dataclass(frozen=True)
+class AgentRecord:
+    """A machine that sent load; `facts` are its processor, memory, kernel and limits."""
+
+    name: str
+    facts: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -177,7 +213,9 @@ class PlannedTrial:
 class RunRecord:
     """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`.
 
-    `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.trust). A run with
+    `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.trust).
+    `environment` is what was found of the contenders (`content`) and the facts of the first agent. `schema_version` is
+    that of the record; `upgraded_from` that of the file, when it was an older one (bakeoff.store.upgrade). A run with
     `imported_from` was measured by another tool (bakeoff.importers): it has no plan, and its trials have no histograms
     and no figures of a generator but where that tool states them.
     """
@@ -202,6 +240,8 @@ class RunRecord:
     trials: tuple[TrialRecord, ...]
     events: tuple[EventRecord, ...]
     started_here: str | None = None
+    agents: tuple[AgentRecord, ...] = ()
+    upgraded_from: int | None = None
 
     @property
     def imported_from(self) -> str | None:

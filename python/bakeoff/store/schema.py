@@ -1,8 +1,9 @@
 """Tables of the run file, and how a connection to one is opened.
 
 `application_id` says that an SQLite file is a run file, `user_version` is the schema version. The version rises with
-every change of a table; files of another version, and files whose tables are not exactly these, are refused: a view
-or a trigger in a file that came from elsewhere would be a program.
+every change of a table. Files of earlier versions are read (bakeoff.store.upgrade), those of later ones refused, and so
+are files whose tables are not exactly those of their version: a view or a trigger in a file that came from elsewhere
+would be a program.
 """
 
 import sqlite3
@@ -12,9 +13,10 @@ from functools import cache
 from pathlib import Path
 
 from bakeoff.errors import RunFileError
+from bakeoff.store.older import OLDER
 
 APPLICATION_ID = 0x62616B65  # "bake"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_TIMEOUT_S = 10.0
 MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is made for it
 SUMMARY_COLUMNS = ("count", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")
@@ -32,11 +34,14 @@ CREATE TABLE run (
   tool TEXT NOT NULL, environment TEXT NOT NULL,
   mixes TEXT NOT NULL, blocks_planned INTEGER NOT NULL, delta REAL NOT NULL,
   null_operations_per_s REAL,
-  writer TEXT, started_here TEXT,
-  contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
+  writer TEXT, started_here TEXT, upgraded_from INTEGER,
+  agents_sha256 TEXT NOT NULL, contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
   trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
   events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,
   sha256 TEXT NOT NULL
+);
+CREATE TABLE agents (
+  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, facts TEXT NOT NULL
 );
 CREATE TABLE contenders (
   position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL, reset TEXT
@@ -82,6 +87,15 @@ CREATE TABLE clients (
   trial_id INTEGER NOT NULL REFERENCES trials(id), client INTEGER NOT NULL,
   operations INTEGER NOT NULL, errors INTEGER NOT NULL, bytes_in INTEGER NOT NULL, busy_s REAL NOT NULL,
   PRIMARY KEY (trial_id, client)
+) WITHOUT ROWID;
+CREATE TABLE shares (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), agent INTEGER NOT NULL REFERENCES agents(position),
+  clients INTEGER NOT NULL, lost TEXT NOT NULL, window_s REAL NOT NULL,
+  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
+  cpu_share REAL NOT NULL, cpu_us_per_operation REAL NOT NULL, run_delay_share REAL NOT NULL,
+  rss_bytes INTEGER NOT NULL, late_start_p99_ns INTEGER, lag_p99_ns INTEGER, disturbances TEXT NOT NULL,
+  {_SUMMARY},
+  PRIMARY KEY (trial_id, agent)
 ) WITHOUT ROWID;
 CREATE TABLE histograms (
   trial_id INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, hdr BLOB NOT NULL,
@@ -135,7 +149,7 @@ def wal_of(path: Path) -> Path:
 
 
 def connect(path: Path, *, write: bool, quiet: bool = False) -> sqlite3.Connection:
-    """Open an existing run file and check that it is one that this version understands.
+    """Open an existing run file and check that it is one that this version understands, or can go on with (`write`).
 
     `quiet` is for reading a file that nobody writes: no lock is taken and no file appears beside it, so it
     works in a folder that is not writable too. Raises RunFileError when the file is missing, not a run file,
@@ -152,7 +166,7 @@ def connect(path: Path, *, write: bool, quiet: bool = False) -> sqlite3.Connecti
             connection.row_factory = sqlite3.Row
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
             connection.execute("PRAGMA trusted_schema = OFF")
-            _check_identity(path, connection)
+            _check_identity(path, connection, write)
             if write:
                 configure(connection)
     except RunFileError:
@@ -169,23 +183,29 @@ def configure(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
 
 
-def _check_identity(path: Path, connection: sqlite3.Connection) -> None:
+def _check_identity(path: Path, connection: sqlite3.Connection, write: bool) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
         raise RunFileError(f"{path} is not a run file: give the `*.bakeoff` file that `bakeoff run` wrote")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    version = version_of(connection)
     if version > SCHEMA_VERSION:
         raise RunFileError(
-            f"{path} was written by a newer Bakeoff (run file version {version}, this one reads "
+            f"{path} was written by a newer Bakeoff (run file version {version}, this one reads up to "
             f"{SCHEMA_VERSION}): install the newer Bakeoff to open it"
         )
-    if version < SCHEMA_VERSION:
-        raise RunFileError(
-            f"{path} was written by an older Bakeoff (run file version {version}, this one reads "
-            f"{SCHEMA_VERSION}): open it with that one, or run its plan again"
-        )
-    if _objects(connection) != _expected():
+    if _objects(connection) not in _expected(version):
         raise damaged(path, "its tables are not those of a run file")
+    if write and version < SCHEMA_VERSION:
+        raise RunFileError(
+            f"{path} was written by an older Bakeoff (run file version {version}, this one writes {SCHEMA_VERSION}): "
+            "it can be shown, compared and reported, but a run cannot go on in it; run its plan again"
+        )
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """The schema version that a file says it has."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
 
 
 def _objects(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
@@ -195,7 +215,11 @@ def _objects(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
 
 
 @cache
-def _expected() -> list[tuple[object, ...]]:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(TABLES)
-        return _objects(connection)
+def _expected(version: int) -> list[list[tuple[object, ...]]]:
+    """What files of a version may hold: one of these, exactly."""
+    found = []
+    for tables in (TABLES,) if version == SCHEMA_VERSION else OLDER.get(version, ()):
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.executescript(tables)
+            found.append(_objects(connection))
+    return found

@@ -26,8 +26,11 @@ PARTS = {
     "steps": "position",
     "seconds": "second",
     "clients": "client",
+    "shares": "agent",
     "histograms": "name",
 }
+# Tables that never change once a run was created.
+FIXED = ("agents", "contenders", "planned")
 START = hashlib.sha256(b"bakeoff run file").hexdigest()
 _LEFT_OUT = frozenset({"sha256", "hdr"})  # of a histogram, `sha256` stands for `hdr`
 
@@ -57,6 +60,25 @@ def stored_trial_seal(connection: sqlite3.Connection, trial_id: int) -> str:
     """The seal of a trial as it is in the file now."""
     trial = connection.execute("SELECT * FROM trials WHERE id = ?", (trial_id,)).fetchone()
     return trial_seal(trial, _stored_parts(connection, trial_id))
+
+
+def renew(connection: sqlite3.Connection) -> None:
+    """Seal all that is in a file anew, inside the caller's transaction."""
+    link, trials = START, [row["id"] for row in connection.execute("SELECT id FROM trials ORDER BY id")]
+    for trial_id in trials:
+        sealed = stored_trial_seal(connection, trial_id)
+        connection.execute("UPDATE trials SET sha256 = ? WHERE id = ?", (sealed, trial_id))
+        link = next_link(link, sealed)
+    connection.execute("UPDATE run SET trials = ?, trials_sha256 = ?", (len(trials), link))
+    link, count = START, 0
+    for row in connection.execute("SELECT * FROM events ORDER BY id"):
+        link, count = next_link(link, event_seal(row)), count + 1
+    connection.execute("UPDATE run SET events = ?, events_sha256 = ?", (count, link))
+    for table in FIXED:
+        rows = connection.execute(f"SELECT * FROM {table} ORDER BY position")
+        connection.execute(f"UPDATE run SET {table}_sha256 = ?", (rows_seal(rows),))
+    sealed = run_seal(connection.execute("SELECT * FROM run").fetchone())
+    connection.execute("UPDATE run SET sha256 = ?", (sealed,))
 
 
 def _stored_parts(connection: sqlite3.Connection, trial_id: int) -> Iterator[tuple[str, Iterable[sqlite3.Row]]]:

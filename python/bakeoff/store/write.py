@@ -20,7 +20,15 @@ import psutil
 from bakeoff.errors import RunFileError
 from bakeoff.store import seal
 from bakeoff.store.canonical import printable, to_json
-from bakeoff.store.records import ContenderRecord, EventRecord, PlannedTrial, Summary, TrialRecord
+from bakeoff.store.records import (
+    AgentRecord,
+    ContenderRecord,
+    EventRecord,
+    PlannedTrial,
+    ShareRecord,
+    Summary,
+    TrialRecord,
+)
 from bakeoff.store.schema import (
     APPLICATION_ID,
     MOST_BYTES,
@@ -41,7 +49,7 @@ def utc_now() -> str:
 
 @dataclass(frozen=True)
 class RunHeader:
-    """What is known about a run before its first trial."""
+    """What is known about a run before its first trial; `environment` is what no agent's facts say."""
 
     name: str
     suite: str
@@ -50,6 +58,7 @@ class RunHeader:
     plan_hash: str
     tool: Mapping[str, str]
     environment: Mapping[str, Any]
+    agents: Sequence[AgentRecord]
     contenders: Sequence[ContenderRecord]
     mixes: Sequence[int]
     blocks_planned: int
@@ -178,8 +187,9 @@ class RunWriter:
     def _insert_header(self, header: RunHeader, planned: Sequence[PlannedTrial]) -> None:
         self._connection.execute(
             "INSERT INTO run (id, name, suite, kind, plan, plan_hash, created_at, tool, environment, mixes,"
-            " blocks_planned, delta, writer, contenders_sha256, planned_sha256, trials, trials_sha256, events,"
-            " events_sha256, sha256) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', 0, ?, 0, ?, '')",
+            " blocks_planned, delta, writer, agents_sha256, contenders_sha256, planned_sha256, trials, trials_sha256,"
+            " events, events_sha256, sha256)"
+            " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', '', 0, ?, 0, ?, '')",
             (
                 header.name,
                 header.suite,
@@ -198,6 +208,10 @@ class RunWriter:
             ),
         )
         self._many(
+            "INSERT INTO agents VALUES (?, ?, ?)",
+            [(i, agent.name, to_json(agent.facts)) for i, agent in enumerate(header.agents)],
+        )
+        self._many(
             "INSERT INTO contenders VALUES (?, ?, ?, ?)",
             [(i, c.name, c.address, c.reset) for i, c in enumerate(header.contenders)],
         )
@@ -205,7 +219,7 @@ class RunWriter:
             "INSERT INTO planned VALUES (?, ?, ?, ?, ?)",
             [(p.order, p.contender, p.mix_clients, p.block, p.seed) for p in planned],
         )
-        for table in ("contenders", "planned"):
+        for table in seal.FIXED:
             rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY position")
             self._connection.execute(f"UPDATE run SET {table}_sha256 = ?", (seal.rows_seal(rows),))
 
@@ -290,6 +304,37 @@ class RunWriter:
         self._many(
             "INSERT INTO clients VALUES (?, ?, ?, ?, ?, ?)",
             [(trial_id, c.client, c.operations, c.errors, c.bytes_in, c.busy_s) for c in t.per_client],
+        )
+
+        self._insert_shares(trial_id, t.per_agent)
+
+    def _insert_shares(self, trial_id: int, shares: Sequence[ShareRecord]) -> None:
+        places = {row["name"]: row["position"] for row in self._connection.execute("SELECT * FROM agents")}
+        marks = ", ".join("?" for _ in SUMMARY_COLUMNS)
+        self._many(
+            f"INSERT INTO shares VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {marks})",
+            [
+                (
+                    trial_id,
+                    places[s.agent],
+                    s.clients,
+                    printable(s.lost),
+                    s.window_s,
+                    s.operations,
+                    to_json(s.errors),
+                    s.bytes_in,
+                    s.bytes_out,
+                    s.cpu_share,
+                    s.cpu_us_per_operation,
+                    s.run_delay_share,
+                    s.rss_bytes,
+                    s.late_start_p99_ns,
+                    s.lag_p99_ns,
+                    to_json(s.disturbances),
+                    *_figures(s.service),
+                )
+                for s in shares
+            ],
         )
 
     def _insert_events(self, events: Iterable[EventRecord], trial_id: int | None) -> None:

@@ -20,7 +20,7 @@ from tests.unit.run.fake import WEB, FakeAgent, Notebook, plan_for, result, two_
 def books_on_web(monkeypatch: pytest.MonkeyPatch) -> None:
     """The trials of a web server, judged as if it had books on messages."""
     part = MailRunPart(WEB.check)
-    monkeypatch.setattr("bakeoff.run.driver.run_part", lambda kind: part)
+    monkeypatch.setattr("bakeoff.run.trials.run_part", lambda kind: part)
 
 
 def run_with_ledger(path: Path, balanced: bool) -> None:
@@ -32,7 +32,7 @@ def run_with_ledger(path: Path, balanced: bool) -> None:
 
     agent = FakeAgent(answer)
     with two_contenders() as (one, two):
-        start_run(plan_for(one.address, two.address), path, agent, Notebook())
+        start_run(plan_for(one.address, two.address), path, [agent], Notebook())
 
 
 def test_books_that_do_not_balance_void_the_trial_and_the_command_fails(

@@ -9,14 +9,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from bakeoff.agents.base import Facts
+from bakeoff.agents.capacity import Demand
+from bakeoff.agents.environment import environment
+from bakeoff.agents.preflight import preflight
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
-from bakeoff.agents.spec import TrialSpec
+from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
 from bakeoff.kinds import run_part
 from bakeoff.kinds.web.classes import web_classes
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import load_suite
+from bakeoff.run.kind import Check
 from bakeoff.store.records import EventRecord, PlannedTrial, TrialRecord
 
 # What runs know of two kinds: one whose figures say nothing against a trial, one whose figures can.
@@ -133,24 +138,32 @@ class FakeAgent:
         self,
         answer: Callable[[TrialSpec], TrialResult] = lambda spec: result(spec.load.clients),
         before: Callable[[TrialSpec, int], None] | None = None,
+        name: str = "local",
     ) -> None:
+        self.name = name
         self.specs: list[TrialSpec] = []
         self.null_specs: list[TrialSpec] = []
         self._answer, self._before = answer, before
 
-    def check(self, spec: TrialSpec) -> None:
+    def facts(self) -> Facts:
+        return Facts(environment(), {"version": "fake"}, (0, 1), ("127.0.0.1",))
+
+    def preflight(self, demand: Demand) -> Sequence[str]:
+        return preflight(demand)
+
+    def check(self, plan: Plan) -> Check:
+        return run_part(plan.kind).check(plan)
+
+    def accept(self, spec: TrialSpec, part: Slice = WHOLE) -> None:
         pass
 
-    def start(self, spec: TrialSpec) -> FakeSession:
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> FakeSession:
         if spec.workload.kind == "null":
             self.null_specs.append(spec)
             return FakeSession(result(operations=2_000_000), None, ends_at=1)
         self.specs.append(spec)
         number, before = len(self.specs), self._before
         return FakeSession(self._answer(spec), None if before is None else lambda: before(spec, number))
-
-    def describe(self) -> dict[str, str]:
-        return {"version": "fake"}
 
 
 class Notebook:

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from bakeoff.agents.capacity import Demand, Machine, check_ports, check_queues, open_files, this_machine
+from bakeoff.agents.preflight import preflight
+from bakeoff.agents.spec import Slice
 from bakeoff.errors import LabError
-from bakeoff.run.capacity import Demand, Machine, check_ports, check_queues, open_files, this_machine
-from bakeoff.run.preflight import demand_of, preflight
+from bakeoff.run.preflight import demand_of
 from tests.unit.run.fake import plan_for
 
 LOCAL, AWAY = "http://127.0.0.1:1", "http://192.0.2.1:1"
@@ -91,9 +93,9 @@ def test_the_demand_of_a_plan(addresses: tuple[str, ...], settings: dict[str, An
     assert {name: getattr(demand, name) for name in expected} == expected
 
 
-def test_the_preflight_says_all_of_it(tmp_path: Path) -> None:
+def test_the_preflight_says_all_of_it() -> None:
     plan = plan_for(LOCAL, keep_alive=True, requests_per_connection=7, mixes="5")
-    found = preflight(plan, tmp_path / "x", Machine(600, 0, 4))
+    found = preflight(demand_of(plan), Machine(600, 0, 4))
     assert ["holds its port for 60 s" in found[0], "can queue 4 connections" in found[1]] == [True, True]
 
 
@@ -107,3 +109,11 @@ def test_facts_are_read_from_the_kernel(tmp_path: Path) -> None:
     assert (found.ports, found.reuse, found.listen_queue) == (28_232 - 10, 1, 128)
     nothing = this_machine(tmp_path / "none")
     assert (nothing.ports, nothing.reuse, nothing.listen_queue) == (None, 0, None)
+
+
+def test_an_agent_carries_its_part_of_the_largest_mix() -> None:
+    plan = plan_for(AWAY, mixes="3,10", threads=2, cores=3, keep_alive=True, requests_per_connection=7, operations=50)
+    parts = [demand_of(plan, Slice(index=index, of=4)) for index in range(4)]
+    assert [part.sessions for part in parts] == [4, 6, 4, 6] and sum(part.sessions for part in parts) == 20
+    assert [part.load_threads for part in parts] == [2, 3, 2, 3]
+    assert {part.closes for part in parts} == {2}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bakeoff.agents.capacity import Demand, Machine, open_files
 from bakeoff.cli import doctor as verb
 from bakeoff.cli.app import app
-from bakeoff.run.capacity import Demand, Machine, open_files
 from bakeoff.run.doctor import CHECKS, LEVELS, examine, findings_object, sessions_within
 from bakeoff.run.vitals import Vitals, quota_cores, take_vitals, time_waits
 

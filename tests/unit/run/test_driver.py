@@ -6,7 +6,7 @@ from typing import NoReturn
 import pytest
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.agents.spec import TrialSpec
+from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.corpus.manifest import MANIFEST_NAME
 from bakeoff.errors import LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds.web.spec import WebWorkload
@@ -29,7 +29,7 @@ def test_every_planned_trial_is_run_in_order_and_stored(tmp_path: Path) -> None:
     path, agent, notebook = tmp_path / "x.bakeoff", FakeAgent(), Notebook()
     with two_contenders() as (one, two):
         plan = plan_for(one.address, two.address)
-        start_run(plan, path, agent, notebook)
+        start_run(plan, path, [agent], notebook)
     run = read_run(path)
     planned = order_trials(plan)
     assert [(t.order, t.contender, t.mix_clients, t.block, t.seed) for t in run.trials] == [
@@ -58,7 +58,7 @@ def test_a_trial_is_stored_before_the_next_one_starts(tmp_path: Path) -> None:
         stored.append(len(read_run(path).trials) - (number - 1))
 
     with two_contenders() as (one, two):
-        start_run(plan_for(one.address, two.address), path, FakeAgent(before=look), Notebook())
+        start_run(plan_for(one.address, two.address), path, [FakeAgent(before=look)], Notebook())
     assert set(stored) == {0} and len(stored) == 16
 
 
@@ -73,7 +73,7 @@ def test_a_stop_keeps_what_was_measured_and_resume_finishes_it(tmp_path: Path, n
     with two_contenders() as (one, two):
         plan, notebook = plan_for(one.address, two.address), Notebook()
         with pytest.raises(RunInterruptedError) as caught:
-            start_run(plan, path, FakeAgent(before=stop), notebook)
+            start_run(plan, path, [FakeAgent(before=stop)], notebook)
         assert caught.value.path == path and notebook.said[-1] == "over"
         run = read_run(path)
         assert [t.state for t in run.trials] == ["ok", "ok", "interrupted"] and run.finished_at is None
@@ -81,13 +81,13 @@ def test_a_stop_keeps_what_was_measured_and_resume_finishes_it(tmp_path: Path, n
         assert [p.name for p in tmp_path.iterdir()] == ["x.bakeoff"]
 
         agent = FakeAgent()
-        assert resume_run(path, agent, Notebook()) == 6
+        assert resume_run(path, [agent], Notebook()) == 6
         run = read_run(path)
         assert [t.state for t in run.trials] == ["ok"] * 8 and run.finished_at is not None
         assert [s.seed for s in agent.specs] == [p.seed for p in order_trials(plan)][2:]
         assert any(e.text.startswith("trial interrupted: block 1, ") and e.trial_id == 3 for e in run.events)
         assert any(e.text == "resumed with 6 of 8 trials to do" for e in run.events)
-        assert resume_run(path, FakeAgent(), Notebook()) == 0
+        assert resume_run(path, [FakeAgent()], Notebook()) == 0
 
 
 def test_a_stop_before_the_first_trial_leaves_no_file(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_stop_before_the_first_trial_leaves_no_file(tmp_path: Path) -> None:
 
         two.fault = interrupt
         with pytest.raises(RunInterruptedError) as caught:
-            start_run(plan_for(one.address, two.address), tmp_path / "x.bakeoff", FakeAgent(), Notebook())
+            start_run(plan_for(one.address, two.address), tmp_path / "x.bakeoff", [FakeAgent()], Notebook())
     assert caught.value.path is None and list(tmp_path.iterdir()) == []
 
 
@@ -113,7 +113,7 @@ def test_failed_and_voided_trials_are_stored_and_the_run_goes_on(tmp_path: Path)
         return result(errors={"ports_exhausted": 2}, errors_total=2) if count == 2 else result(spec.load.clients)
 
     with two_contenders() as (one, two):
-        start_run(plan_for(one.address, two.address), path, FakeAgent(answer), Notebook())
+        start_run(plan_for(one.address, two.address), path, [FakeAgent(answer)], Notebook())
     run = read_run(path)
     assert [t.state for t in run.trials] == ["failed", "voided", "ok", "ok", "ok", "ok", "ok", "ok"]
     assert run.trials[0].errors == {"refused": 9} and run.finished_at is not None
@@ -123,7 +123,7 @@ def test_a_reset_runs_before_each_visit_of_its_contender(tmp_path: Path) -> None
     log = tmp_path / "log"
     with two_contenders() as (one, two):
         plan = plan_for(one.address, two.address, resets={"a": f"echo reset >> {log}"})
-        start_run(plan, tmp_path / "x.bakeoff", FakeAgent(), Notebook())
+        start_run(plan, tmp_path / "x.bakeoff", [FakeAgent()], Notebook())
     assert count_lines(log) == 1 + 2, "before the check and before the visit of each of 2 blocks"
 
 
@@ -131,7 +131,7 @@ def test_a_reset_that_fails_later_fails_the_visit_not_the_run(tmp_path: Path) ->
     log, path = tmp_path / "log", tmp_path / "x.bakeoff"
     with two_contenders() as (one, two):
         command = f"echo x >> {log}; test $(wc -l < {log}) -lt 3 || {{ echo out of luck; exit 3; }}"
-        start_run(plan_for(one.address, two.address, resets={"a": command}), path, FakeAgent(), Notebook())
+        start_run(plan_for(one.address, two.address, resets={"a": command}), path, [FakeAgent()], Notebook())
     run = read_run(path)
     failed = [t for t in run.trials if t.state == "failed"]
     assert [(t.contender, t.block) for t in failed] == [("a", 2), ("a", 2)]
@@ -147,7 +147,7 @@ def test_a_reset_that_fails_at_once_stops_before_anything_is_written(tmp_path: P
         start_run(
             plan_for(one.address, two.address, resets={"a": "exit 7"}),
             tmp_path / "x",
-            FakeAgent(),
+            [FakeAgent()],
             Notebook(),
         )
     assert list(tmp_path.iterdir()) == []
@@ -158,14 +158,14 @@ def test_an_existing_file_is_left_alone(tmp_path: Path) -> None:
     path.write_text("precious")
     with two_contenders() as (one, two):
         with pytest.raises(RunFileError, match="exists already: choose another name with -o"):
-            start_run(plan_for(one.address, two.address), path, FakeAgent(), Notebook())
+            start_run(plan_for(one.address, two.address), path, [FakeAgent()], Notebook())
         assert one.requests == [], "nothing was sent"
     assert path.read_text() == "precious"
 
 
 def test_an_unreachable_contender_stops_before_anything_is_written(tmp_path: Path) -> None:
     with two_contenders() as (one, _), pytest.raises(TargetError, match=r"b .*connection refused"):
-        start_run(plan_for(one.address, "http://127.0.0.1:1"), tmp_path / "x", FakeAgent(), Notebook())
+        start_run(plan_for(one.address, "http://127.0.0.1:1"), tmp_path / "x", [FakeAgent()], Notebook())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -181,7 +181,7 @@ def test_a_disk_that_fills_up_stops_the_run_and_keeps_its_trials(
     with two_contenders() as (one, two):
         plan, notebook = plan_for(one.address, two.address), Notebook()
         with pytest.raises(LabError, match=r"0\.0 MB free"):
-            start_run(plan, path, FakeAgent(before=fill), notebook)
+            start_run(plan, path, [FakeAgent(before=fill)], notebook)
     assert len(read_run(path).trials) == 3 and notebook.said[-1] == "over"
 
 
@@ -193,18 +193,18 @@ def test_resume_refuses_another_corpus(tmp_path: Path) -> None:
 
     with two_contenders() as (one, two):
         with pytest.raises(RunInterruptedError):
-            start_run(plan_for(one.address, two.address), path, FakeAgent(before=stop), Notebook())
+            start_run(plan_for(one.address, two.address), path, [FakeAgent(before=stop)], Notebook())
         manifest, pages = small_manifest(seed=5)
         one.pages = two.pages = pages | {MANIFEST_NAME: manifest.to_bytes()}
         with pytest.raises(RunFileError, match="measured with another corpus"):
-            resume_run(path, FakeAgent(), Notebook())
+            resume_run(path, [FakeAgent()], Notebook())
 
 
 def test_an_engine_that_never_ends_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.bakeoff"
-    monkeypatch.setattr("bakeoff.run.driver.OVERDUE_S", -1000.0)
+    monkeypatch.setattr("bakeoff.run.trials.OVERDUE_S", -1000.0)
     with two_contenders() as (one, _):
-        start_run(plan_for(one.address, plan={"blocks": 1}), path, FakeAgent(), Notebook())
+        start_run(plan_for(one.address, plan={"blocks": 1}), path, [FakeAgent()], Notebook())
     assert {t.reason for t in read_run(path).trials} == {"the trial did not end in time and was given up"}
 
 
@@ -216,8 +216,8 @@ def test_an_engine_that_breaks_voids_its_trial_and_the_run_goes_on(tmp_path: Pat
         raise LabError("the engine cannot run the trial: a load thread broke")
 
     class Breaking(FakeAgent):
-        def start(self, spec: TrialSpec) -> FakeSession:
-            session = super().start(spec)
+        def start(self, spec: TrialSpec, part: Slice = WHOLE) -> FakeSession:
+            session = super().start(spec, part)
             if len(self.specs) == 2 and not hasattr(self, "broken"):
                 self.broken = True
                 if call == "start":
@@ -227,7 +227,7 @@ def test_an_engine_that_breaks_voids_its_trial_and_the_run_goes_on(tmp_path: Pat
 
     path = tmp_path / "x.bakeoff"
     with two_contenders() as (one, two):
-        start_run(plan_for(one.address, two.address), path, Breaking(), Notebook())
+        start_run(plan_for(one.address, two.address), path, [Breaking()], Notebook())
     run = read_run(path)
     assert [trial.state for trial in run.trials] == ["ok", "voided", *["ok"] * 6] and run.finished_at is not None
     assert run.trials[1].reason == "the engine cannot run the trial: a load thread broke"
@@ -235,18 +235,18 @@ def test_an_engine_that_breaks_voids_its_trial_and_the_run_goes_on(tmp_path: Pat
 
 def test_what_the_engine_would_refuse_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     class Strict(FakeAgent):
-        def check(self, spec: TrialSpec) -> None:
+        def accept(self, spec: TrialSpec, part: Slice = WHOLE) -> None:
             if spec.load.clients > 1:
                 raise PlanError("the engine refuses the trial: too many")
 
     agent = Strict()
     with two_contenders() as (one, two), pytest.raises(PlanError, match="too many"):
-        start_run(plan_for(one.address, two.address), tmp_path / "x.bakeoff", agent, Notebook())
+        start_run(plan_for(one.address, two.address), tmp_path / "x.bakeoff", [agent], Notebook())
     assert not list(tmp_path.iterdir()) and not agent.specs
 
 
 def test_the_ceiling_is_measured_with_a_client_for_each_core(tmp_path: Path) -> None:
     agent = FakeAgent()
     with two_contenders() as (one, _):
-        start_run(plan_for(one.address, cores="2"), tmp_path / "x.bakeoff", agent, Notebook())
+        start_run(plan_for(one.address, cores="2"), tmp_path / "x.bakeoff", [agent], Notebook())
     assert [(spec.load.clients, spec.cores) for spec in agent.null_specs] == [(2, 2)]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pydantic.fields import FieldInfo
 
+from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part, run_part
@@ -145,7 +146,7 @@ def spec_of(plan: Plan) -> TrialSpec:
     check = run_part(plan.kind).check(plan)
     if isinstance(check, WebCheck) and needed_corpus(plan):
         check.manifest = manifest(plan.suite)
-    return trial_spec(check, contender, ["127.0.0.1:1", "127.0.0.1:2"])
+    return trial_spec(check, contender, ["127.0.0.1:1", "127.0.0.1:2"], LocalAgent().facts())
 
 
 def told(plan: Plan) -> str:

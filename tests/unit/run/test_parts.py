@@ -6,18 +6,21 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from bakeoff.agents.capacity import Machine
+from bakeoff.agents.environment import environment
+from bakeoff.agents.preflight import preflight, raise_open_files
 from bakeoff.agents.result import RecentResult, Snapshot
 from bakeoff.errors import LabError, PlanError, TargetError
 from bakeoff.plan.model import Contender
-from bakeoff.run import preflight as pre
-from bakeoff.run.capacity import Machine
-from bakeoff.run.environment import environment
+from bakeoff.run.fleet import Fleet
+from bakeoff.run.ground import preflight as preflight_of_all
 from bakeoff.run.live import LiveObserver
 from bakeoff.run.observer import Clock, PlainObserver, trial_line
+from bakeoff.run.preflight import demand_of
 from bakeoff.run.reset import reset, run_shell
 from bakeoff.run.stop import Stop
 from bakeoff.store.records import EventRecord, PlannedTrial
-from tests.unit.run.fake import plan_for
+from tests.unit.run.fake import FakeAgent, plan_for
 from tests.unit.store.builders import trial
 
 A, B = "http://127.0.0.1:1", "http://127.0.0.1:2"
@@ -95,25 +98,25 @@ def test_open_files(monkeypatch: pytest.MonkeyPatch) -> None:
     limits = [(256, 4096)]
     monkeypatch.setattr(resource, "getrlimit", lambda _: limits[-1])
     monkeypatch.setattr(resource, "setrlimit", lambda _, pair: limits.append(pair))
-    assert pre.raise_open_files(4096) == 4096 and limits[-1] == (4096, 4096)
+    assert raise_open_files(4096) == 4096 and limits[-1] == (4096, 4096)
     with pytest.raises(LabError, match=r"needs 4097 open files, but the limit is 4096: raise it \(`ulimit -Hn 4097`"):
-        pre.raise_open_files(4097)
+        raise_open_files(4097)
 
 
-def test_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
-    assert pre.preflight(plan_for(A, B, pin="1"), tmp_path / "x", ROOMY) == []
-    assert "share 2 cores" in pre.preflight(plan_for(A, B, cores="3"), tmp_path / "x", ROOMY)[0]
+    assert preflight(demand_of(plan_for(A, B, pin="1")), ROOMY) == []
+    assert "share 2 cores" in preflight(demand_of(plan_for(A, B, cores="3")), ROOMY)[0]
     with pytest.raises(PlanError, match=r"pin names cores \[7\], but this process may use \[0, 1\]"):
-        pre.preflight(plan_for(A, B, pin="7"), tmp_path / "x")
+        preflight(demand_of(plan_for(A, B, pin="7")))
 
 
 def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LabError, match="cannot be used for the run file: No such file or directory"):
-        pre.preflight(plan_for(A, B), tmp_path / "none" / "x")
+        preflight_of_all(plan_for(A, B), Fleet([FakeAgent()]), tmp_path / "none" / "x")
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10})())
     with pytest.raises(LabError, match="free some space or choose another place with -o"):
-        pre.preflight(plan_for(A, B), tmp_path / "x")
+        preflight_of_all(plan_for(A, B), Fleet([FakeAgent()]), tmp_path / "x")
 
 
 def contender(command: str | None, ready: str = "0.3s") -> Contender:

@@ -1,10 +1,11 @@
 """When load threads may look for replies instead of sleeping."""
 
-import os
 from typing import Any
 
 import pytest
 
+from bakeoff.agents.base import Facts
+from bakeoff.agents.local import LocalAgent
 from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.run.judge import to_record
 from bakeoff.run.polling import alike, polls
@@ -12,7 +13,12 @@ from bakeoff.run.specs import trial_spec
 from bakeoff.store.records import PlannedTrial
 from tests.unit.run.fake import WEB, plan_for, result
 
+OWN = ("127.0.0.1", "192.0.2.7", "2001:db8:0::7", "::1", "fe80::1")
 FAR = "198.51.100.7:80"  # kept free for documentation
+
+
+def facts(cores: int) -> Facts:
+    return Facts({}, {}, tuple(range(cores)), OWN)
 
 
 @pytest.mark.parametrize(
@@ -28,21 +34,22 @@ FAR = "198.51.100.7:80"  # kept free for documentation
         (4, {}, ["[::1]:80"], False),
         (4, {}, [FAR, "127.0.0.1:80"], False),
         (4, {}, [], False),
+        (4, {}, ["192.0.2.7:80"], False),
+        (4, {}, ["[2001:db8::7]:80"], False),
         (4, {"pin": "0"}, ["127.0.0.1:80"], False),
         (1, {"poll": "on"}, ["127.0.0.1:80"], True),
         (4, {"poll": "off"}, [FAR], False),
     ],
 )
 def test_only_a_generator_with_cores_of_its_own_polls(
-    monkeypatch: pytest.MonkeyPatch, cores: int, settings: dict[str, Any], addresses: list[str], expected: bool
+    cores: int, settings: dict[str, Any], addresses: list[str], expected: bool
 ) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(cores)))
-    assert polls(WebSettings.model_validate(settings), addresses) is expected
+    assert polls(WebSettings.model_validate(settings), addresses, facts(cores)) is expected
 
 
 def test_contenders_are_measured_in_one_way() -> None:
     plan = plan_for("http://127.0.0.1:1", suite="web-url", poll="on")
-    spec = trial_spec(WEB.check(plan), plan.contenders[0], ["127.0.0.1:1"])
+    spec = trial_spec(WEB.check(plan), plan.contenders[0], ["127.0.0.1:1"], facts(2))
     found = alike({"a": spec, "b": spec.model_copy(update={"poll": False})})
     assert [spec.poll for spec in found.values()] == [False, False]
     assert all(spec.poll for spec in alike({"a": spec, "b": spec}).values())
@@ -53,3 +60,8 @@ def test_what_polling_took_is_stored() -> None:
     record = to_record(planned, "now", result(generator={"polled_s": 0.5, "busy_share": 0.2}), 0.05, 1e6, WEB)
     assert record.workload["polled_share"] == pytest.approx(0.25)
     assert "polled_share" not in to_record(planned, "now", result(), 0.05, 1e6, WEB).workload
+
+
+def test_an_agent_knows_the_addresses_of_its_machine() -> None:
+    told = LocalAgent().facts()
+    assert "127.0.0.1" in told.addresses and told.processors and told.build["version"]

@@ -37,7 +37,7 @@ def interrupted(tmp_path: Path) -> Iterator[Interrupted]:
     with two_contenders() as (one, two):
         plan = plan_for(one.address, two.address, resets={"a": f"echo reset >> {log}"})
         with pytest.raises(RunInterruptedError):
-            start_run(plan, path, FakeAgent(before=stop), Notebook())
+            start_run(plan, path, [FakeAgent(before=stop)], Notebook())
         log.unlink()
         one.requests.clear()
         yield path, plan, one, log
@@ -88,7 +88,7 @@ def with_a_key_that_others_can_read(path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_the_user_who_started_it_goes_on_without_a_word(interrupted: Interrupted) -> None:
     path, _, _, log = interrupted
     assert resume_command(read_run(path)) == f"bakeoff resume {path}"
-    assert resume_run(path, FakeAgent(), Notebook()) == 8
+    assert resume_run(path, [FakeAgent()], Notebook()) == 8
     assert count_lines(log) == 3
 
 
@@ -110,7 +110,7 @@ def test_a_file_from_elsewhere_does_nothing_and_says_what_it_would_do(
     foreign(path, monkeypatch)
     before = path.read_bytes()
     with pytest.raises(RunFileError) as caught:
-        resume_run(path, FakeAgent(), Notebook())
+        resume_run(path, [FakeAgent()], Notebook())
     said = str(caught.value)
     assert f"run in a shell before each visit of a: echo reset >> {log}" in said
     assert f"send load to {server.address} (contender a)" in said
@@ -123,9 +123,9 @@ def test_trust_is_given_once(interrupted: Interrupted, monkeypatch: pytest.Monke
     path, _, _, log = interrupted
     moved_to_another_user(path, monkeypatch)
     with pytest.raises(RunInterruptedError):
-        resume_run(path, FakeAgent(before=stop), Notebook(), trust=True)
+        resume_run(path, [FakeAgent(before=stop)], Notebook(), trust=True)
     assert count_lines(log) == 2
-    assert resume_run(path, FakeAgent(), Notebook()) == 8
+    assert resume_run(path, [FakeAgent()], Notebook()) == 8
 
 
 def test_the_same_plan_beside_it_is_enough_and_another_is_not(
@@ -135,15 +135,15 @@ def test_the_same_plan_beside_it_is_enough_and_another_is_not(
     moved_to_another_user(path, monkeypatch)
     other = plan.model_copy(update={"seed": 9, "contenders": plan.contenders[::-1]})
     with pytest.raises(RunFileError, match=r"differ in .*seed") as caught:
-        resume_run(path, FakeAgent(), Notebook(), other)
+        resume_run(path, [FakeAgent()], Notebook(), other)
     assert "contenders.a" not in str(caught.value), "their order is no difference of a contender"
     with pytest.raises(RunFileError, match=r"differ in contenders\.a\.reset;"):
         contenders = (plan.contenders[0].model_copy(update={"reset": "true"}), plan.contenders[1])
-        resume_run(path, FakeAgent(), Notebook(), plan.model_copy(update={"contenders": contenders}))
+        resume_run(path, [FakeAgent()], Notebook(), plan.model_copy(update={"contenders": contenders}))
     with pytest.raises(RunFileError, match="differ in the order of their contenders;"):
         trusted_plan(read_run(path), plan.model_copy(update={"contenders": plan.contenders[::-1]}))
     assert not log.exists() and server.requests == []
-    assert resume_run(path, FakeAgent(), Notebook(), plan) == 8
+    assert resume_run(path, [FakeAgent()], Notebook(), plan) == 8
 
 
 def test_figures_of_another_plan_are_refused(interrupted: Interrupted) -> None:
@@ -161,7 +161,7 @@ def test_another_order_of_trials_is_refused(interrupted: Interrupted) -> None:
         connection.commit()
     seal_anew(path)
     with pytest.raises(RunFileError, match="its order of trials is not the plan's"):
-        resume_run(path, FakeAgent(), Notebook(), trust=True)
+        resume_run(path, [FakeAgent()], Notebook(), trust=True)
 
 
 def test_nothing_that_is_shown_moves_the_cursor(interrupted: Interrupted) -> None:

@@ -6,12 +6,14 @@ from typing import Any
 
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.records import (
+    AgentRecord,
     ClientRecord,
     ContenderRecord,
     OperationRecord,
     PlannedTrial,
     RunRecord,
     SecondRecord,
+    ShareRecord,
     StepRecord,
     Summary,
     TrialRecord,
@@ -67,6 +69,16 @@ def trial(**changes: Any) -> TrialRecord:
     return replace(base, **changes)
 
 
+def share(**changes: Any) -> ShareRecord:
+    """What the agent `local` did of a trial; `changes` replace single fields."""
+    base = ShareRecord(
+        agent="local", clients=4, lost="", window_s=2.0, operations=100, errors={"refused": 2}, bytes_in=5000,
+        bytes_out=700, service=SUMMARY, cpu_share=0.5, cpu_us_per_operation=20.25, run_delay_share=0.125,
+        rss_bytes=1 << 20, late_start_p99_ns=None, lag_p99_ns=2500, disturbances={},
+    )  # fmt: skip
+    return replace(base, **changes)
+
+
 def planned(count: int = 4) -> list[PlannedTrial]:
     """`count` planned trials that alternate between contenders `a` and `b`."""
     return [PlannedTrial(i, "ab"[i % 2], 4, i // 2 + 1, 42) for i in range(count)]
@@ -82,6 +94,7 @@ def header(**changes: Any) -> RunHeader:
         plan_hash=plan_hash(PLAN),
         tool={"version": "0.1.0"},
         environment={"cpu": {"model": "test"}},
+        agents=[AgentRecord("local", {})],
         contenders=[
             ContenderRecord("a", "http://127.0.0.1:1", None),
             ContenderRecord("b", "http://127.0.0.1:2", "true"),
@@ -99,11 +112,13 @@ def stored(record: RunRecord, path: Path, histogram: bytes | None = None) -> Pat
         name=record.name, suite=record.suite, kind=record.kind, plan=record.plan, plan_hash=plan_hash(record.plan),
         tool=record.tool, environment=record.environment, contenders=record.contenders, mixes=record.mixes,
         blocks_planned=record.blocks_planned, delta=record.delta,
+        agents=record.agents or [AgentRecord("local", {"kernel": "6"})],
     )  # fmt: skip
     plan = [PlannedTrial(t.order, t.contender, t.mix_clients, t.block, t.seed) for t in record.trials]
     with RunWriter.create(path, head, plan) as writer:
         writer.add_events(record.events)
         for one in record.trials:
-            writer.add_trial(one, {} if histogram is None else {"service": histogram})
+            shares = one.per_agent or (share(operations=one.operations),)
+            writer.add_trial(replace(one, per_agent=shares), {} if histogram is None else {"service": histogram})
         writer.finish()
     return path

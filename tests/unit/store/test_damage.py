@@ -11,7 +11,7 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.errors import RunFileError
-from bakeoff.store import read, seal
+from bakeoff.store import checked, seal
 from bakeoff.store.read import histogram, pending, read_run
 from bakeoff.store.records import RunRecord
 from bakeoff.store.schema import MOST_BYTES, TABLES
@@ -256,7 +256,7 @@ def test_room_is_refused_before_it_is_made(copy: Callable[[], Path], monkeypatch
         connection.commit()
     with pytest.raises(RunFileError, match=r"is damaged .*too big"):
         read_run(path)
-    monkeypatch.setattr(read, "MOST_ROWS", 3)
+    monkeypatch.setattr(checked, "MOST_ROWS", 3)
     with pytest.raises(RunFileError, match="more than 3 rows"):
         read_run(copy())
 

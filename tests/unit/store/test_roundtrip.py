@@ -7,9 +7,9 @@ import pytest
 
 from bakeoff.errors import RunFileError
 from bakeoff.store.read import histogram, pending, read_run
-from bakeoff.store.records import EventRecord
+from bakeoff.store.records import AgentRecord, EventRecord
 from bakeoff.store.write import RunWriter
-from tests.unit.store.builders import header, planned, trial
+from tests.unit.store.builders import EMPTY, header, planned, share, trial
 
 EVENT = EventRecord("2026-11-20T10:00:01.000+00:00", "warning", "something", None)
 
@@ -51,7 +51,7 @@ def test_is_a_marked_wal_database_and_one_file_remains(path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone()[0] == 0x62616B65
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 3
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == 4
 
 
 def test_a_run_in_progress_can_be_read(path: Path) -> None:
@@ -99,12 +99,26 @@ def test_reading_leaves_no_files_behind(path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
 
 
-def test_a_file_without_seals_is_refused(path: Path) -> None:
+def test_a_file_that_claims_an_earlier_version_must_have_its_tables(path: Path) -> None:
     RunWriter.create(path, header(), planned()).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 2")
-    with pytest.raises(RunFileError, match=r"an older Bakeoff \(run file version 2, .*run its plan again"):
+    with pytest.raises(RunFileError, match="its tables are not those of a run file"):
         read_run(path)
+
+
+def test_the_figures_of_every_agent_are_read_back(path: Path) -> None:
+    agents = [AgentRecord("one", {"kernel": "6.1"}), AgentRecord("two", {"kernel": "6.2"})]
+    shares = (
+        share(agent="one", clients=3, disturbances={"stops": [{"at_s": 1.0}]}),
+        share(agent="two", clients=1, lost="the cable was cut", service=EMPTY, lag_p99_ns=None),
+    )
+    voided = trial(state="voided", reason="agent two was lost: the cable was cut", per_agent=shares)
+    with RunWriter.create(path, header(agents=agents, environment={"content": {}}), planned()) as writer:
+        writer.add_trial(voided, {})
+    run = read_run(path)
+    assert run.trials == (replace(voided, id=1),) and run.agents == tuple(agents)
+    assert run.environment == {"kernel": "6.1", "content": {}}
 
 
 def test_paths_that_are_no_text_can_be_stored(path: Path) -> None:

@@ -16,7 +16,7 @@ impl Pause {
     pub fn new(spec: &TrialSpec, thread: usize, stream: u32) -> Self {
         let mean_ns = nanos(spec.think_s);
         let is_random = spec.think_distribution == Distribution::Exponential && mean_ns > 0;
-        Self { mean_ns, random: is_random.then(|| Rng::for_thread(spec.seed ^ 0x7417, thread as u32, stream)) }
+        Self { mean_ns, random: is_random.then(|| Rng::for_thread(spec.thread_seed() ^ 0x7417, thread as u32, stream)) }
     }
 
     pub fn is_random(&self) -> bool {

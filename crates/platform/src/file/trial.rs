@@ -136,6 +136,7 @@ fn figures(live: &Live, elapsed_ns: Nanos, fatal: Option<String>) -> GeneratorFi
         transport: Map::new(),
         disturbances: serde_json::Value::Null,
         workload: serde_json::Value::Null,
+        slice: None,
     }
 }
 

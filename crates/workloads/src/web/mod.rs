@@ -6,7 +6,7 @@ mod plan;
 mod session;
 mod spec;
 
-use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, TlsSettings, Workload};
+use bakeoff_engine::{Endpoint, Identity, MergeFigures, Rng, SpecError, Stages, TlsSettings, Workload, add_counts};
 use plan::WebPlan;
 pub use session::WebSession;
 pub use spec::{ClassSpec, RequestSpec, WebSpec};
@@ -57,6 +57,8 @@ impl WebWorkload {
 
 impl Workload for WebWorkload {
     type Session = WebSession;
+
+    const MERGE: Option<MergeFigures> = Some(add_counts);
 
     fn operations(&self) -> Vec<String> {
         self.names.clone()

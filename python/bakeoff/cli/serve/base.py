@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from bakeoff.agents.local import load_engine
+from bakeoff.agents.preflight import raise_open_files
 from bakeoff.errors import LabError, PlanError
-from bakeoff.run.preflight import raise_open_files
 from bakeoff.units import parse_whole_numbers
 
 COUNTS_EVERY_S = 1.0

@@ -8,6 +8,7 @@ from dataclasses import replace
 from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.metrics import peak_operations
+from bakeoff.report.agents import agents_table
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
@@ -79,18 +80,34 @@ def section(context: Context) -> Section:
         "CPU: of the busiest load thread. Waited: the largest share of a window that a load thread was ready and "
         "waited for a processor. Limited: trials in which the generator, not the server, was the bottleneck.",
     )
+    agents = agents_table(context)
     if context.cells_alone:
         return Section(
             "generator",
             "The load generator",
-            (text, *_waited(context), *_late(context), *_checked(context), replace(table, note=CELLS_NOTE)),
+            (
+                text,
+                *_waited(context),
+                *_late(context),
+                *_checked(context),
+                replace(table, note=CELLS_NOTE),
+                *agents,
+            ),
         )
     description = "Processor use of the load generator in percent at each number of simulated clients."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
     return Section(
         "generator",
         "The load generator",
-        (text, *_polled(context), *_waited(context), *_late(context), *_checked(context), chart),
+        (
+            text,
+            *_polled(context),
+            *_waited(context),
+            *_late(context),
+            *_checked(context),
+            chart,
+            *agents,
+        ),
     )
 
 

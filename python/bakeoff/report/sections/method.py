@@ -41,6 +41,9 @@ def section(context: Context) -> Section:
     titles = ("Name", "Address", "Reset before each visit")
     rows = tuple((c.name, c.address, c.reset or "none") for c in run.contenders)
     contenders = Table("Contenders", tuple(Column(title, numeric=False) for title in titles), rows)
+    if run.upgraded_from is not None:
+        unsealed = "" if run.upgraded_from >= 3 else ", which had no seals: whether it is as written cannot be seen"
+        intro += f" Read from run file version {run.upgraded_from}{unsealed}."
     if note := context.kind.method_note(context):
         intro += f" {note}"
     blocks: list[Block] = [Text(intro), _rules(context), contenders, *_file_systems(run.environment)]

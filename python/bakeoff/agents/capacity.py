@@ -24,10 +24,12 @@ class Machine:
 
 @dataclass(frozen=True)
 class Demand:
-    """What the largest mix of a plan asks for.
+    """What the largest mix of a plan asks of one machine that sends load.
 
-    `addresses` are those that it connects from. `closes` is how many connections to one contender a trial ends from
-    this side within TIME_WAIT: 0 where servers end them, None where only their speed decides.
+    `cores` are its load threads as the plan says, `pin` the processors they are bound to, and `loopback` the contenders
+    that run on the same machine. `addresses` are those that it connects from. `closes` is how many connections to one
+    contender a trial ends from this side within TIME_WAIT: 0 where servers end them, None where only their speed
+    decides.
     """
 
     sessions: int
@@ -38,6 +40,8 @@ class Demand:
     leaves: bool = True
     loopback: tuple[str, ...] = ()
     all_loopback: bool = False
+    cores: int = 1
+    pin: tuple[int, ...] | None = None
 
 
 def open_files(demand: Demand) -> int:

@@ -1,17 +1,14 @@
-"""What the generator is: stored with each run, so that a number can be judged later. Facts only, read from
+"""What a machine that sends load is: stored with each run, so that a number can be judged later. Facts only, read from
 the system; what cannot be read is absent rather than guessed.
 """
 
 import os
 import platform
 import socket
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import psutil
-
-from bakeoff import __version__
 
 SYSCTLS = (
     "net.core.somaxconn",
@@ -35,7 +32,7 @@ SYSCTLS = (
     "kernel.randomize_va_space",
     "kernel.numa_balancing",
 )
-PACKAGES = ("pydantic", "typer", "rich", "psutil", "numpy", "scipy", "altair", "jinja2")
+INTERNET = (socket.AF_INET, socket.AF_INET6)
 
 
 def environment() -> dict[str, Any]:
@@ -57,15 +54,12 @@ def environment() -> dict[str, Any]:
     return {key: value for key, value in found.items() if value not in (None, "", {})}
 
 
-def tool(engine: dict[str, str]) -> dict[str, str]:
-    """Which Bakeoff this is, down to the build of its engine."""
-    found = {"version": __version__, "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found | {f"engine_{key}": value for key, value in engine.items()}
+def own_addresses() -> tuple[str, ...]:
+    """The numeric addresses of this machine's interfaces."""
+    found = [
+        address.address for ours in psutil.net_if_addrs().values() for address in ours if address.family in INTERNET
+    ]
+    return tuple(sorted({text.partition("%")[0] for text in found}))  # without the scope of link-local ones
 
 
 def _cpu() -> dict[str, Any]:

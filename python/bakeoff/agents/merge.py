@@ -1,0 +1,72 @@
+"""What several agents tell of one trial as one: results in the engine, which knows histograms, snapshots here."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from bakeoff.agents.local import explained, load_engine, read_outcome
+from bakeoff.agents.result import OperationCount, Outcome, RecentResult, Snapshot
+from bakeoff.agents.spec import TrialSpec
+
+# A trial is as far as the agent that is furthest back.
+PHASES = ("starting", "prepare", "ramp_up", "window", "ramp_down", "drain", "done")
+
+
+def merged_outcome(spec: TrialSpec, parts: Sequence[tuple[str, Outcome]]) -> Outcome:
+    """The outcome of a trial, from those of its agents by name; that of a single agent as it is.
+
+    Raises LabError when they do not fit together.
+    """
+    if len(parts) == 1:
+        return parts[0][1]
+    told = [(name, part.result.model_dump_json(), dict(part.histograms)) for name, part in parts]
+    with explained():
+        return read_outcome(load_engine().merge_slices(spec.to_json(), told))
+
+
+def merged_snapshot(parts: Sequence[Snapshot]) -> Snapshot:
+    """How far a trial is, from what its agents tell; that of a single agent as it is."""
+    if len(parts) == 1:
+        return parts[0]
+    return Snapshot(
+        elapsed_s=max(part.elapsed_s for part in parts),
+        phase=min((part.phase for part in parts), key=lambda phase: PHASES.index(phase) if phase in PHASES else 0),
+        operations=sum(part.operations for part in parts),
+        errors=sum(part.errors for part in parts),
+        bytes_in=sum(part.bytes_in for part in parts),
+        per_operation=_per_operation(parts),
+        recent=_recent([part.recent for part in parts]),
+    )
+
+
+def _per_operation(parts: Sequence[Snapshot]) -> tuple[OperationCount, ...]:
+    counts: dict[str, tuple[int, int]] = {}
+    for count in (count for part in parts for count in part.per_operation):
+        operations, errors = counts.get(count.name, (0, 0))
+        counts[count.name] = operations + count.operations, errors + count.errors
+    return tuple(OperationCount(name=name, operations=n, errors=errors) for name, (n, errors) in counts.items())
+
+
+def _recent(parts: Sequence[RecentResult]) -> RecentResult:
+    """Counts of times add up where percentiles do not."""
+    sums = Counter[int]()
+    for part in parts:
+        for time_ns, count in part.times:
+            sums[time_ns] += count
+    times = tuple(sorted(sums.items()))
+    return RecentResult(
+        span_s=max(part.span_s for part in parts),
+        operations=sums.total(),
+        p50_ns=_quantile(times, 50),
+        p99_ns=_quantile(times, 99),
+        times=times,
+    )
+
+
+def _quantile(times: Sequence[tuple[int, int]], percent: int) -> int | None:
+    """The least time that so many percent of the operations did not exceed, as the engine tells it."""
+    rank, seen = -(-sum(count for _, count in times) * percent // 100), 0
+    for time_ns, count in times:
+        seen += count
+        if seen >= rank:
+            return time_ns
+    return None

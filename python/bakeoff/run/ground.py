@@ -1,0 +1,115 @@
+"""What a run stands on before its first trial: the contenders as its agents see them, and what the engines are told."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bakeoff.agents.base import Agent
+from bakeoff.agents.spec import TrialSpec
+from bakeoff.errors import TargetError
+from bakeoff.mix import Mix
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.fleet import Fleet
+from bakeoff.run.kind import Check, Note
+from bakeoff.run.polling import alike
+from bakeoff.run.preflight import check_disk, demand_of, estimate_bytes
+from bakeoff.run.rehearsal import rehearse
+from bakeoff.run.reset import reset
+from bakeoff.run.specs import trial_spec
+
+
+def preflight(plan: Plan, fleet: Fleet, run_file: Path) -> list[Note]:
+    """Warnings. Raises LabError or PlanError when an agent cannot carry its part, or the disk is too small."""
+    slices = fleet.slices()
+    told = fleet.each(lambda agent: agent.preflight(demand_of(plan, slices[agent.name])))
+    check_disk(run_file, estimate_bytes(plan))
+    return [Note("warning", _of(fleet, name, text)) for name, texts in told.items() for text in texts]
+
+
+class Ground:
+    """The contenders of a plan as the agents of a fleet see them. Raises PlanError, TargetError or LabError."""
+
+    def __init__(self, plan: Plan, fleet: Fleet) -> None:
+        self._plan, self._fleet = plan, fleet
+        self._checks: Mapping[str, Check] = fleet.each(lambda agent: agent.check(plan))
+        for contender in plan.contenders:
+            reset(contender, partial(self.answers, contender))
+            self._examine(contender)
+        told = self._all(lambda check: check.compare())
+        self.notes = [Note(n.level, _of(fleet, name, n.text)) for name, notes in told.items() for n in notes]
+        self._refuse_other_views()
+
+    def _examine(self, contender: Contender) -> None:
+        self._all(lambda check: check.examine(contender))
+
+    def answers(self, contender: Contender) -> None:
+        """Raises TargetError unless the contender answers every agent now."""
+        self._all(lambda check: check.answers(contender))
+
+    def unchanged(self, contender: Contender) -> None:
+        """Raises TargetError when the address does not lead to what was examined any more. May not wait."""
+        self._all(lambda check: check.unchanged(contender))
+
+    def close(self) -> list[Note]:
+        """The trials are over: nothing of them is left with the contenders."""
+        told = {name: check.close() for name, check in self._checks.items()}
+        return [Note(n.level, _of(self._fleet, name, n.text)) for name, notes in told.items() for n in notes]
+
+    def facts(self) -> dict[str, Any]:
+        """What was found, as JSON values: as the first agent sees it, and the others under `agents`."""
+        first, *others = ((name, check.facts()) for name, check in self._checks.items())
+        return first[1] | ({"agents": dict(others)} if others else {})
+
+    def specs(self) -> "Specs":
+        """What the engines are told: of every agent and contender, tried out as far as that goes without a load."""
+        found = {
+            (agent.name, contender.name): self._spec(agent, contender)
+            for agent in self._fleet.agents
+            for contender in self._plan.contenders
+        }
+        specs = Specs(alike(found))
+        s = self._plan.settings
+        for contender in self._plan.contenders:
+            for mix in dict.fromkeys((s.mix_values[0], s.mix_values[-1])):
+                self._fleet.accept(specs.of(contender.name, mix, self._plan.seed))
+        for agent in self._fleet.agents:
+            own = {contender.name: found[agent.name, contender.name] for contender in self._plan.contenders}
+            self._fleet.named(agent.name, partial(rehearse, self._plan, own, agent))
+        return specs
+
+    def _spec(self, agent: Agent, contender: Contender) -> TrialSpec:
+        check = self._checks[agent.name]
+        facts = self._fleet.facts(agent.name)
+        return self._fleet.named(agent.name, lambda: trial_spec(check, contender, check.addresses(contender), facts))
+
+    def _all(self, ask: Callable[[Check], Any]) -> dict[str, Any]:
+        return {name: self._fleet.named(name, partial(ask, check)) for name, check in self._checks.items()}
+
+    def _refuse_other_views(self) -> None:
+        found = {name: check.facts().get("corpus") for name, check in self._checks.items()}
+        first, *others = found
+        for other in others:
+            if found[other] != found[first]:
+                raise TargetError(
+                    f"the contenders serve other contents to agent {other} ({found[other]}) than to {first} "
+                    f"({found[first]}): let their addresses lead to the same servers from both"
+                )
+
+
+class Specs:
+    """The trial specifications of all agents and contenders but for mix and seed. They are built once: a corpus has
+    many requests.
+    """
+
+    def __init__(self, specs: Mapping[tuple[str, str], TrialSpec]) -> None:
+        self._specs = specs
+
+    def of(self, contender: str, mix: Mix, seed: int) -> dict[str, TrialSpec]:
+        """Those of one trial, by agent: alike but for what each agent sees of the contender."""
+        found = {agent: spec for (agent, name), spec in self._specs.items() if name == contender}
+        return {agent: spec.for_trial(mix, seed) for agent, spec in found.items()}
+
+
+def _of(fleet: Fleet, agent: str, text: str) -> str:
+    return text if len(fleet.agents) == 1 else f"agent {agent}: {text}"

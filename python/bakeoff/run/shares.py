@@ -1,0 +1,89 @@
+"""From what the agents of a trial tell to its record: what they measured together, and the share of each."""
+
+from dataclasses import replace
+
+from bakeoff.agents.result import SummaryResult, TrialResult
+from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
+from bakeoff.run.fleet import AgentOutcome, FleetOutcome
+from bakeoff.run.judge import to_record, without_result
+from bakeoff.run.kind import RunPart
+from bakeoff.store.records import (
+    EMPTY_SUMMARY,
+    INTERRUPTED,
+    VOIDED,
+    PlannedTrial,
+    ShareRecord,
+    Summary,
+    TrialRecord,
+)
+
+
+def trial_record(
+    planned: PlannedTrial,
+    started_at: str,
+    outcome: FleetOutcome,
+    error_limit: float,
+    null_operations_per_s: float | None,
+    part: RunPart,
+    stopped: bool,
+) -> TrialRecord:
+    """The record of a trial that ended, or was `stopped` by the user. One that lost an agent is void."""
+    shares = tuple(map(_share, outcome.parts))
+    if outcome.whole is None:
+        state = INTERRUPTED if stopped else VOIDED
+        return replace(without_result(planned, started_at, state, outcome.lost), per_agent=shares)
+    record = to_record(planned, started_at, outcome.whole.result, error_limit, null_operations_per_s, part)
+    if outcome.lost and not stopped:
+        record = replace(record, state=VOIDED, reason=outcome.lost)
+    elif len(outcome.parts) > 1:
+        record = _judged_by_each(record, outcome)
+    return replace(record, per_agent=shares)
+
+
+def _judged_by_each(record: TrialRecord, outcome: FleetOutcome) -> TrialRecord:
+    """What befell one of several machines befell the trial; only their own results tell it."""
+    marks = list(record.marks)
+    for part in outcome.parts:
+        result = _result(part)
+        disturbed = why_void(result.generator.disturbances, result.window_s) if result is not None else None
+        if disturbed is not None and record.state != INTERRUPTED:
+            record = replace(record, state=VOIDED, reason=f"agent {part.agent}: {disturbed}")
+        marks += disturbance_marks(result.generator.disturbances) if result is not None else []
+    return replace(record, marks=tuple(dict.fromkeys(marks)))
+
+
+def _result(part: AgentOutcome) -> TrialResult | None:
+    return None if part.outcome is None else part.outcome.result
+
+
+def _share(part: AgentOutcome) -> ShareRecord:
+    result = _result(part)
+    if result is None:
+        return ShareRecord(
+            agent=part.agent, clients=part.clients, lost=part.lost, window_s=0.0, operations=0, errors={}, bytes_in=0,
+            bytes_out=0, service=EMPTY_SUMMARY, cpu_share=0.0, cpu_us_per_operation=0.0, run_delay_share=0.0,
+            rss_bytes=0, late_start_p99_ns=None, lag_p99_ns=None, disturbances={},
+        )  # fmt: skip
+    generator = result.generator
+    return ShareRecord(
+        agent=part.agent,
+        clients=part.clients,
+        lost="",
+        window_s=result.window_s,
+        operations=result.operations,
+        errors={name: count for name, count in result.errors.items() if count},
+        bytes_in=result.bytes_in,
+        bytes_out=result.bytes_out,
+        service=_summary(result.service),
+        cpu_share=generator.cpu_share,
+        cpu_us_per_operation=generator.cpu_us_per_operation or 0.0,
+        run_delay_share=generator.run_delay_share,
+        rss_bytes=generator.rss_bytes,
+        late_start_p99_ns=generator.late_start.p99_ns,
+        lag_p99_ns=generator.lag.p99_ns,
+        disturbances=disturbance_facts(generator.disturbances).get("disturbances", {}),
+    )
+
+
+def _summary(told: SummaryResult) -> Summary:
+    return Summary(**told.model_dump())

@@ -1,0 +1,220 @@
+"""Every planned trial in its order, each stored before the next one starts."""
+
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+from bakeoff.agents.result import EngineEvent
+from bakeoff.agents.spec import NullWorkload, TrialSpec
+from bakeoff.errors import AgentLostError, LabError, PlanError, TargetError
+from bakeoff.kinds import run_part
+from bakeoff.mix import Clients
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.fleet import Fleet, FleetOutcome, FleetSession
+from bakeoff.run.ground import Ground, Specs
+from bakeoff.run.judge import without_result
+from bakeoff.run.kind import Note
+from bakeoff.run.observer import Observer, trial_line
+from bakeoff.run.preflight import check_disk, estimate_bytes
+from bakeoff.run.reset import reset
+from bakeoff.run.shares import trial_record
+from bakeoff.run.stop import Stop
+from bakeoff.store import records
+from bakeoff.store.records import EventRecord, PlannedTrial, TrialRecord
+from bakeoff.store.write import RunWriter, utc_now
+
+POLL_S = 0.2
+NULL_LENGTH_S = 0.5
+CANCEL_PATIENCE_S = 5.0
+OVERDUE_S = 30.0
+
+
+class Trials:
+    """One pass over planned trials."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        ground: Ground,
+        specs: Specs,
+        fleet: Fleet,
+        writer: RunWriter,
+        observer: Observer,
+        stop: Stop,
+        null_operations_per_s: float | None = None,
+    ) -> None:
+        self._plan = plan
+        self._ground = ground
+        self._specs = specs
+        self._fleet = fleet
+        self._writer = writer
+        self._observer = observer
+        self._stop = stop
+        self._null_rate = null_operations_per_s
+        self._part = run_part(plan.kind)
+        self._contenders = {c.name: c for c in plan.contenders}
+
+    def tell(self, notes: Sequence[Note]) -> None:
+        """Store events of the run and show them."""
+        events = [EventRecord(utc_now(), note.level, note.text, None) for note in notes]
+        self._writer.add_events(events)
+        for event in events:
+            self._observer.on_event(event)
+
+    def calibrate(self) -> None:
+        """Measure the engines' own ceiling with the `null` workload, all agents at once, and store it."""
+        settings, cores = self._plan.settings, self._plan.settings.clock.cores
+        spec = TrialSpec(
+            workload=NullWorkload(),
+            load=Clients(cores * len(self._fleet.agents)),  # one for each load thread: one without would idle
+            length_s=NULL_LENGTH_S,
+            cores=cores,
+            pin=settings.pin,
+        )
+        session = self._fleet.start({agent.name: spec for agent in self._fleet.agents})
+        outcome = session.wait(NULL_LENGTH_S + OVERDUE_S)
+        if outcome is not None and outcome.lost:
+            raise LabError(f"{outcome.lost}: bring it back, then run the plan again")
+        result = None if outcome is None or outcome.whole is None else outcome.whole.result
+        if result is None or result.window_s <= 0 or not result.operations:
+            session.cancel()
+            raise LabError("the engine could not measure its own ceiling: build it anew with `make build`")
+        self._null_rate = result.operations / result.window_s
+        self._writer.set_null_rate(self._null_rate)
+
+    def run(self, planned: Sequence[PlannedTrial]) -> None:
+        """All trials, with a reset before each visit; marks the run as finished."""
+        self._observer.on_run_start(self._plan, len(planned))
+        try:
+            try:
+                self._run_trials(planned)
+            except AgentLostError as error:
+                raise LabError(f"{error}: bring it back, then `bakeoff resume {self._writer.path}`") from None
+            finally:
+                self.tell(self._ground.close())
+            self._writer.finish()
+        finally:
+            self._observer.on_run_end()
+
+    def _run_trials(self, planned: Sequence[PlannedTrial]) -> None:
+        visit, fault = None, None
+        for trial in planned:
+            if (trial.block, trial.contender) != visit:
+                visit = (trial.block, trial.contender)
+                fault = self._reset(self._contenders[trial.contender])
+            reason = fault or self._changed(self._contenders[trial.contender])
+            if reason is None:
+                self._run_trial(trial)
+            else:
+                self._store(without_result(trial, utc_now(), records.FAILED, reason), {}, [])
+
+    def _reset(self, contender: Contender) -> str | None:
+        """Why the contender is not ready, or None. Not coming back fails its visit, not the run."""
+        try:
+            reset(contender, partial(self._ground.answers, contender))
+        except TargetError as error:
+            self.tell([Note("warning", str(error))])
+            return str(error)
+        return None
+
+    def _changed(self, contender: Contender) -> str | None:
+        """Why the address does not lead to the contender any more, or None."""
+        try:
+            self._ground.unchanged(contender)
+        except TargetError as error:
+            return str(error)
+        return None
+
+    def _run_trial(self, trial: PlannedTrial) -> None:
+        check_disk(self._writer.path, estimate_bytes(self._plan) // max(1, self._plan.trials))
+        specs = self._specs.of(trial.contender, Clients(trial.mix_clients), trial.seed)
+        started, events = datetime.now(UTC), list[EngineEvent]()
+        session: FleetSession | None = None
+        self._observer.on_trial_start(trial)
+        try:
+            with self._stop.deferred():
+                session = self._fleet.start(specs)
+            outcome = self._watch(trial, session, events)
+        except KeyboardInterrupt:
+            if session is not None:
+                with self._stop.deferred():
+                    self._finish(trial, started, session, _cancel(session), events, "stopped by the user")
+            raise
+        except AgentLostError:  # nothing was sent: the trial can be done when the agent is back
+            raise
+        except (LabError, PlanError) as error:  # the engine's fault: it says nothing about the contender
+            with self._stop.deferred():
+                if session is not None:
+                    _cancel(session)
+                text = started.isoformat(timespec="milliseconds")
+                self._store(without_result(trial, text, records.VOIDED, str(error)), {}, _stamped(started, events))
+            return
+        with self._stop.deferred():
+            self._finish(trial, started, session, outcome, events, None)
+
+    def _watch(self, trial: PlannedTrial, session: FleetSession, events: list[EngineEvent]) -> FleetOutcome | None:
+        """Wait for the outcome; None when the engine is long overdue."""
+        s = self._plan.settings
+        until = time.monotonic() + s.around_s + s.length_s + s.reply_timeout_s + s.clock.connect_timeout_s + OVERDUE_S
+        while time.monotonic() < until:
+            outcome = session.wait(POLL_S)
+            if outcome is not None:
+                return outcome
+            self._observer.on_snapshot(trial, session.snapshot())
+            events += session.drain_events()
+        _cancel(session)
+        return None
+
+    def _finish(
+        self,
+        trial: PlannedTrial,
+        started: datetime,
+        session: FleetSession,
+        outcome: FleetOutcome | None,
+        events: list[EngineEvent],
+        interruption: str | None,
+    ) -> None:
+        """Store a trial that ended, was stopped (`interruption` says why) or did not end."""
+        text = started.isoformat(timespec="milliseconds")
+        events += _last_events(session)
+        if outcome is not None:
+            limit, stopped = self._plan.error_limit, interruption is not None
+            record = trial_record(trial, text, outcome, limit, self._null_rate, self._part, stopped)
+        elif interruption is not None:
+            record = without_result(trial, text, records.INTERRUPTED, interruption)
+        else:
+            record = without_result(trial, text, records.FAILED, "the trial did not end in time and was given up")
+        notes = _stamped(started, events)
+        if record.state == records.INTERRUPTED:  # resume repeats the trial; that it was stopped must stay known
+            notes.append(EventRecord(utc_now(), "warning", f"trial interrupted: {trial_line(record)}", None))
+        whole = None if outcome is None else outcome.whole
+        self._store(record, dict(whole.histograms) if whole else {}, notes)
+
+    def _store(self, record: TrialRecord, histograms: dict[str, bytes], events: Sequence[EventRecord]) -> None:
+        self._writer.add_trial(record, histograms, events)
+        for event in events:
+            self._observer.on_event(event)
+        self._observer.on_trial_end(record)
+
+
+def _cancel(session: FleetSession) -> FleetOutcome | None:
+    session.cancel()
+    try:
+        return session.wait(CANCEL_PATIENCE_S)
+    except LabError:
+        return None
+
+
+def _last_events(session: FleetSession) -> Sequence[EngineEvent]:
+    try:
+        return session.drain_events()
+    except LabError:
+        return ()
+
+
+def _stamped(started: datetime, events: Sequence[EngineEvent]) -> list[EventRecord]:
+    return [
+        EventRecord((started + timedelta(seconds=e.at_s)).isoformat(timespec="milliseconds"), e.level, e.text, None)
+        for e in events
+    ]

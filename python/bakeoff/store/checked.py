@@ -1,0 +1,60 @@
+"""Rows of a run file that stood the check of their seals (bakeoff.store.seal); DamagedError where they do not."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from bakeoff.store import seal
+from bakeoff.store.fields import DamagedError
+
+MOST_ROWS = 2_000_000  # of one table, or of one part of one trial: refused before they are all read
+TrialRows = tuple[sqlite3.Row, dict[str, list[sqlite3.Row]]]
+
+
+def rows(connection: sqlite3.Connection, query: str, *values: int) -> list[sqlite3.Row]:
+    """The rows of a query, unless there are more than a file may have."""
+    found = connection.execute(query, values).fetchmany(MOST_ROWS + 1)
+    if len(found) > MOST_ROWS:
+        raise DamagedError(f"a table has more than {MOST_ROWS:,} rows")
+    return found
+
+
+def run_row(connection: sqlite3.Connection) -> sqlite3.Row:
+    """The row of the run."""
+    found = rows(connection, "SELECT * FROM run")
+    if not found:
+        raise DamagedError("it holds no run: it was cut off while being created")
+    if seal.run_seal(found[0]) != found[0]["sha256"]:
+        raise DamagedError("the seal of its run is broken")
+    return found[0]
+
+
+def table_rows(connection: sqlite3.Connection, run: sqlite3.Row, table: str) -> list[sqlite3.Row]:
+    """The rows of a table that never changes."""
+    found = rows(connection, f"SELECT * FROM {table} ORDER BY position")
+    if seal.rows_seal(found) != run[f"{table}_sha256"]:
+        raise DamagedError(f"the seal of its table {table} is broken")
+    return found
+
+
+def trial_rows(connection: sqlite3.Connection, run: sqlite3.Row, tables: Sequence[str]) -> Iterator[TrialRows]:
+    """Every trial that was stored, in the order in which they were, with its rows in `tables`."""
+    link, count = seal.START, 0
+    for row in connection.execute("SELECT * FROM trials ORDER BY id"):
+        parts = {table: rows(connection, seal.parts_query(table), row["id"]) for table in tables}
+        sealed = seal.trial_seal(row, parts.items())
+        if sealed != row["sha256"]:
+            raise DamagedError(f"the seal of trial {row['id']} is broken")
+        link, count = seal.next_link(link, sealed), count + 1
+        yield row, parts
+    if (count, link) != (run["trials"], run["trials_sha256"]):
+        raise DamagedError("the chain of its trials is broken: some are missing, or there are too many")
+
+
+def event_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3.Row]:
+    """Every event."""
+    found, link = rows(connection, "SELECT * FROM events ORDER BY id"), seal.START
+    for row in found:
+        link = seal.next_link(link, seal.event_seal(row))
+    if (len(found), link) != (run["events"], run["events_sha256"]):
+        raise DamagedError("the chain of its events is broken")
+    return found

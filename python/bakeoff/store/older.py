@@ -1,0 +1,130 @@
+"""The tables of run files of earlier versions, as they were made: what a file of such a version must hold exactly.
+
+Version 3 is sealed as this version is. Version 2 had no seals. Version 1 had no waits for a processor, and grew twice
+without another number. A run that went on under version 2 in a file of version 1 left that file's tables, with a
+column added at the end.
+"""
+
+_SUMMARY = (
+    "count INTEGER NOT NULL, mean_ns REAL, p50_ns INTEGER, p95_ns INTEGER, p99_ns INTEGER, p999_ns INTEGER, "
+    "max_ns INTEGER, min_ns INTEGER"
+)
+
+_VERSION_3 = f"""
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  name TEXT NOT NULL, suite TEXT NOT NULL, kind TEXT NOT NULL,
+  plan TEXT NOT NULL, plan_hash TEXT NOT NULL,
+  created_at TEXT NOT NULL, finished_at TEXT,
+  tool TEXT NOT NULL, environment TEXT NOT NULL,
+  mixes TEXT NOT NULL, blocks_planned INTEGER NOT NULL, delta REAL NOT NULL,
+  null_operations_per_s REAL,
+  writer TEXT, started_here TEXT,
+  contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
+  trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
+  events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,
+  sha256 TEXT NOT NULL
+);
+CREATE TABLE contenders (
+  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL, reset TEXT
+);
+CREATE TABLE planned (
+  position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name),
+  mix_clients INTEGER NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL
+);
+CREATE TABLE trials (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  position INTEGER NOT NULL REFERENCES planned(position),
+  state TEXT NOT NULL CHECK (state IN ('ok', 'failed', 'voided', 'interrupted')),
+  reason TEXT NOT NULL, marks TEXT NOT NULL, started_at TEXT NOT NULL, window_s REAL NOT NULL,
+  operations INTEGER NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
+  operations_per_s REAL NOT NULL, bytes_per_s REAL NOT NULL,
+  errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
+  generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
+  generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL,
+  generator_run_delay_share REAL NOT NULL,
+  sha256 TEXT NOT NULL
+);
+CREATE TABLE summaries (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), series TEXT NOT NULL, {_SUMMARY},
+  PRIMARY KEY (trial_id, series)
+) WITHOUT ROWID;
+CREATE TABLE operations (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL,
+  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
+  {_SUMMARY},
+  PRIMARY KEY (trial_id, position)
+) WITHOUT ROWID;
+CREATE TABLE steps (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL, name TEXT NOT NULL, {_SUMMARY},
+  PRIMARY KEY (trial_id, position)
+) WITHOUT ROWID;
+CREATE TABLE seconds (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), second INTEGER NOT NULL, phase TEXT NOT NULL,
+  operations INTEGER NOT NULL, errors INTEGER NOT NULL, bytes_in INTEGER NOT NULL, {_SUMMARY},
+  width_s REAL NOT NULL,
+  PRIMARY KEY (trial_id, second)
+) WITHOUT ROWID;
+CREATE TABLE clients (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), client INTEGER NOT NULL,
+  operations INTEGER NOT NULL, errors INTEGER NOT NULL, bytes_in INTEGER NOT NULL, busy_s REAL NOT NULL,
+  PRIMARY KEY (trial_id, client)
+) WITHOUT ROWID;
+CREATE TABLE histograms (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, hdr BLOB NOT NULL,
+  sha256 TEXT NOT NULL,
+  PRIMARY KEY (trial_id, name)
+);
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL,
+  trial_id INTEGER REFERENCES trials(id)
+);
+CREATE INDEX trials_by_position ON trials(position, id);
+"""
+
+
+_SEALS = (
+    (
+        "  writer TEXT, started_here TEXT,\n"
+        "  contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,\n"
+        "  trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,\n"
+        "  events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,\n"
+        "  sha256 TEXT NOT NULL\n",
+        "  writer TEXT\n",
+    ),
+    (
+        "CREATE TABLE contenders (\n"
+        "  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL, reset TEXT\n);",
+        "CREATE TABLE contenders (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL,\n"
+        "reset TEXT);",
+    ),
+    (
+        "  generator_run_delay_share REAL NOT NULL,\n  sha256 TEXT NOT NULL\n",
+        "  generator_run_delay_share REAL NOT NULL DEFAULT 0\n",
+    ),
+    ("hdr BLOB NOT NULL,\n  sha256 TEXT NOT NULL,\n", "hdr BLOB NOT NULL,\n"),
+)
+_WAITS = (
+    ("workload TEXT NOT NULL,\n  generator_run_delay_share REAL NOT NULL DEFAULT 0\n", "workload TEXT NOT NULL\n"),
+)
+_CONNECTIONS = (("connections TEXT NOT NULL", "connections_opened INTEGER NOT NULL"),)
+_WIDTHS = (("\n  width_s REAL NOT NULL,", ""),)
+
+
+def _without(tables: str, changes: tuple[tuple[str, str], ...]) -> str:
+    """`tables` as they were before `changes`, each of them (now, then)."""
+    for now, then in changes:
+        assert tables.count(now) == 1, now
+        tables = tables.replace(now, then)
+    return tables
+
+
+_VERSION_2 = _without(_VERSION_3, _SEALS)
+_VERSION_1 = _without(_VERSION_2, _WAITS)
+_SECOND_1 = _without(_VERSION_1, _CONNECTIONS)
+_FIRST_1 = _without(_SECOND_1, _WIDTHS)
+_GROWN_2 = _VERSION_1 + "ALTER TABLE trials ADD COLUMN generator_run_delay_share REAL NOT NULL DEFAULT 0;"
+
+# Scripts that make the tables of each version.
+OLDER: dict[int, tuple[str, ...]] = {1: (_VERSION_1, _SECOND_1, _FIRST_1), 2: (_VERSION_2, _GROWN_2), 3: (_VERSION_3,)}
+SEALED_FROM = 3

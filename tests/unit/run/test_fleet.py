@@ -1,0 +1,295 @@
+"""Several agents as one: who gets which clients, what becomes of a trial that loses one, and whose figures are kept."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.agents.base import Facts
+from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.merge import merged_snapshot
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
+from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
+from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
+from bakeoff.mix import Clients
+from bakeoff.run.driver import resume_run, start_run
+from bakeoff.run.fleet import Fleet, FleetOutcome
+from bakeoff.store.read import pending, read_run
+from tests.control import PATIENCE_S
+from tests.unit.run.fake import FakeAgent, FakeSession, Notebook, plan_for, result, two_contenders
+
+NULL = TrialSpec(workload=NullWorkload(), load=Clients(5), length_s=3600.0, max_operations=5_000)
+
+
+class Recorded(FakeAgent):
+    """Writes its parts down; the engine merges what it answers only when the figures fit, so they are the engine's."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=name)
+        self.parts: list[tuple[int, Slice]] = []
+        self.lost_in: set[int] = set()
+        self.gone = False
+        self.peer: Recorded | None = None
+        self._engine = LocalAgent(name)
+
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> Any:
+        if self.gone:
+            raise AgentLostError(self.name, "no answer")
+        # As long as its operations take, however busy the machine is.
+        counted = {"workload": NullWorkload(), "max_operations": 1_000, "length_s": 3600.0, "delay_s": 0.0}
+        self.last = session = self._engine.start(spec.model_copy(update=counted), part)
+        if spec.workload.kind == "null":
+            return session
+        self.parts.append((spec.load.clients, part))
+        return Losing(session, self) if len(self.parts) in self.lost_in else session
+
+
+class Losing:
+    """A session whose machine goes away before the end."""
+
+    def __init__(self, session: Any, agent: Recorded) -> None:
+        self._session, self._agent = session, agent
+
+    def wait(self, timeout_s: float) -> Outcome | None:
+        peer = self._agent.peer
+        while peer is not None and not peer.last.snapshot().operations:
+            self._session.wait(0.01)
+        raise AgentLostError(self._agent.name, "the cable was cut")
+
+    def snapshot(self) -> Snapshot:
+        raise AgentLostError(self._agent.name, "the cable was cut")
+
+    def drain_events(self) -> Sequence[EngineEvent]:
+        raise AgentLostError(self._agent.name, "the cable was cut")
+
+    def cancel(self) -> None:
+        self._session.cancel()
+
+
+def waited(fleet: Fleet, spec: TrialSpec) -> FleetOutcome:
+    outcome = fleet.start({agent.name: spec for agent in fleet.agents}).wait(PATIENCE_S)
+    assert outcome is not None
+    return outcome
+
+
+@pytest.mark.parametrize("clients", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize("agents", [1, 2, 3, 8])
+def test_every_client_is_driven_once(clients: int, agents: int) -> None:
+    assert sum(Slice(index=i, of=agents).clients(clients) for i in range(agents)) == clients
+
+
+def test_a_fleet_of_one_passes_on_what_its_agent_tells() -> None:
+    session = FakeSession(result(), None, ends_at=1)
+
+    class One(FakeAgent):
+        def start(self, spec: TrialSpec, part: Slice = WHOLE) -> FakeSession:
+            assert part == WHOLE
+            return session
+
+    found = Fleet([One()]).start({"local": NULL})
+    assert found.snapshot() == session.snapshot() and found.drain_events() == session.drain_events()
+    outcome = found.wait(1.0)
+    assert outcome is not None and outcome.whole is not None and not outcome.lost
+    assert outcome.whole.result == result() and outcome.whole.histograms == {"service": b"hdr"}
+
+
+def test_two_agents_drive_the_clients_of_one_trial() -> None:
+    fleet = Fleet([LocalAgent("one"), LocalAgent("two")])
+    outcome = waited(fleet, NULL)
+    assert outcome.whole is not None and [part.clients for part in outcome.parts] == [2, 3]
+    own = [part.outcome.result for part in outcome.parts if part.outcome is not None]
+    whole = outcome.whole.result
+    assert whole.operations == sum(part.operations for part in own) > 0
+    assert [client.client for client in whole.per_client] == [0, 1, 2, 3, 4]
+    assert [client.client for client in own[1].per_client] == [2, 3, 4]
+    assert whole.service.count == whole.operations and whole.generator.threads == 2
+    assert not any(name.startswith("second/") or name in ("lag", "late_start") for name in outcome.whole.histograms)
+    assert sum(second.operations for second in whole.per_second) == whole.operations == 5_000
+
+
+def test_a_mix_with_fewer_clients_than_agents_leaves_some_idle() -> None:
+    fleet = Fleet([LocalAgent("one"), LocalAgent("two"), LocalAgent("three")])
+    outcome = waited(fleet, NULL.model_copy(update={"load": Clients(1)}))
+    assert [(part.agent, part.clients) for part in outcome.parts] == [("three", 1)]
+
+
+def test_an_agent_that_is_lost_stops_the_others_and_is_named() -> None:
+    losing = Recorded("two")
+    losing.lost_in = {1}
+    fleet = Fleet([LocalAgent("one"), losing])
+    long = NULL.model_copy(update={"max_operations": None})
+    found = fleet.start({"one": long, "two": long.model_copy(update={"workload": Other()})})
+    while not found._parts[0].session.snapshot().operations:
+        assert found._parts[0].session.wait(0.01) is None
+    outcome = found.wait(PATIENCE_S)
+    assert outcome is not None and outcome.lost == "agent two was lost: the cable was cut"
+    assert outcome.whole is not None and outcome.whole.result.cancelled
+    assert [(part.agent, part.lost) for part in outcome.parts] == [("one", ""), ("two", "the cable was cut")]
+    assert found.snapshot().operations > 0 and found.drain_events() == []
+
+
+class Other(NullWorkload):
+    """A workload that is not the one the ceiling is measured with."""
+
+    kind: Any = "web"
+
+
+def test_names_are_unlike() -> None:
+    for names in (["a", "a"], []):
+        with pytest.raises(PlanError, match="call no two alike"):
+            Fleet([FakeAgent(name=name) for name in names])
+
+
+def test_what_cannot_be_divided_is_refused_before_anything_is_sent() -> None:
+    rest = {"name": "upload", "weight": 1.0}
+    app = {
+        "kind": "app", "addresses": ["127.0.0.1:1"], "unix": None, "source_addresses": [], "classes": [rest],
+        "upload_bytes": 1, "download_bytes": 1, "rounds": 1, "record_bytes": 512, "read_records": 1,
+        "write_records": 1, "working_set": 0.5,
+    }  # fmt: skip
+    spec = TrialSpec.model_validate({"workload": app, "load": {"clients": 4}, "length_s": 1.0})
+    Fleet([LocalAgent()]).accept({"local": spec})
+    with pytest.raises(PlanError, match=r"agent one: .*trials of `app` cannot be divided among several machines"):
+        Fleet([LocalAgent("one"), LocalAgent("two")]).accept({"one": spec, "two": spec})
+
+
+def test_errors_say_whose_they_are_when_there_are_several() -> None:
+    def unhappy(agent: Any) -> None:
+        raise TargetError("no route")
+
+    with pytest.raises(TargetError, match=r"^no route"):
+        Fleet([FakeAgent()]).each(unhappy)
+    with pytest.raises(TargetError, match=r"^agent one: no route"):
+        Fleet([FakeAgent(name="one"), FakeAgent(name="two")]).each(unhappy)
+
+
+def test_snapshots_add_up_and_the_slowest_says_the_phase() -> None:
+    def told(phase: str, elapsed_s: float, operations: int, errors: int, times: list[tuple[int, int]]) -> Snapshot:
+        count = {"name": "get", "operations": operations, "errors": errors}
+        recent = {"span_s": elapsed_s / 2, "operations": operations, "times": times}
+        return Snapshot.model_validate(
+            {"elapsed_s": elapsed_s, "phase": phase, "operations": operations, "errors": errors,
+             "bytes_in": 2 * operations, "per_operation": [count], "recent": recent}
+        )  # fmt: skip
+
+    one = told("ramp_down", 2.0, 5, 1, [(10, 3), (30, 2)])
+    two = told("window", 1.5, 7, 0, [(10, 6), (900, 1)])
+    both = merged_snapshot([one, two])
+    assert (both.elapsed_s, both.phase, both.operations, both.errors, both.bytes_in) == (2.0, "window", 12, 1, 24)
+    assert [(c.name, c.operations, c.errors) for c in both.per_operation] == [("get", 12, 1)]
+    recent = both.recent
+    assert (recent.span_s, recent.operations, recent.times) == (1.0, 12, ((10, 9), (30, 2), (900, 1)))
+    assert (recent.p50_ns, recent.p99_ns) == (10, 900)
+    assert merged_snapshot([one]) is one
+    idle = told("starting", 0.0, 0, 0, [])
+    assert merged_snapshot([idle, idle]).recent.p50_ns is None
+
+
+def test_a_run_of_two_agents_keeps_the_figures_of_each(tmp_path: Path) -> None:
+    path, agents = tmp_path / "x.bakeoff", [Recorded("one"), Recorded("two")]
+    with two_contenders() as (one, two):
+        start_run(plan_for(one.address, two.address, mixes="2,4"), path, agents, Notebook())
+    run = read_run(path)
+    assert [agent.name for agent in run.agents] == ["one", "two"] and run.agents[0].facts["kernel"]
+    assert {trial.state for trial in run.trials} == {"ok"} and run.null_operations_per_s
+    for trial in run.trials:
+        assert [share.clients for share in trial.per_agent] == [trial.mix_clients // 2] * 2
+        assert sum(share.operations for share in trial.per_agent) == trial.operations > 0
+        assert len(trial.per_client) == trial.mix_clients
+    assert agents[0].parts == [(trial.mix_clients, Slice(index=0, of=2)) for trial in run.trials]
+    assert run.environment["content"]["agents"]["two"]["contenders"]
+
+
+def test_a_lost_agent_voids_its_trial_by_name_and_the_run_goes_on(tmp_path: Path) -> None:
+    path, agents = tmp_path / "x.bakeoff", [Recorded("one"), Recorded("two")]
+    agents[1].lost_in, agents[1].peer = {2}, agents[0]
+    with two_contenders() as (one, two):
+        start_run(plan_for(one.address, two.address, mixes="2,4"), path, agents, Notebook())
+    run = read_run(path)
+    assert [trial.state for trial in run.trials] == ["ok", "voided", *["ok"] * 6] and run.finished_at
+    voided = run.trials[1]
+    assert voided.reason == "agent two was lost: the cable was cut"
+    assert [(share.agent, share.lost) for share in voided.per_agent] == [("one", ""), ("two", "the cable was cut")]
+    assert voided.per_agent[0].operations == voided.operations > 0, "what the other measured is kept"
+
+
+def test_an_agent_that_stays_away_ends_the_run_which_goes_on_when_it_is_back(tmp_path: Path) -> None:
+    path, agents = tmp_path / "x.bakeoff", [Recorded("one"), Recorded("two")]
+
+    class Watching(Notebook):
+        def on_trial_end(self, record: Any) -> None:
+            super().on_trial_end(record)
+            agents[1].gone = len(self.trials) == 3
+
+    with two_contenders() as (one, two):
+        plan = plan_for(one.address, two.address, mixes="2,4")
+        with pytest.raises(LabError, match="agent two was lost: no answer: bring it back, then `bakeoff resume"):
+            start_run(plan, path, agents, Watching())
+        assert [trial.state for trial in read_run(path).trials] == ["ok"] * 3 and len(pending(path)) == 5
+        with pytest.raises(RunFileError, match="measured by the agents one, two, not by one: go on with those"):
+            resume_run(path, agents[:1], Notebook())
+        agents[1].gone = False
+        assert resume_run(path, agents, Notebook()) == 5
+    assert [trial.state for trial in read_run(path).trials] == ["ok"] * 8
+
+
+def test_what_befell_one_machine_voids_the_trial_with_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "x.bakeoff"
+
+    class Stopped(Recorded):
+        """Its process stood still for half of each window."""
+
+        def start(self, spec: TrialSpec, part: Slice = WHOLE) -> Any:
+            session = super().start(spec, part)
+            return session if spec.workload.kind == "null" else Altered(session)
+
+    class Altered:
+        def __init__(self, session: Any) -> None:
+            self._session = session
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._session, name)
+
+        def wait(self, timeout_s: float) -> Outcome | None:
+            outcome = self._session.wait(timeout_s)
+            if outcome is None:
+                return None
+            table = outcome.result.model_dump()
+            window_s = table["window_s"]
+            stop = {"at_s": 0.0, "length_s": 0.5, "window_s": window_s / 2}
+            table["generator"]["disturbances"] = {"stops": [stop]}
+            return Outcome(TrialResult.model_validate(table), outcome.histograms)
+
+    with two_contenders() as (one, _):
+        start_run(plan_for(one.address, mixes="2"), path, [Recorded("one"), Stopped("two")], Notebook())
+    (first, *_) = read_run(path).trials
+    assert first.state == "voided" and first.reason.startswith("agent two: the load generator did not run for")
+    assert "generator-paused" in first.marks
+    assert [bool(share.disturbances) for share in first.per_agent] == [False, True]
+
+
+def test_agents_that_see_other_contents_are_refused(tmp_path: Path) -> None:
+    class Elsewhere(Recorded):
+        def check(self, plan: Any) -> Any:
+            check = super().check(plan)
+            facts = check.facts
+            check.facts = lambda: {**facts(), "corpus": {"seed": 2}}  # type: ignore[method-assign]
+            return check
+
+    with two_contenders() as (one, _), pytest.raises(TargetError, match="serve other contents to agent two"):
+        start_run(plan_for(one.address), tmp_path / "x", [Recorded("one"), Elsewhere("two")], Notebook())
+    assert not list(tmp_path.iterdir())
+
+
+def test_facts_are_asked_once() -> None:
+    asked = 0
+
+    class Curious(FakeAgent):
+        def facts(self) -> Facts:
+            nonlocal asked
+            asked += 1
+            return super().facts()
+
+    fleet = Fleet([Curious()])
+    assert fleet.records()[0].facts["kernel"] and fleet.facts("local") is fleet.facts("local") and asked == 1
