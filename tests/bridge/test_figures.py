@@ -1,0 +1,122 @@
+"""What trials tell of themselves: the engine's JSON fits the models of the kinds, and each name that a model knows is
+one that the engine tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from bakeoff.kinds import KINDS, figures_of
+from bakeoff.plan.access import AccessLine, AccessSpec
+from bakeoff.store.figures import Figures, Shape, parsed
+from tests import mailtools
+from tests.conftest import Target, app_workload, run_trial, web_workload
+from tests.files import test_blocks, test_matrix, test_mix
+
+# What is told only at times, or put beside by the record of a trial.
+AT_TIMES = {"outside", "outside_s", "polled_share", "stale_connections", "cells"}
+MakeTarget = Callable[..., Target]
+
+
+def shapes_in(hint: Any) -> Iterator[type[Shape]]:
+    """The models that a field leads to."""
+    if isinstance(hint, type) and issubclass(hint, Shape):
+        yield hint
+    for inner in get_args(hint):
+        yield from shapes_in(inner)
+
+
+def objects_in(value: Any, named: bool) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a field; with ``named`` those below the names of an object."""
+    if isinstance(value, list):
+        yield from (item for item in value if isinstance(item, dict))
+    elif isinstance(value, dict):
+        yield from (item for item in value.values() if isinstance(item, dict)) if named else (value,)
+
+
+def never_told(model: type[Shape], told: list[dict[str, Any]], at: str = "") -> set[str]:
+    """Names that the model knows and none of these objects has."""
+    missing = set()
+    for name, field in model.model_fields.items():
+        if not any(name in one for one in told):
+            missing.add(f"{at}{name}")
+            continue
+        named = "dict[str" in str(field.annotation)
+        inner = [found for one in told for found in objects_in(one.get(name), named)]
+        for shape in shapes_in(field.annotation):
+            missing |= never_told(shape, inner, f"{at}{name}.")
+    return missing
+
+
+def of_web(target: MakeTarget, folder: Path) -> dict[str, Any]:
+    return run_trial(web_workload(target(kind="web").address), clients=2, max_operations=50)
+
+
+def of_app(target: MakeTarget, folder: Path) -> dict[str, Any]:
+    return run_trial(app_workload(target(kind="app").address), clients=2, max_operations=200)
+
+
+def of_mail(target: MakeTarget, folder: Path) -> dict[str, Any]:
+    server = mailtools.serve()
+    try:
+        place = mailtools.places(server.address())
+        return mailtools.run(mailtools.spec(place["smtp"], place["pop3"]))
+    finally:
+        server.stop()
+
+
+def of_matrix(target: MakeTarget, folder: Path) -> dict[str, Any]:
+    return test_matrix.measure(folder, clients=2).model_dump()
+
+
+def of_blocks(target: MakeTarget, folder: Path) -> dict[str, Any]:
+    specs = [AccessSpec(name="read", lines=(AccessLine(size=4096, share=100, read=100, random=0),))]
+    return run_trial(**of_spec(test_blocks.blocks(folder, specs, 2)))
+
+
+def of_spec(spec: dict[str, Any]) -> dict[str, Any]:
+    """A specification as `run_trial` takes it."""
+    return {**{name: value for name, value in spec.items() if name != "load"}, "clients": spec["load"]["clients"]}
+
+
+def of_mix(target: MakeTarget, folder: Path) -> dict[str, Any]:
+    turns = {"turn_bytes": 200_000, "turn_pause_s": 0.05, "link_bytes_per_s": 1e9}
+    return test_mix.measure(folder, clients=2, **turns).model_dump()
+
+
+TRIALS = {
+    "web": of_web,
+    "mail": of_mail,
+    "app": of_app,
+    "file-matrix": of_matrix,
+    "file-blocks": of_blocks,
+    "file-mix": of_mix,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_engine_tells_fits_and_bears_the_names_of_the_model(
+    kind: str, target: MakeTarget, tmp_path: Path
+) -> None:
+    result = TRIALS[kind](target, tmp_path)
+    assert result["fatal"] is None and result["operations"]
+    told, model = result["workload"], figures_of(kind)
+    parsed(model, told, "the trial")
+    assert never_told(model, [told]) - AT_TIMES <= {f"cells.{name}" for name in OF_SOME_CELLS}
+
+
+# Names of cells that only one of the kinds with cells tells.
+OF_SOME_CELLS = {"empty", "stretched", "cpu_us_per_io", "idle_clients"}
+
+
+def test_kinds_without_a_model_of_their_own_have_that_of_all() -> None:
+    assert [kind for kind in KINDS if figures_of(kind) is Figures] == ["file-matrix"]
+
+
+def test_a_name_that_nobody_tells_is_seen() -> None:
+    missing = never_told(figures_of("mail"), [{"ledger": {"counts": {}}, "sessions": {"smtp": {"peak": 1}}}])
+    assert {"flow", "ledger.books", "sessions.at_peak"} <= missing and not missing & {"ledger.counts", "sessions.peak"}
