@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from bakeoff.agents.proc import read_text, whole
 from bakeoff.errors import LabError
 
 SPARE_FILES = 128
@@ -95,33 +96,22 @@ def check_queues(demand: Demand, machine: Machine) -> list[str]:
 def this_machine(root: Path = Path("/proc/sys/net")) -> Machine:
     """The facts of this machine."""
     return Machine(
-        ports=_ports(_text(root / "ipv4/ip_local_port_range"), _text(root / "ipv4/ip_local_reserved_ports")),
-        reuse=_whole(_text(root / "ipv4/tcp_tw_reuse")) or 0,
-        listen_queue=_whole(_text(root / "core/somaxconn")),
+        ports=_ports(read_text(root / "ipv4/ip_local_port_range"), read_text(root / "ipv4/ip_local_reserved_ports")),
+        reuse=whole(read_text(root / "ipv4/tcp_tw_reuse")) or 0,
+        listen_queue=whole(read_text(root / "core/somaxconn")),
     )
 
 
 def _ports(span: str, reserved: str) -> int | None:
     """How many ports `first last` holds without those reserved, such as `8080,9000-9010`."""
-    bounds = [_whole(word) for word in span.split()]
+    bounds = [whole(word) for word in span.split()]
     if len(bounds) != 2 or bounds[0] is None or bounds[1] is None:
         return None
     free = set(range(bounds[0], bounds[1] + 1))
     for part in filter(None, reserved.split(",")):
         first, _, last = part.partition("-")
-        free -= set(range(_whole(first) or 0, (_whole(last or first) or 0) + 1))
+        free -= set(range(whole(first) or 0, (whole(last or first) or 0) + 1))
     return len(free)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() else None
 
 
 def _count(number: int, one: str, many: str = "") -> str:

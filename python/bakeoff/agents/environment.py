@@ -10,6 +10,8 @@ from typing import Any
 
 import psutil
 
+from bakeoff.agents.proc import read_text
+
 SYSCTLS = (
     "net.core.somaxconn",
     "net.core.rmem_max",
@@ -104,7 +106,4 @@ def _hypervisor() -> str | None:
 
 
 def _text(path: str) -> str | None:
-    try:
-        return Path(path).read_text(encoding="utf-8", errors="replace").strip() or None
-    except OSError:
-        return None
+    return read_text(Path(path)) or None

@@ -8,10 +8,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from bakeoff.agents.environment import environment
+from bakeoff.agents.make import make_agent
+from bakeoff.agents.vitals import take_vitals
 from bakeoff.cli.console import make_console
 from bakeoff.run.doctor import Finding, examine, findings_object
-from bakeoff.run.vitals import take_vitals
 
 EXIT_TO_MEND = 1
 SIGNS = {"mend": "MEND", "note": "note", "good": "good", "unknown": "?"}
@@ -32,7 +32,7 @@ def doctor(
     It only looks, for about a second, and changes nothing. The most important comes first. Exit code 1 when something
     is to be mended before figures of this machine are believed.
     """
-    found = examine(take_vitals(environment(), folder))
+    found = examine(take_vitals(make_agent().facts(), folder))
     if as_json:
         typer.echo(json.dumps(findings_object(found), indent=2, ensure_ascii=False, allow_nan=False))
     else:

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from bakeoff.agents.capacity import REUSE_S, TIME_WAIT_S, Demand, open_files
+from bakeoff.agents.vitals import Vitals
 from bakeoff.run.disturbances import STOLEN_SHARE, STOLEN_TOLD
-from bakeoff.run.vitals import Vitals
 from bakeoff.units import format_size
 
 SCHEMA = "bakeoff-doctor/1"
@@ -88,7 +88,7 @@ def _steal(machine: Vitals) -> Finding:
 
 def _processors(machine: Vitals) -> Finding:
     limits = "load threads that run at once; servers on this machine take theirs from the same processors"
-    logical = machine.facts.get("cpu", {}).get("logical") or machine.cores
+    logical = machine.environment.get("cpu", {}).get("logical") or machine.cores
     usable = machine.cores if machine.quota_cores is None else min(float(machine.cores), machine.quota_cores)
     if machine.quota_cores is not None and machine.quota_cores < machine.cores:
         text = f"{machine.quota_cores:g} of {machine.cores} allowed by a control group, which stops who takes more"
@@ -104,10 +104,10 @@ def _processors(machine: Vitals) -> Finding:
 
 def _governor(machine: Vitals) -> Finding:
     limits = "the clock of the processors follows the load, and response times follow the clock"
-    cpu = machine.facts.get("cpu", {})
+    cpu = machine.environment.get("cpu", {})
     governor = cpu.get("governor")
     if governor is None:
-        why = "the host decides" if machine.facts.get("hypervisor") else "not told by this machine"
+        why = "the host decides" if machine.environment.get("hypervisor") else "not told by this machine"
         return _unknown("governor", "MHz", limits, why)
     if governor == "performance":
         return Finding("governor", "good", cpu.get("mhz"), "MHz", governor, limits)
@@ -117,7 +117,7 @@ def _governor(machine: Vitals) -> Finding:
 
 def _clock(machine: Vitals) -> Finding:
     limits = "each operation reads the clock: a slow one is a part of every response time"
-    source, cost = machine.facts.get("clocksource"), machine.clock_ns
+    source, cost = machine.environment.get("clocksource"), machine.clock_ns
     if source is None or cost is None:
         return _unknown("clock", "ns", limits)
     text = f"{source}, {cost:.0f} ns a reading"
@@ -132,7 +132,7 @@ def _clock(machine: Vitals) -> Finding:
 
 def _virtual(machine: Vitals) -> Finding:
     limits = "a guest's processors, clock and network are shared with its host: compare only what ran on the same one"
-    kind = machine.facts.get("hypervisor")
+    kind = machine.environment.get("hypervisor")
     if kind is None:
         return Finding("virtual machine", "good", 0.0, "", "no", limits)
     return Finding("virtual machine", "note", 1.0, "", str(kind), limits, "measure on a machine without a hypervisor")

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand, Machine, open_files
+from bakeoff.agents.vitals import Vitals, quota_cores, take_vitals, time_waits
 from bakeoff.cli import doctor as verb
 from bakeoff.cli.app import app
 from bakeoff.run.doctor import CHECKS, LEVELS, examine, findings_object, sessions_within
-from bakeoff.run.vitals import Vitals, quota_cores, take_vitals, time_waits
 
 SOUND = Vitals(
-    facts={"cpu": {"logical": 4, "governor": "performance", "mhz": 3400.0}, "clocksource": "tsc"},
+    environment={"cpu": {"logical": 4, "governor": "performance", "mhz": 3400.0}, "clocksource": "tsc"},
     sockets=Machine(ports=64_512, reuse=2, listen_queue=4096),
     cores=4,
     open_files=1_048_576,
@@ -29,7 +30,9 @@ SOUND = Vitals(
     disk_free_bytes=50_000_000_000,
     io_uring_disabled=0,
 )
-GUEST = {**SOUND.facts, "hypervisor": "KVM"}
+FACTS = Facts(environment={}, build={}, processors=(0, 1), addresses=())
+ASKED = SOUND.environment
+GUEST = {**ASKED, "hypervisor": "KVM"}
 
 
 def test_a_sound_machine_has_nothing_to_mend() -> None:
@@ -48,12 +51,12 @@ def test_a_sound_machine_has_nothing_to_mend() -> None:
         ({"cores": 1}, "processors", "mend", "1", "two or more"),
         ({"cores": 2}, "processors", "note", "2 of 4", "taskset -cp 0-3 $$"),
         ({"quota_cores": 1.5}, "processors", "mend", "1.5 of 4 allowed by a control group", "cpu.max"),
-        ({"facts": {**SOUND.facts, "cpu": {"logical": 4, "governor": "powersave"}}}, "governor", "mend", "powersave",
+        ({"environment": {**ASKED, "cpu": {"logical": 4, "governor": "powersave"}}}, "governor", "mend", "powersave",
          "echo performance | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"),
-        ({"facts": {**SOUND.facts, "clocksource": "hpet"}, "clock_ns": 900.0}, "clock", "mend",
+        ({"environment": {**ASKED, "clocksource": "hpet"}, "clock_ns": 900.0}, "clock", "mend",
          "hpet, 900 ns a reading", "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        ({"facts": {**SOUND.facts, "clocksource": "hpet"}, "clock_sources": ("hpet",)}, "clock", "note", "hpet", "tsc"),
-        ({"facts": GUEST}, "virtual machine", "note", "KVM", "without a hypervisor"),
+        ({"environment": {**ASKED, "clocksource": "hpet"}, "clock_sources": ("hpet",)}, "clock", "note", "hpet", "tsc"),
+        ({"environment": GUEST}, "virtual machine", "note", "KVM", "without a hypervisor"),
         ({"memory_free_bytes": 100_000_000}, "free memory", "mend", "100 MB", "top"),
         ({"open_files": 1024}, "open files", "mend", "1,024", "ulimit -Hn 1048576"),
         ({"open_files": 20_000}, "open files", "note", "20,000", "ulimit -Hn 1048576"),
@@ -78,7 +81,7 @@ def test_each_check_is_tripped_alone(change: dict[str, Any], name: str, level: s
     [
         ({"busy_share": None}, "other load"),
         ({"stolen_share": None}, "stolen time"),
-        ({"facts": {"clocksource": "tsc"}}, "governor"),
+        ({"environment": {"clocksource": "tsc"}}, "governor"),
         ({"clock_ns": None}, "clock"),
         ({"memory_free_bytes": None}, "free memory"),
         ({"sockets": Machine(None, 2, 4096)}, "local ports"),
@@ -95,7 +98,7 @@ def test_what_a_machine_does_not_tell_is_not_guessed(change: dict[str, Any], nam
 
 
 def test_the_most_important_comes_first() -> None:
-    found = examine(replace(SOUND, facts=GUEST, disk_free_bytes=1, busy_share=0.5, time_waits=None))
+    found = examine(replace(SOUND, environment=GUEST, disk_free_bytes=1, busy_share=0.5, time_waits=None))
     assert [finding.name for finding in found[:2]] == ["other load", "free disk"]
     assert [LEVELS.index(finding.level) for finding in found] == sorted(LEVELS.index(f.level) for f in found)
 
@@ -134,10 +137,10 @@ def test_sockets_in_time_wait(text: str, count: int | None) -> None:
 
 
 def test_this_machine_can_be_looked_at(tmp_path: Path) -> None:
-    found = take_vitals({}, tmp_path, sleep=lambda _: None)
+    found = take_vitals(FACTS, tmp_path, sleep=lambda _: None)
     assert found.cores >= 1 and found.clock_ns is not None and found.clock_ns > 0
     assert found.disk_free_bytes is not None and found.memory_free_bytes is not None
-    assert take_vitals({}, tmp_path / "none", sleep=lambda _: None, system=tmp_path).disk_free_bytes is None
+    assert take_vitals(FACTS, tmp_path / "none", sleep=lambda _: None, system=tmp_path).disk_free_bytes is None
 
 
 @pytest.mark.parametrize(("machine", "code"), [(SOUND, 0), (replace(SOUND, cores=1), 1)])

@@ -2,7 +2,6 @@
 how busy the machine is just now. What cannot be read is None.
 """
 
-import os
 import resource
 import shutil
 import time
@@ -13,7 +12,9 @@ from typing import Any
 
 import psutil
 
+from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Machine, this_machine
+from bakeoff.agents.proc import read_text, whole
 
 CLOCK_READINGS = 2000
 UNTOLD = Machine(ports=None, reuse=0, listen_queue=None)
@@ -25,12 +26,12 @@ class Vitals:
     processes took while it was looked at, `stolen_share` what the hypervisor gave to others meanwhile,
     `stolen_since_boot` ever.
 
-    `facts` are those of `bakeoff.agents.environment`; `open_files` is the hard limit of this process, None without one;
-    `quota_cores` the processors that a control group allows; `clock_ns` what a reading of the clock takes at best;
+    `environment` is that of `bakeoff.agents.base.Facts`; `open_files` is the hard limit of this process, None without
+    one; `quota_cores` the processors that a control group allows; `clock_ns` what a reading of the clock takes at best;
     `io_uring_disabled` the kernel's switch: 0 open, 1 for some groups, 2 for nobody.
     """
 
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, Any] = field(default_factory=dict)
     sockets: Machine = UNTOLD
     cores: int = 1
     quota_cores: float | None = None
@@ -47,7 +48,7 @@ class Vitals:
 
 
 def take_vitals(
-    facts: Mapping[str, Any],
+    facts: Facts,
     folder: Path,
     watch_s: float = 1.0,
     sleep: Callable[[float], None] = time.sleep,
@@ -57,9 +58,9 @@ def take_vitals(
     busy, stolen, ever = _processors(watch_s, sleep)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return Vitals(
-        facts=facts,
+        environment=facts.environment,
         sockets=this_machine(system / "proc/sys/net"),
-        cores=len(os.sched_getaffinity(0)),
+        cores=len(facts.processors),
         quota_cores=quota_cores(system),
         open_files=None if hard == resource.RLIM_INFINITY else hard,
         busy_share=busy,
@@ -67,19 +68,19 @@ def take_vitals(
         stolen_since_boot=ever,
         clock_ns=_clock_ns(),
         clock_sources=tuple(
-            _text(system / "sys/devices/system/clocksource/clocksource0/available_clocksource").split()
+            read_text(system / "sys/devices/system/clocksource/clocksource0/available_clocksource").split()
         ),
-        time_waits=time_waits(_text(system / "proc/net/sockstat")),
+        time_waits=time_waits(read_text(system / "proc/net/sockstat")),
         memory_free_bytes=psutil.virtual_memory().available,
         disk_free_bytes=_disk_free(folder),
-        io_uring_disabled=_whole(_text(system / "proc/sys/kernel/io_uring_disabled")),
+        io_uring_disabled=whole(read_text(system / "proc/sys/kernel/io_uring_disabled")),
     )
 
 
 def quota_cores(system: Path = Path("/")) -> float | None:
     """Processors that the control groups of this process allow, the least of all levels; None without a limit."""
     found: list[float] = []
-    for line in _text(system / "proc/self/cgroup").splitlines():
+    for line in read_text(system / "proc/self/cgroup").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         root, names = system / "sys/fs/cgroup", controllers.split(",")
         if controllers and "cpu" not in names:
@@ -94,10 +95,10 @@ def quota_cores(system: Path = Path("/")) -> float | None:
 
 def _quota(group: Path) -> list[float]:
     """The limit of one control group of either version, as a list of none or one."""
-    words = _text(group / "cpu.max").split()
+    words = read_text(group / "cpu.max").split()
     if not words:
-        words = [_text(group / "cpu.cfs_quota_us"), _text(group / "cpu.cfs_period_us")]
-    limit, period = (_whole(word) for word in [*words, "", ""][:2])
+        words = [read_text(group / "cpu.cfs_quota_us"), read_text(group / "cpu.cfs_period_us")]
+    limit, period = (whole(word) for word in [*words, "", ""][:2])
     return [limit / period] if limit and period else []
 
 
@@ -106,7 +107,7 @@ def time_waits(sockstat: str) -> int | None:
     for line in sockstat.splitlines():
         words = line.split()
         if words[:1] == ["TCP:"] and "tw" in words[:-1]:
-            return _whole(words[words.index("tw") + 1])
+            return whole(words[words.index("tw") + 1])
     return None
 
 
@@ -138,14 +139,3 @@ def _disk_free(folder: Path) -> int | None:
         return shutil.disk_usage(folder).free
     except OSError:
         return None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
-def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() else None
