@@ -120,7 +120,7 @@ def test_direct_io_comes_from_the_disk_and_sizes_that_do_not_fit_are_skipped(tmp
     assert "multiples of" in cells["random_read/100"]["skipped"]
     assert cells["random_read/4K"]["cached"] is False
     warm = measure(tmp_path, specs[1:])["random_read/4K"]
-    assert warm["cached"] is True and "0 % of" in warm["cached_reason"]
+    assert warm["cached"] is True and " % of" in warm["cached_reason"]
 
 
 def test_a_cold_cell_is_proved_to_be_cold(tmp_path: Path) -> None:

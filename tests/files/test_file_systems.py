@@ -205,7 +205,8 @@ def reply_timeout_s(share: Path, tmp_path: Path) -> int:
     path = tmp_path / "control.bakeoff"
     words = [f"share={share}", *FAULTY, "--mixes", "8", "--blocks", "1", "--reply-timeout", f"{PATIENCE_S:.0f}s"]
     command = [*BAKEOFF, "run", "file-mix", *words, "-o", str(path)]
-    subprocess.run(command, check=True, capture_output=True, timeout=PATIENCE_S)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0 and list(share.glob(".bakeoff-*")) == [], done.stdout + done.stderr
     longest_ns = read_run(path).trials[0].service.max_ns or 0
     return max(5, math.ceil(10 * longest_ns / 1e9))
 
@@ -246,11 +247,13 @@ def check_faulty(stored: RunRecord, fault: str, hung: str, said: list[str]) -> N
     first = next(trial for trial in share if trial.mix_clients == 8)
     before = [trial for trial in share if trial.order < first.order]
     after = [trial for trial in share if trial.order > first.order]
-    assert {trial.state for trial in before} <= {"ok"} and {trial.state for trial in [first, *after]} == {"failed"}
+    reasons = [(trial.order, trial.state, trial.reason) for trial in share]
+    assert {trial.state for trial in before} <= {"ok"}, reasons
+    assert {trial.state for trial in [first, *after]} == {"failed"}, reasons
     # Which call of which client meets it first is chance; what sshfs had accepted but not sent yet is lost.
     dropped = ("vanished", "failed transfer", "other bytes than were written came back")
-    reasons = dropped if fault == "drops" else (hung,)
-    assert any(reason in first.reason for reason in reasons), first.reason
+    causes = dropped if fault == "drops" else (hung,)
+    assert any(reason in first.reason for reason in causes), first.reason
     later = "is not mounted at" if fault == "drops" else hung
     assert after and all(later in trial.reason for trial in after), [trial.reason for trial in after]
     assert any("could not be removed" in line and "share" in line for line in said)
