@@ -7,6 +7,7 @@ from bakeoff.agents.proc import read_text, whole
 from bakeoff.errors import LabError
 
 SPARE_FILES = 128
+WIDEN_PORTS = "sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
 # So many connections of a load thread, or one for each of its sessions if these are more, wait for the server's close
 # (crates/platform/src/net/event_loop/leaving.rs).
 LEAVING_LEAST = 64
@@ -62,10 +63,7 @@ def check_ports(demand: Demand, machine: Machine) -> list[str]:
     ports = machine.ports * demand.addresses
     has = f"{_count(machine.ports, 'local port')} × {_count(demand.addresses, 'source address', 'source addresses')}"
     more = -(-demand.sessions // machine.ports)
-    mend = (
-        "widen them (`sysctl -w net.ipv4.ip_local_port_range='1024 65535'`) or connect from more addresses "
-        "(--source-addresses)"
-    )
+    mend = f"widen them (`{WIDEN_PORTS}`) or connect from more addresses (--source-addresses)"
     if demand.sessions > ports:
         raise LabError(
             f"the largest mix opens {demand.sessions:,} connections to one contender at once, and this machine has "

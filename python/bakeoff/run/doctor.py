@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from bakeoff.agents.capacity import REUSE_S, TIME_WAIT_S, Demand, open_files
+from bakeoff.agents.capacity import REUSE_S, TIME_WAIT_S, WIDEN_PORTS, Demand, open_files
 from bakeoff.agents.vitals import Vitals
 from bakeoff.run.disturbances import STOLEN_SHARE, STOLEN_TOLD
 from bakeoff.units import format_size
@@ -180,7 +180,7 @@ def _ports(machine: Vitals) -> Finding:
         f"{ports:,} connections at once from one address to one contender, and {ports / hold_s:,.0f} new ones a second "
         f"where this side closes them ({hold_s} s each)"
     )
-    text, mend = f"{ports:,}", "sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
+    text, mend = f"{ports:,}", WIDEN_PORTS
     if ports < FEW_PORTS:
         return Finding("local ports", "mend", ports, "ports", text, limits, mend)
     if ports < WIDE_PORTS:
