@@ -18,7 +18,7 @@ from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.run.kind import Check, RunPart
 from bakeoff.run.specs import trial_spec
-from tests.unit.run.fake import plan_for
+from tests.unit.run.fake import FakeAgent, plan_for
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "python/bakeoff/kinds"
@@ -109,4 +109,4 @@ def test_what_lacks_a_piece_ends_in_a_sentence_before_any_server_is_asked(
     check = run_part("web").check(plan)
     monkeypatch.setattr(check, "workload", lambda contender, addresses: WebWorkload.model_validate({"kind": "web"}))
     with pytest.raises(PlanError, match=r"^the kind web does not fill in its own specification \(scheme: "):
-        trial_spec(check, plan.contenders[0], [])
+        trial_spec(check, plan.contenders[0], [], FakeAgent().facts())
