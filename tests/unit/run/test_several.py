@@ -20,7 +20,7 @@ def test_every_observer_of_a_run_hears_all_of_it_and_one_that_breaks_harms_no_ot
     before, broken, after = Notebook(), Breaking(), Notebook()
     with two_contenders() as (one, two):
         plan = plan_for(one.address, two.address)
-        start_run(plan, tmp_path / "x.bakeoff", FakeAgent(), Observers(before, broken, after))
+        start_run(plan, tmp_path / "x.bakeoff", [FakeAgent()], Observers(before, broken, after))
     assert before.said == after.said and before.said[0] == "run 8" and before.said[-1] == "over"
     assert len(before.trials) == 8
     assert [event.text for event in before.events if "Breaking" in event.text] == [
