@@ -73,7 +73,7 @@ def test_checking_reads_the_workload_and_starts_nothing() -> None:
 
 @pytest.mark.parametrize("load", [Clients(3), Rate(500.0, "fixed", 8), Rate(0.5, "exponential", 1)])
 def test_the_engine_takes_a_mix_as_it_is_written(load: Mix) -> None:
-    LocalAgent().check(spec(load=load))
+    LocalAgent().accept(spec(load=load))
     assert TrialSpec.model_validate_json(spec(load=load).to_json()).load == load
 
 

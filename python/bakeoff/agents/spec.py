@@ -18,15 +18,15 @@ class NullWorkload(Workload):
 class Slice(Spec):
     """Which part of a mix an agent drives: part `index` of `of`, counted from 0."""
 
-    index: int = Field(default=0, ge=0)
-    of: int = Field(default=1, ge=1)
+    index: int = Field(ge=0)
+    of: int = Field(ge=1)
 
     def clients(self, mix_clients: int) -> int:
         """How many of a mix's clients that are; may be none."""
         return mix_clients * (self.index + 1) // self.of - mix_clients * self.index // self.of
 
 
-WHOLE = Slice()
+WHOLE = Slice(index=0, of=1)
 
 
 class TrialSpec(Spec):

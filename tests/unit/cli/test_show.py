@@ -5,8 +5,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
+from bakeoff.store.records import AgentRecord
 from bakeoff.store.write import RunWriter
-from tests.unit.store.builders import EMPTY, header, planned, trial
+from tests.unit.store.builders import EMPTY, header, planned, share, trial
 
 
 def run_file(folder: Path) -> Path:
@@ -93,3 +94,22 @@ def test_on_a_narrow_terminal_no_number_is_cut(tmp_path: Path, monkeypatch: pyte
     table = text[text.index("contender", text.index("contender b") + 1) :]
     assert "123,456.7" in table and "1,234,567" in table and "0.003" in table
     assert "…" not in text and max(map(len, table.splitlines())) <= width
+
+
+def test_several_agents_have_a_row_for_each_trial(tmp_path: Path) -> None:
+    path = tmp_path / "two.bakeoff"
+    agents = [AgentRecord("one", {}), AgentRecord("two", {})]
+    shares = (share(agent="one", clients=3), share(agent="two", clients=1, lost="the cable was cut", operations=0))
+    with RunWriter.create(path, header(agents=agents), planned()) as writer:
+        writer.add_trial(trial(state="voided", reason="agent two was lost: the cable was cut", per_agent=shares), {})
+    found = json.loads(output("show", str(path), "--json"))[0]["per_agent"]
+    assert (found["one"]["operations"], found["one"]["lost"], found["one"]["lag_p99_ms"]) == (100, None, 0.0025)
+    assert (found["two"]["clients"], found["two"]["lost"]) == (1, "the cable was cut")
+    rows = [line.split() for line in output("show", str(path)).splitlines() if line.split()[1:2] in (["one"], ["two"])]
+    assert [(row[1], row[2], row[-1]) for row in rows] == [("one", "3", "ok"), ("two", "1", "lost")]
+
+
+def test_a_file_of_an_earlier_version_says_so() -> None:
+    runs = Path(__file__).parents[2] / "data/runs"
+    assert "read from run file version 1, which had no seals" in output("show", str(runs / "version-1.bakeoff"))
+    assert "read from run file version 3\n" in output("show", str(runs / "version-3.bakeoff"))
