@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 bin=$PWD/.venv/bin
 here=$(uname -m)
 out=$PWD/dist
-data=bakeoff._engine.data # maturin puts what is below into the wheel, to be installed beside the package
+data=$PWD/bakeoff._engine.data # maturin puts what is below into the wheel, to be installed beside the package
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/bakeoff-dist.XXXXXX")
 trap 'rm -rf "$work" "$data"' EXIT
@@ -28,7 +28,7 @@ make_wheel() {
 }
 
 # $1: processor, $2: where cargo puts its programs; all others: how cargo is told of it. The C library is linked in:
-# crt-static concerns the last link alone, and so all else is shared with the engine.
+# crt-static concerns the last link alone, and so most of what is below is shared with the engine.
 make_targets() {
     arch=$1
     made=$2

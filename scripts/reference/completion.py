@@ -1,6 +1,6 @@
 """Completion: what bash, zsh and fish load, each in the place where it looks below `share`."""
 
-from typer._completion_shared import get_completion_script
+from typer.completion import get_completion_script
 
 PLACES = {
     "bash": "bash-completion/completions/bakeoff",
