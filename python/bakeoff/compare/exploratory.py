@@ -9,7 +9,7 @@ import numpy as np
 
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
-from bakeoff.compare.model import Cell, Exploratory
+from bakeoff.compare.model import Exploratory, OperationRatio
 from bakeoff.stats import benjamini_hochberg, fcr_level, ratio_from_logs
 from bakeoff.store.records import Summary
 from bakeoff.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS
@@ -34,7 +34,7 @@ def explore(cube: Cube, pair: tuple[str, str]) -> Exploratory:
         operation, metric, clients = keys[index]
         wide = ratio_from_logs(logs[keys[index]], level)
         found.append(
-            Cell(
+            OperationRatio(
                 operation,
                 metric,
                 clients,

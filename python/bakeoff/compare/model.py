@@ -118,7 +118,7 @@ class RatioCurve:
 
 
 @dataclass(frozen=True)
-class Cell:
+class OperationRatio:
     """One exploratory comparison of an operation at a mix; ``q`` is the Benjamini–Hochberg value."""
 
     operation: str
@@ -140,7 +140,7 @@ class Exploratory:
 
     tested: int
     level: float
-    found: tuple[Cell, ...]
+    found: tuple[OperationRatio, ...]
 
 
 @dataclass(frozen=True)
