@@ -36,7 +36,7 @@ def lacks(kind: str) -> list[str]:
         try:
             if not right(part(kind)):
                 missing.append(f"{folder}/{name}.py: its PART is not whole")
-        except PlanError:
+        except (PlanError, AttributeError):
             missing.append(f"{folder}/{name}.py")
     suites = [name for name in suite_names() if load_suite(name).suite.kind == kind]
     if not suites:

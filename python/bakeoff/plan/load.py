@@ -246,6 +246,10 @@ def _assumed(suite: Suite, changed: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _head(given: PlanInput, own: Mapping[str, Any]) -> PlanSection:
     """The table `[plan]` without the settings of kinds that stand in it (`own`)."""
+    known = {*PlanSection.model_fields, *plan_table()}
+    for key in given.plan:
+        if key not in known:
+            raise PlanError(f"{given.label('plan')(key)}: unknown key: {did_you_mean(key, known)}")
     try:
         return PlanSection.model_validate({key: value for key, value in given.plan.items() if key not in own})
     except ValidationError as error:

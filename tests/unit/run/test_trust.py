@@ -92,6 +92,21 @@ def test_the_user_who_started_it_goes_on_without_a_word(interrupted: Interrupted
     assert count_lines(log) == 3
 
 
+def test_a_run_of_an_earlier_format_goes_on_without_a_word(interrupted: Interrupted) -> None:
+    path, plan, _, _ = interrupted
+    first = plan.to_dict() | {"format": 1, "corpus": None, "corpus_suite": plan.suite}
+    del first["settings"]["corpus"]
+    with closing(sqlite3.connect(path)) as connection:
+        hashed = plan_hash(first)
+        facts = (to_json(first), hashed, mark(path, hashed))
+        connection.execute("UPDATE run SET plan = ?, plan_hash = ?, started_here = ?", facts)
+        connection.commit()
+    seal_anew(path)
+    assert read_run(path).plan["format"] == 1 and trusted_plan(read_run(path)) == plan
+    assert resume_run(path, FakeAgent(), Notebook()) == 8
+    assert read_run(path).plan_hash == hashed, "the file keeps its plan as it was written"
+
+
 @pytest.mark.parametrize(
     "foreign",
     [
