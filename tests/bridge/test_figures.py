@@ -12,13 +12,13 @@ import pytest
 
 from bakeoff.kinds import KINDS, figures_of
 from bakeoff.plan.access import AccessLine, AccessSpec
-from bakeoff.store.figures import Figures, Shape, parsed
+from bakeoff.store.figures import Common, Figures, Shape, parsed
 from tests import mailtools
 from tests.conftest import Target, app_workload, run_trial, web_workload
 from tests.files import test_blocks, test_matrix, test_mix
 
 # What is told only at times, or put beside by the record of a trial.
-AT_TIMES = {"outside", "outside_s", "polled_share", "stale_connections", "cells"}
+AT_TIMES = {*Common.model_fields, "outside", "outside_s", "polled_share", "stale_connections", "cells"}
 MakeTarget = Callable[..., Target]
 
 
@@ -102,6 +102,9 @@ TRIALS = {
 def test_what_the_engine_tells_fits_and_bears_the_names_of_the_model(
     kind: str, target: MakeTarget, tmp_path: Path
 ) -> None:
+    if kind not in TRIALS:
+        assert figures_of(kind) is Figures, f"{kind} has a model of its own: add a trial of it to TRIALS"
+        return
     result = TRIALS[kind](target, tmp_path)
     assert result["fatal"] is None and result["operations"]
     told, model = result["workload"], figures_of(kind)
@@ -114,7 +117,7 @@ OF_SOME_CELLS = {"empty", "stretched", "cpu_us_per_io", "idle_clients"}
 
 
 def test_kinds_without_a_model_of_their_own_have_that_of_all() -> None:
-    assert [kind for kind in KINDS if figures_of(kind) is Figures] == ["file-matrix"]
+    assert "file-matrix" in [kind for kind in KINDS if figures_of(kind) is Figures]
 
 
 def test_a_name_that_nobody_tells_is_seen() -> None:

@@ -103,7 +103,7 @@ def test_a_run_of_an_earlier_format_goes_on_without_a_word(interrupted: Interrup
         connection.commit()
     seal_anew(path)
     assert read_run(path).plan["format"] == 1 and trusted_plan(read_run(path)) == plan
-    assert resume_run(path, FakeAgent(), Notebook()) == 8
+    assert resume_run(path, [FakeAgent()], Notebook()) == 8
     assert read_run(path).plan_hash == hashed, "the file keeps its plan as it was written"
 
 
