@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from bakeoff.agents.result import EngineEvent
+from bakeoff.agents.result import EngineEvent, TrialResult
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, TargetError
 from bakeoff.kinds import run_part
@@ -25,7 +25,7 @@ from bakeoff.store.records import EventRecord, PlannedTrial, TrialRecord
 from bakeoff.store.write import RunWriter, utc_now
 
 POLL_S = 0.2
-NULL_LENGTH_S = 0.5
+NULL_LENGTHS_S = (0.5, 2.0, 8.0)
 CANCEL_PATIENCE_S = 5.0
 OVERDUE_S = 30.0
 
@@ -63,25 +63,35 @@ class Trials:
             self._observer.on_event(event)
 
     def calibrate(self) -> None:
-        """Measure the engines' own ceiling with the `null` workload, all agents at once, and store it."""
+        """Measure the engines' own ceiling with the `null` workload, all agents at once, and store it. A machine so
+        busy that not one operation was done is asked for longer.
+        """
+        for length_s in NULL_LENGTHS_S:
+            result = self._null_result(length_s)
+            if result is not None and result.window_s > 0 and result.operations:
+                self._null_rate = result.operations / result.window_s
+                self._writer.set_null_rate(self._null_rate)
+                return
+        raise LabError("the engine could not measure its own ceiling: build it anew with `make build`")
+
+    def _null_result(self, length_s: float) -> TrialResult | None:
+        """What all agents did of the `null` workload in `length_s`; None when they did not end."""
         settings, cores = self._plan.settings, self._plan.settings.clock.cores
         spec = TrialSpec(
             workload=NullWorkload(),
             load=Clients(cores * len(self._fleet.agents)),  # one for each load thread: one without would idle
-            length_s=NULL_LENGTH_S,
+            length_s=length_s,
             cores=cores,
             pin=settings.pin,
         )
         session = self._fleet.start({agent.name: spec for agent in self._fleet.agents})
-        outcome = session.wait(NULL_LENGTH_S + OVERDUE_S)
+        outcome = session.wait(length_s + OVERDUE_S)
         if outcome is not None and outcome.lost:
             raise LabError(f"{outcome.lost}: bring it back, then run the plan again")
-        result = None if outcome is None or outcome.whole is None else outcome.whole.result
-        if result is None or result.window_s <= 0 or not result.operations:
+        if outcome is None or outcome.whole is None:
             session.cancel()
-            raise LabError("the engine could not measure its own ceiling: build it anew with `make build`")
-        self._null_rate = result.operations / result.window_s
-        self._writer.set_null_rate(self._null_rate)
+            return None
+        return outcome.whole.result
 
     def run(self, planned: Sequence[PlannedTrial]) -> None:
         """All trials, with a reset before each visit; marks the run as finished."""

@@ -250,3 +250,28 @@ def test_the_ceiling_is_measured_with_a_client_for_each_core(tmp_path: Path) -> 
     with two_contenders() as (one, _):
         start_run(plan_for(one.address, cores="2"), tmp_path / "x.bakeoff", [agent], Notebook())
     assert [(spec.load.clients, spec.cores) for spec in agent.null_specs] == [(2, 2)]
+
+
+class Robbed(FakeAgent):
+    """Gets no processor while it is asked for its ceiling, the first `times`."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self._times = times
+
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> FakeSession:
+        if spec.workload.kind == "null" and len(self.null_specs) < self._times:
+            self.null_specs.append(spec)
+            return FakeSession(result(operations=0), None, ends_at=1)
+        return super().start(spec, part)
+
+
+def test_a_machine_that_is_busy_is_asked_for_its_ceiling_for_longer(tmp_path: Path) -> None:
+    with two_contenders() as (one, two):
+        plan = plan_for(one.address, two.address)
+        agent = Robbed(2)
+        start_run(plan, tmp_path / "x.bakeoff", [agent], Notebook())
+        assert [spec.length_s for spec in agent.null_specs] == [0.5, 2.0, 8.0]
+        with pytest.raises(LabError, match="ceiling"):
+            start_run(plan, tmp_path / "y.bakeoff", [Robbed(3)], Notebook())
+    assert read_run(tmp_path / "x.bakeoff").null_operations_per_s == 1_000_000.0
