@@ -36,6 +36,22 @@ class ServerHandle:
     def stop(self) -> None:
         """Ends it."""
 
+class ForTests:
+    """What only tests ask of the engine."""
+
+    @staticmethod
+    def quantiles(blob: bytes, qs: list[float]) -> list[int]:
+        """Values in ns at the quantiles (0 to 1) of a blob. Raises EngineError."""
+    @staticmethod
+    def merge(blobs: list[bytes]) -> bytes:
+        """One blob with the counts of all. Raises EngineError."""
+    @staticmethod
+    def summary(blob: bytes) -> str:
+        """Count, mean, minimum, percentiles and maximum in ns, as JSON. Raises EngineError."""
+    @staticmethod
+    def limits() -> list[tuple[str, float]]:
+        """The largest values that a specification may have, by name."""
+
 def start(spec_json: str) -> TrialHandle:
     """Starts a trial. Raises SpecError or EngineError."""
 
@@ -49,15 +65,6 @@ def merge_slices(spec_json: str, slices: list[tuple[str, str, dict[str, bytes]]]
 def serve(spec_json: str) -> ServerHandle:
     """Starts a built-in target. Raises SpecError or EngineError."""
 
-def quantiles(blob: bytes, qs: list[float]) -> list[int]:
-    """Values in ns at the quantiles (0 to 1) of a blob. Raises EngineError."""
-
-def merge(blobs: list[bytes]) -> bytes:
-    """One blob with the counts of all. Raises EngineError."""
-
-def summary(blob: bytes) -> str:
-    """Count, mean, minimum, percentiles and maximum in ns, as JSON. Raises EngineError."""
-
 def build_info() -> list[tuple[str, str]]:
     """Facts about this build."""
 
@@ -69,6 +76,3 @@ def work_folder_name(what: str) -> str:
 
 def work_folder_owner(name: str) -> str | None:
     """Whose a folder of this name is: own, in_use, over or elsewhere; None when Bakeoff did not make it."""
-
-def limits() -> list[tuple[str, float]]:
-    """The largest values that a specification may have, by name."""

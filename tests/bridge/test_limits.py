@@ -46,7 +46,7 @@ def spec(**changes: Any) -> TrialSpec:
 
 
 def test_the_limits_are_the_same() -> None:
-    assert dict(_engine.limits()) == MOST
+    assert dict(_engine.ForTests.limits()) == MOST
 
 
 @pytest.mark.parametrize(("settings", "trial"), WITHIN)

@@ -3,7 +3,7 @@
 //! Every function that may wait releases the interpreter lock; nothing calls from Rust into Python.
 
 mod errors;
-mod histograms;
+mod for_tests;
 mod registry;
 mod server;
 mod trial;
@@ -46,12 +46,6 @@ fn work_folder_owner(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The largest values that a trial specification may have, by name.
-#[pyfunction]
-fn limits() -> Vec<(&'static str, f64)> {
-    bakeoff_engine::limits().to_vec()
-}
-
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -60,16 +54,13 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<trial::TrialHandle>()?;
     module.add_class::<trial::TrialOutcome>()?;
     module.add_class::<server::ServerHandle>()?;
+    module.add_class::<for_tests::ForTests>()?;
     module.add_function(wrap_pyfunction!(trial::start, module)?)?;
     module.add_function(wrap_pyfunction!(server::serve, module)?)?;
-    module.add_function(wrap_pyfunction!(histograms::quantiles, module)?)?;
-    module.add_function(wrap_pyfunction!(histograms::merge, module)?)?;
-    module.add_function(wrap_pyfunction!(histograms::summary, module)?)?;
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
     module.add_function(wrap_pyfunction!(workloads, module)?)?;
     module.add_function(wrap_pyfunction!(work_folder_name, module)?)?;
     module.add_function(wrap_pyfunction!(work_folder_owner, module)?)?;
-    module.add_function(wrap_pyfunction!(limits, module)?)?;
     module.add_function(wrap_pyfunction!(trial::check, module)?)?;
     module.add_function(wrap_pyfunction!(trial::merge_slices, module)?)?;
     Ok(())

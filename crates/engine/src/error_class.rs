@@ -1,4 +1,7 @@
 //! Errors of operations are data: each belongs to one class and is counted there.
+//!
+//! The classes are those of every protocol. Their names are stored in run files and stay; the words that a report has for one
+//! are the kind's own (`error_words` of its part for comparisons: `-OOM` for `wrong_status`, say).
 
 use serde::{Deserialize, Serialize};
 
@@ -40,9 +43,9 @@ error_classes! {
     ShortBody = "short_body",
     /// Length or hash of the reply differ from what was agreed.
     WrongContent = "wrong_content",
-    /// The reply has a status that the plan does not expect.
+    /// The server answered in order, and not as the plan expects: an HTTP status, an SMTP 5xx, `-ERR` or `-OOM`.
     WrongStatus = "wrong_status",
-    /// The server said that it cannot do this now, as its protocol allows (SMTP 4xx, POP3 `[IN-USE]`).
+    /// The server said that it cannot do this now, as its protocol allows and its users bear (SMTP 4xx, POP3 `[IN-USE]`).
     PutOff = "put_off",
     /// The server broke the protocol.
     Protocol = "protocol",
