@@ -4,10 +4,14 @@
 //! add their counts and their percentiles are computed anew, and of load threads the busiest counts. The result is the
 //! one that a single machine with all the threads would have given.
 
-use crate::result::second_key;
+mod figures;
+
+use crate::result::{LAG, LATE_START, second_key};
 use crate::{HistogramError, LatencyHistogram, TrialResult, deserialize, serialize, summarize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+
+pub use figures::{MergeFigures, add_counts};
 
 /// What one machine measured of a trial.
 #[derive(Debug, Clone)]
@@ -52,33 +56,6 @@ pub enum MergeError {
 
 type Figures<T> = Result<T, MergeError>;
 type Blobs = BTreeMap<String, Vec<u8>>;
-
-/// How the figures that machines have of their sessions become those of the trial.
-pub type MergeFigures = fn(&[&Value]) -> Value;
-
-/// Whole numbers of the same name added up, one level after the other; anything else is that of the first.
-pub fn add_counts(parts: &[&Value]) -> Value {
-    let mut total = Value::Null;
-    parts.iter().for_each(|part| add_count(&mut total, part));
-    total
-}
-
-fn add_count(total: &mut Value, part: &Value) {
-    match (&mut *total, part) {
-        (Value::Object(total), Value::Object(part)) => {
-            for (name, value) in part {
-                add_count(total.entry(name.clone()).or_insert(Value::Null), value);
-            }
-        }
-        (Value::Number(sum), Value::Number(more)) => {
-            if let (Some(sum), Some(more)) = (sum.as_u64(), more.as_u64()) {
-                *total = json!(sum + more);
-            }
-        }
-        (Value::Null, part) => *total = part.clone(),
-        _ => {}
-    }
-}
 
 /// One row of a list in a slice's figures: which machine told it, and the row.
 type Told<'a> = (&'a SliceResult, &'a Value);
@@ -254,10 +231,6 @@ fn generator(slices: &[SliceResult], rows: &[Told<'_>], operations: u64) -> Figu
         "disturbances": null,
     }))
 }
-
-/// Histograms that only slices have: their summaries stand in a trial's figures.
-pub(crate) const LATE_START: &str = "late_start";
-pub(crate) const LAG: &str = "lag";
 
 /// One result of the slices of a trial; `figures` is how those of its workload come together.
 pub fn merge_slices(slices: &[SliceResult], figures: MergeFigures) -> Result<TrialResult, MergeError> {

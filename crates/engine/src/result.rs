@@ -1,6 +1,5 @@
 //! From the threads' counts to the result of a trial.
 
-use crate::merge::{LAG, LATE_START};
 use crate::recorder::{ClientFigures, OperationFigures, PlannedFigures, Steps};
 use crate::series::Row;
 use crate::{ErrorClass, LatencyHistogram, Recorder, SECOND_NS, SharedTimes, deserialize, serialize, summarize};
@@ -135,6 +134,10 @@ fn errors_json(errors: &[u64; ErrorClass::COUNT]) -> Value {
     let named = ErrorClass::ALL.iter().zip(errors).filter(|(_, count)| **count > 0);
     named.map(|(class, &count)| (class.name().to_owned(), json!(count))).collect::<Map<_, _>>().into()
 }
+
+/// Histograms that only slices have: their summaries stand in a trial's figures.
+pub(crate) const LATE_START: &str = "late_start";
+pub(crate) const LAG: &str = "lag";
 
 /// The name of a second's histogram, which only slices have.
 pub(crate) fn second_key(second: u64) -> String {

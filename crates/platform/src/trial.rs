@@ -191,7 +191,7 @@ fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize) 
     let mut sessions = Driver::<_, MonotonicClock>::sessions(workload, spec, thread);
     if let Some(limit_s) = stages.prepare_s {
         gate.pass(live, Stage::Prepare);
-        sessions = shared.aside(sessions, remotes, thread, Stage::Prepare, limit_s);
+        sessions = shared.untimed_stage(sessions, remotes, thread, Stage::Prepare, limit_s);
         gate.agree_on_start(live, || MonotonicClock.now_ns() + head_start_ns(spec));
     }
     let measured = shared.measure(sessions, remotes, thread, &stages);
@@ -201,7 +201,7 @@ fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize) 
     gate.pass(live, Stage::Drain);
     let (recorder, mut sessions, figures) = measured?;
     if gate.fatal().is_none() && !live.is_cancelled() {
-        sessions = shared.aside(sessions, remotes, thread, Stage::Drain, limit_s);
+        sessions = shared.untimed_stage(sessions, remotes, thread, Stage::Drain, limit_s);
     }
     Ok((recorder, sessions, figures))
 }
@@ -237,7 +237,7 @@ impl<W: Workload> Shared<W> {
     }
 
     /// An untimed stage: the same sessions on the same loop; what they count there is thrown away.
-    fn aside(
+    fn untimed_stage(
         &self,
         mut sessions: Vec<(u32, W::Session)>,
         remotes: &[Remote],

@@ -50,11 +50,11 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
     // A share that hangs must not hang the run: whatever touches it has a thread of its own.
     let opened =
         within(patience, move || WorkFolder::make(&made).map(|folder| (Counters::of(folder.parent()), folder)));
-    let unmade = |reason: String| Ok(finish(workload, Vec::new(), &[], &figures(live, 0, Some(reason))));
+    let not_started = |reason: String| Ok(finish(workload, Vec::new(), &[], &figures(live, 0, Some(reason))));
     let (counters, folder) = match opened {
-        None => return unmade(hung(&needs, needs.stall_ns)),
-        Some(Err(reason)) => return unmade(reason),
-        Some(Ok(found)) => found,
+        None => return not_started(hung(&needs, needs.stall_ns)),
+        Some(Err(reason)) => return not_started(reason),
+        Some(Ok(prepared)) => prepared,
     };
     let sessions = spec.sessions() as usize;
     let common = Arc::new(Common {
@@ -160,9 +160,9 @@ fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send
 /// in a folder that has no name any more.
 fn vanished(common: &Arc<Common>, patience: Duration) -> Option<String> {
     let shared = Arc::clone(common);
-    let found = within(patience, move || shared.folder.open().map(drop));
+    let opened = within(patience, move || shared.folder.open().map(drop));
     let parent = common.folder.parent().display();
-    match found {
+    match opened {
         Some(Ok(())) => None,
         Some(Err(_)) => Some(format!("{parent} has vanished while the trial ran: mount the share again")),
         None => Some(format!("{parent} did not answer at the end of the trial: is the share still there?")),
@@ -214,8 +214,8 @@ fn place(session: usize, spec: &TrialSpec) -> Option<u32> {
     if sessions == 1 || spec.pinned(session).is_some() {
         return spec.pinned(session);
     }
-    let found = process::processors();
-    if sessions <= found.len() { found.get(session).copied() } else { None }
+    let processors = process::processors();
+    if sessions <= processors.len() { processors.get(session).copied() } else { None }
 }
 
 /// The body of a session's thread.

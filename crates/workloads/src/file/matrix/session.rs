@@ -221,7 +221,7 @@ impl MatrixSession {
         ErrorClass::ShortTransfer
     }
 
-    fn aside_done(&mut self, result: &FileResult) {
+    fn untimed_done(&mut self, result: &FileResult) {
         let value = result.value;
         let figures = &mut self.figures[self.cell];
         match self.role {
@@ -329,7 +329,7 @@ impl FileSession for MatrixSession {
         if self.role == Role::Record {
             return self.record_done(result);
         }
-        self.aside_done(result);
+        self.untimed_done(result);
         FileProgress::Aside
     }
 
