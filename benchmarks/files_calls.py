@@ -82,6 +82,7 @@ def run_blocks(folder: Path, case: Case, verify: bool) -> Figures:
     workload = {
         "kind": "file-blocks", "folder": str(folder), "region_bytes": REGION, "outstanding": case.depth,
         "cells": [{"pattern": "x", "block_bytes": 4096, "lines": lines}], "cell_s": SECONDS, "ramp_up_s": 0.1,
+        "min_transfers": 0, "cell_limit_s": SECONDS,
         "direct": case.direct, "dsync": False, "verify": verify, "cache": "warm", "drop_caches": False,
         "cold_command": None, "reuse": WHAT, "keep": True, "carrier": "unknown", "link_bytes_per_s": None,
         "stall_s": 60.0,

@@ -79,7 +79,12 @@ def run_matrix(folder: Path, record_kib: int, verify: bool) -> Rates:
     """The same cells by file-matrix, in a process of its own as each row of iozone is: its buffer then gets other
     pages each time."""
     pairs = [[FILE_BYTES, record_kib << 10]]
-    workload = {"kind": "file-matrix", "folder": str(folder), "pairs": pairs, "tests": TESTS, "verify": verify}
+    workload = {
+        "kind": "file-matrix", "folder": str(folder), "pairs": pairs, "tests": TESTS, "verify": verify, "keep": False,
+        "fsync": False, "close": False, "direct": False, "dsync": False, "sync": False, "mmap": False, "cache": "warm",
+        "drop_caches": False, "cold_command": None, "stonewall": False, "mixed_read_percent": None, "stride": 17,
+        "carrier": "unknown", "link_bytes_per_s": None, "stall_s": 60.0,
+    }  # fmt: skip
     with FORK.Pool(1) as alone:
         figures = alone.apply(run_trial, (workload,), {"pin": [CORE]})
     return [cell["rate_kib_s"] for cell in figures["cells"]]
