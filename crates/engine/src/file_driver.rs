@@ -233,7 +233,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         state.call = None;
         match progress {
             FileProgress::Pending => state.inside = true,
-            FileProgress::Aside => {
+            FileProgress::Untimed => {
                 state.inside = false;
                 self.mark_ns = self.clock.now_ns();
             }

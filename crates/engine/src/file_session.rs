@@ -4,7 +4,7 @@
 //! A session has *slots*: each holds one call at a time. With the blocking executor there is one slot; with a
 //! queue depth of N there are N. An *operation* is what is counted: one call, or several in a row of one slot
 //! that end with [`FileProgress::Done`]. Calls that are no part of an operation (making files ready, dropping
-//! caches) end with [`FileProgress::Aside`] and leave no trace in the figures.
+//! caches) end with [`FileProgress::Untimed`] and leave no trace in the figures.
 
 use crate::{Identity, Nanos, Outcome};
 use std::ffi::CStr;
@@ -184,7 +184,7 @@ pub enum FileProgress {
     /// The operation is over and is recorded. Bytes read are `bytes_in`, bytes written `bytes_out`.
     Done(Outcome),
     /// The call was no part of an operation: nothing is recorded, the next one starts afresh.
-    Aside,
+    Untimed,
 }
 
 /// What a session may know of the world when it decides its next step.

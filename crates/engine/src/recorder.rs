@@ -36,7 +36,7 @@ pub struct Recorder {
     pub(crate) clients: Vec<ClientFigures>,
     pub(crate) steps: Steps,
     /// Steps that only the workload knows, with their names.
-    pub(crate) told_steps: Vec<(String, LatencyHistogram)>,
+    pub(crate) session_steps: Vec<(String, LatencyHistogram)>,
     /// Steps of single operations, for those that were asked for.
     pub(crate) split: Vec<Option<Box<Steps>>>,
     pub(crate) statuses: [u64; 6],
@@ -84,7 +84,7 @@ impl Recorder {
             operations: vec![OperationFigures::lazy(); operations],
             clients: vec![ClientFigures::default(); clients],
             steps: Steps::lazy(),
-            told_steps: Vec::new(),
+            session_steps: Vec::new(),
             split: Vec::new(),
             statuses: [0; 6],
             outside_operations: 0,
@@ -185,7 +185,7 @@ impl Recorder {
     /// Also keeps the workload's own steps of these names.
     #[must_use]
     pub fn with_steps(mut self, names: Vec<String>) -> Self {
-        self.told_steps = names.into_iter().map(|name| (name, LatencyHistogram::new())).collect();
+        self.session_steps = names.into_iter().map(|name| (name, LatencyHistogram::new())).collect();
         self
     }
 
@@ -294,7 +294,7 @@ impl Recorder {
             return;
         }
         for &(step, time_ns) in steps {
-            self.told_steps[usize::from(step)].1.record(time_ns);
+            self.session_steps[usize::from(step)].1.record(time_ns);
         }
     }
 

@@ -60,7 +60,7 @@ pub(crate) struct Merged {
     clients: Vec<ClientFigures>,
     steps: Steps,
     split: Vec<(usize, Steps)>,
-    told_steps: Vec<(String, LatencyHistogram)>,
+    session_steps: Vec<(String, LatencyHistogram)>,
     statuses: [u64; 6],
     outside: (u64, u64),
     pub(crate) late_start: LatencyHistogram,
@@ -79,8 +79,8 @@ pub(crate) fn merge_recorders(recorders: &[Recorder]) -> Merged {
         clients: vec![ClientFigures::default(); clients],
         steps: Steps::default(),
         split: Vec::new(),
-        told_steps: recorders.first().map_or_else(Vec::new, |recorder| {
-            recorder.told_steps.iter().map(|(name, _)| (name.clone(), LatencyHistogram::new())).collect()
+        session_steps: recorders.first().map_or_else(Vec::new, |recorder| {
+            recorder.session_steps.iter().map(|(name, _)| (name.clone(), LatencyHistogram::new())).collect()
         }),
         statuses: [0; 6],
         outside: (0, 0),
@@ -109,7 +109,7 @@ pub(crate) fn merge_recorders(recorders: &[Recorder]) -> Merged {
                 merged.split.push((operation, total));
             }
         }
-        for (total, part) in merged.told_steps.iter_mut().zip(&recorder.told_steps) {
+        for (total, part) in merged.session_steps.iter_mut().zip(&recorder.session_steps) {
             total.1.add(&part.1);
         }
         for (total, part) in merged.statuses.iter_mut().zip(recorder.statuses) {
@@ -197,7 +197,7 @@ fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<
     let split = merged.split.iter().flat_map(|(operation, steps)| {
         steps.named().map(|(name, step)| (format!("{}/{name}", operations[*operation]), step))
     });
-    let told = merged.told_steps.iter().map(|(name, step)| (name.clone(), step));
+    let told = merged.session_steps.iter().map(|(name, step)| (name.clone(), step));
     let close = std::iter::once(("close".to_owned(), &merged.close));
     let recorded = all.into_iter().chain(close).chain(told).chain(split).filter(|(_, step)| step.count() > 0);
     recorded

@@ -61,7 +61,7 @@ impl FileSession for LooksSession {
     }
     fn done(&mut self, _: u32, result: &FileResult) -> FileProgress {
         if !std::mem::replace(&mut self.prepared, true) {
-            return FileProgress::Aside;
+            return FileProgress::Untimed;
         }
         let error = (result.value < 0).then_some(ErrorClass::InputOutput);
         FileProgress::Done(Outcome { operation: 0, error, bytes_in: 0, bytes_out: 0, status: 0 })

@@ -51,7 +51,7 @@ fn told_steps_count_by_the_same_window() {
     for end_ns in [99, 100, 899, 900] {
         recorder.record_told_steps(end_ns, &[(0, 7)]);
     }
-    assert_eq!(recorder.told_steps[0].1.count(), 2);
+    assert_eq!(recorder.session_steps[0].1.count(), 2);
 }
 
 #[test]

@@ -193,7 +193,7 @@ pub struct Counted {
 #[derive(Debug, Default)]
 pub struct Played {
     pub counted: Vec<Counted>,
-    pub asides: u64,
+    pub untimed: u64,
     pub most_in_flight: usize,
     pub fault: Option<String>,
 }
@@ -251,8 +251,8 @@ pub fn play(session: &mut impl FileSession, disk: &mut Disk, depth: u32, call_ns
         let damaged = check && value > 0 && !session.check(slot, &buffer[..value as usize]);
         match session.done(slot, &FileResult { value, start_ns, end_ns: now_ns, damaged }) {
             FileProgress::Pending => {}
-            FileProgress::Aside => {
-                played.asides += 1;
+            FileProgress::Untimed => {
+                played.untimed += 1;
                 starts[slot as usize] = None;
             }
             FileProgress::Done(outcome) => {

@@ -10,7 +10,7 @@ impl FileSession for Names {
         FileStep::Finished
     }
     fn done(&mut self, _: u32, _: &FileResult) -> FileProgress {
-        FileProgress::Aside
+        FileProgress::Untimed
     }
     fn path(&self, name: Name) -> &CStr {
         [c"a", c"b", c"folder", c"folder/c", c"../out"][name as usize]

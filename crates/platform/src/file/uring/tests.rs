@@ -19,7 +19,7 @@ impl FileSession for Names {
         FileStep::Finished
     }
     fn done(&mut self, _: u32, _: &FileResult) -> FileProgress {
-        FileProgress::Aside
+        FileProgress::Untimed
     }
     fn path(&self, name: Name) -> &CStr {
         [c"plain", c"pipe"][name as usize]

@@ -172,7 +172,7 @@ impl BlocksSession {
         let figures = &mut self.figures[self.cell];
         figures.whole.add(moved, result.end_ns);
         if !self.counts(result) {
-            return FileProgress::Aside;
+            return FileProgress::Untimed;
         }
         let figures = &mut self.figures[self.cell];
         if error.is_none() {
@@ -380,7 +380,7 @@ impl FileSession for BlocksSession {
         if let Some(role) = self.script_role.take() {
             self.script_done(slot, role, result);
         }
-        FileProgress::Aside
+        FileProgress::Untimed
     }
 
     fn path(&self, _: Name) -> &CStr {

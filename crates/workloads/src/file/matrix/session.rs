@@ -174,12 +174,12 @@ impl MatrixSession {
 
     #[inline]
     fn record_done(&mut self, result: &FileResult) -> FileProgress {
-        let Some(running) = &self.running else { return FileProgress::Aside };
+        let Some(running) = &self.running else { return FileProgress::Untimed };
         let (timed, writes, wanted) = (running.kind == Kind::Timed, running.mode.writes(), i64::from(running.record));
         let error =
             if result.value == wanted && !result.damaged { None } else { Some(self.record_failed(result, wanted)) };
         if !timed {
-            return FileProgress::Aside;
+            return FileProgress::Untimed;
         }
         let figures = &mut self.figures[self.cell];
         if self.last_end_ns != 0 {
@@ -330,7 +330,7 @@ impl FileSession for MatrixSession {
             return self.record_done(result);
         }
         self.untimed_done(result);
-        FileProgress::Aside
+        FileProgress::Untimed
     }
 
     fn path(&self, _: Name) -> &CStr {

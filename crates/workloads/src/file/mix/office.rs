@@ -296,7 +296,7 @@ impl OfficeSession {
             if let Err(errno) = self.workspace.done(result.value) {
                 self.fault = Some(fault_text("making the workspace", errno));
             }
-            return FileProgress::Aside;
+            return FileProgress::Untimed;
         }
         if self.last_end_ns != 0 && self.current.length > 0 {
             self.outside_ns += result.start_ns - self.last_end_ns;

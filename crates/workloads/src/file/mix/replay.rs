@@ -353,7 +353,7 @@ impl ReplaySession {
     }
 
     pub(super) fn done(&mut self, _: u32, result: &FileResult) -> FileProgress {
-        let Some(entry) = self.current else { return FileProgress::Aside };
+        let Some(entry) = self.current else { return FileProgress::Untimed };
         let value = result.value;
         let already = value == -17 && (entry.operation == Operation::Mkdir || entry.create.folder);
         // A look ahead that finds nothing decides nothing yet.

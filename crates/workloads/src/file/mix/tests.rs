@@ -101,12 +101,12 @@ fn one_wrong_byte_of_the_office_files_ends_the_trial() {
 fn a_kept_workspace_is_not_written_again() {
     let workload = office(json!({}));
     let mut disk = Disk::default();
-    let mut asides = Vec::new();
+    let mut untimed = Vec::new();
     for _ in 0..2 {
         let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
-        asides.push(play(&mut session, &mut disk, 1, 1_000, 1).asides);
+        untimed.push(play(&mut session, &mut disk, 1, 1_000, 1).untimed);
     }
-    assert!(asides[1] * 3 < asides[0], "{asides:?}");
+    assert!(untimed[1] * 3 < untimed[0], "{untimed:?}");
 }
 
 const SAMPLE: &str = r#"
