@@ -32,7 +32,12 @@ class Clients:
     @property
     def words(self) -> str:
         """In a sentence: `1 client`, `8 clients`."""
-        return f"{self.n:,} client{'' if self.n == 1 else 's'}"
+        return f"{self.number} client{'' if self.n == 1 else 's'}"
+
+    @property
+    def number(self) -> str:
+        """Without its unit, as people read it: `1,200`."""
+        return f"{self.n:,}"
 
     @property
     def x(self) -> float:
@@ -51,6 +56,11 @@ class Clients:
     def offered(self, window_s: float) -> float | None:
         """None: how many operations begin in `window_s` seconds is for the server to say."""
         return None
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it goes without saying: a single client."""
+        return self.n == 1
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in trial specifications and run files."""
@@ -75,7 +85,7 @@ class Rate:
     per_s: float
     arrivals: Arrivals
     most_clients: int
-    unit: ClassVar[str] = "operations/s offered"
+    unit: ClassVar[str] = "offered/s"
     axis: ClassVar[str] = "Offered operations/s"
 
     def __post_init__(self) -> None:
@@ -88,12 +98,17 @@ class Rate:
             raise ValueError(f"clients must be at least 1, not {self.most_clients}")
 
     def __str__(self) -> str:
-        return f"{self.per_s:g}/s"
+        return f"{self.per_s:g}"
 
     @property
     def words(self) -> str:
         """In a sentence: `500 operations/s`."""
-        return f"{self.per_s:,g} operations/s"
+        return f"{self.number} operations/s"
+
+    @property
+    def number(self) -> str:
+        """Without its unit, as people read it: `1,200`."""
+        return f"{self.per_s:,g}"
 
     @property
     def x(self) -> float:
@@ -112,6 +127,11 @@ class Rate:
     def offered(self, window_s: float) -> float | None:
         """How many operations are to begin in a window of `window_s` seconds."""
         return self.per_s * window_s
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it goes without saying: no rate does."""
+        return False
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in trial specifications and run files."""
@@ -143,3 +163,19 @@ def mix_from_json(value: Any) -> Mix:
 
 # A mix as a field of a Pydantic model.
 MixField = Annotated[Mix, BeforeValidator(mix_from_json), PlainSerializer(lambda mix: mix.to_json())]
+
+
+def mixes_from_json(value: Any) -> tuple[Mix, ...]:
+    """Mixes of a run: different ones of one sort. Raises ValueError."""
+    if not isinstance(value, list | tuple):
+        raise ValueError("mixes are a list")
+    found = tuple(mix_from_json(item) for item in value)
+    if len({type(mix) for mix in found}) > 1 or len(set(found)) < len(found):
+        raise ValueError("the mixes of a run are different ones of one sort")
+    return found
+
+
+def named(mix: Mix | None, prefix: str = "") -> dict[str, Any]:
+    """A mix as a member of JSON output: `{"clients": 8}`, its name with `prefix`; null clients where there is none."""
+    stored = {"clients": None} if mix is None else mix.to_json()
+    return {f"{prefix}{sort}": value for sort, value in stored.items()}

@@ -65,7 +65,7 @@ def test_a_client_that_is_refused_too_often_fails_its_mix_and_the_run_goes_on(
     words = ["--users", users, *SHORT, "--mixes", "1,4", "--blocks", "1", "--retries", "4"]
     done = bakeoff("run", "mail-pop", f"shut={shut}", f"open={open_}", *words, "-o", "r.bakeoff")
     assert done.returncode == 0, done.stderr
-    found = {(trial.contender, trial.mix_clients): trial for trial in read_run(tmp_path / "r.bakeoff").trials}
+    found = {(trial.contender, trial.mix.clients): trial for trial in read_run(tmp_path / "r.bakeoff").trials}
     assert found["shut", 4].state == "failed"
     assert re.match(r"client \d: could not open a POP3 session in 5 tries \(denied: -ERR", found["shut", 4].reason)
     assert {key: trial.state for key, trial in found.items() if key != ("shut", 4)} == {

@@ -101,7 +101,7 @@ def check_mix(stored: RunRecord) -> None:
     for trial in stored.trials:
         assert (trial.state, trial.errors, trial.workload["unexpected"]) == ("ok", {}, {})
         assert trial.operations == MIX_OPERATIONS
-    assert [trial.mix_clients for trial in stored.trials] == [1, 4] * len(stored.contenders)
+    assert [trial.mix.clients for trial in stored.trials] == [1, 4] * len(stored.contenders)
 
 
 def check_environment(stored: RunRecord, **options: str) -> None:
@@ -244,7 +244,7 @@ def check_faulty(stored: RunRecord, fault: str, hung: str, said: list[str]) -> N
     assert len(stored.trials) == stored.trials_planned == 8
     assert {trial.state for trial in stored.trials if trial.contender == "disk"} == {"ok"}
     share = sorted((trial for trial in stored.trials if trial.contender == "share"), key=lambda trial: trial.order)
-    first = next(trial for trial in share if trial.mix_clients == 8)
+    first = next(trial for trial in share if trial.mix.clients == 8)
     before = [trial for trial in share if trial.order < first.order]
     after = [trial for trial in share if trial.order > first.order]
     reasons = [(trial.order, trial.state, trial.reason) for trial in share]

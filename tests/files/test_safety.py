@@ -257,9 +257,9 @@ def test_a_mount_that_goes_away_under_eight_clients_fails_them_and_the_run_goes_
         _, told = process.communicate(timeout=PATIENCE_S)
         record = read_run(tmp_path / "r.bakeoff")
         assert process.returncode == 0, told
-        states = {(trial.block, trial.mix_clients): trial for trial in trials(record, "gone")}
+        states = {(trial.block, trial.mix.clients): trial for trial in trials(record, "gone")}
         failed = [trial for trial in states.values() if trial.state == "failed"]
-        assert failed[0].mix_clients == 8 and all(re.search("vanished|not mounted", trial.reason) for trial in failed)
+        assert failed[0].mix.clients == 8 and all(re.search("vanished|not mounted", trial.reason) for trial in failed)
         assert [trial.state for trial in trials(record, "good")] == ["ok"] * 4
         assert record.finished_at is not None
         assert list(gone.iterdir()) == [], "nothing was written below the mount point"

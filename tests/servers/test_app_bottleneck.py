@@ -141,8 +141,8 @@ def test_the_disk_is_where_the_memory_ends(small_memory: Path, tmp_path: Path) -
         block for block in section.blocks if isinstance(block, Table) and block.title.startswith("Queue against")
     )
     assert len(table.rows) == 2
-    used = {(t.contender, t.mix_clients): t.workload["server"] for t in run.trials}
-    served = {(t.contender, t.mix_clients): t.operations for t in run.trials}
+    used = {(t.contender, t.mix.clients): t.workload["server"] for t in run.trials}
+    served = {(t.contender, t.mix.clients): t.operations for t in run.trials}
     # Each second request reads 128 records of 4 KiB; a quarter of the segments is in memory. What a server tells is the
     # device's, which others use as well: no less than its own share, and the other server has none.
     needed = 0.25 * served["small", MANY] / 2 * 128 * 4096

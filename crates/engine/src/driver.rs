@@ -361,12 +361,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
         state.stamps.end_ns = now_ns;
         self.busy -= 1;
         self.recorder.record(state.client, outcome, &state.stamps);
-        if outcome.error.is_none() {
-            self.recorder.record_told_steps(now_ns, state.session.steps(now_ns - state.stamps.start_ns));
-        }
-        state.session.finished(outcome, &state.stamps);
-        self.recorder.lag.record(now_ns.saturating_sub(self.batch_ns));
         let due_ns = if outcome.error.is_none() {
+            self.recorder.record_told_steps(now_ns, state.session.steps(now_ns - state.stamps.start_ns));
             state.failures = 0;
             self.schedule.next_ns(now_ns)
         } else {
@@ -376,6 +372,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
             let back_off_ns = if answered { 0 } else { back_off_ns(state.failures) };
             self.schedule.next_after_failure_ns(now_ns, back_off_ns)
         };
+        state.session.finished(outcome, &state.stamps);
+        self.recorder.lag.record(now_ns.saturating_sub(self.batch_ns));
         if due_ns == now_ns {
             return self.begin_now(lane, now_ns, now_ns, actions);
         }

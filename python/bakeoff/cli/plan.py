@@ -7,6 +7,7 @@ from rich.table import Table
 
 from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
+from bakeoff.mix import Mix
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
@@ -68,8 +69,8 @@ def _lines(plan: Plan, known: bool) -> list[str]:
         f"{plan.name}: suite {plan.suite} ({plan.title}), size {plan.size}, modelled on {plan.modelled_on}",
         f"plan {plan.hash[:12]}, seed {plan.seed}, smallest difference that matters {plan.delta:.1%}",
         "contenders: " + ", ".join(f"{c.name} {c.address}" for c in plan.contenders) + ("" if known else " (assumed)"),
-        "mixes (clients): " + ", ".join(map(str, s.mixes)),
-        f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(s.mixes)} mixes x {plan.blocks} blocks",
+        f"mixes ({s.mix_values[0].unit}): " + ", ".join(map(str, s.mix_values)),
+        f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(s.mix_values)} mixes x {plan.blocks} blocks",
     ]
     if s.clock.operations is not None:
         lines.append(f"each ends after {s.clock.operations:,} operations, or at the latest after {s.length_s:g} s")
@@ -92,14 +93,14 @@ def _visits(plan: Plan) -> Table:
     for column in ("block", "visits in this order", "mixes in this order", "seed"):
         table.add_column(column, overflow="fold")
     blocks: dict[int, list[str]] = {}
-    mixes: dict[int, list[int]] = {}
+    mixes: dict[int, list[Mix]] = {}
     seeds: dict[int, int] = {}
     for t in order_trials(plan):
         names = blocks.setdefault(t.block, [])
         if t.contender not in names:
             names.append(t.contender)
         if t.contender == names[0]:
-            mixes.setdefault(t.block, []).append(t.mix_clients)
+            mixes.setdefault(t.block, []).append(t.mix)
         seeds[t.block] = t.seed
     for block, names in blocks.items():
         steps = mixes[block]
@@ -110,10 +111,10 @@ def _visits(plan: Plan) -> Table:
 
 def _trials(plan: Plan) -> Table:
     table = Table(box=None, pad_edge=False)
-    for column in ("order", "block", "contender", "clients"):
+    for column in ("order", "block", "contender", plan.settings.mix_values[0].unit):
         table.add_column(column)
     for t in order_trials(plan):
-        table.add_row(str(t.order), str(t.block), t.contender, str(t.mix_clients))
+        table.add_row(str(t.order), str(t.block), t.contender, str(t.mix))
     return table
 
 

@@ -9,9 +9,10 @@ from rich.console import Console
 
 from bakeoff.cli.console import make_console
 from bakeoff.cli.shares import agents_sheet, share_objects
+from bakeoff.mix import named
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.store.read import read_run
-from bakeoff.store.records import OK, RunRecord, Summary, TrialRecord
+from bakeoff.store.records import OK, RunRecord, StartsRecord, Summary, TrialRecord
 from bakeoff.units import format_size
 
 # What only Bakeoff states of a trial that it measured itself.
@@ -51,7 +52,7 @@ def show(
         console.print(fitted(agents, console))
     for t in run.trials:
         if t.state != OK:
-            where = f"block {t.block}, {t.contender}, {t.mix_clients} clients"
+            where = f"block {t.block}, {t.contender}, {t.mix} {t.mix.unit}"
             console.print(f"{where}: {t.state}: {t.reason}", markup=False, soft_wrap=True)
     if events:
         for event in run.events:
@@ -76,7 +77,7 @@ def trial_object(t: TrialRecord) -> dict[str, Any]:
     return {
         "id": t.id,
         "contender": t.contender,
-        "mix_clients": t.mix_clients,
+        **named(t.mix, "mix_"),
         "block": t.block,
         "order": t.order,
         "seed": t.seed,
@@ -113,6 +114,20 @@ def trial_object(t: TrialRecord) -> dict[str, Any]:
         "generator_late_start_ms": milliseconds(t.generator_late_start),
         "per_agent": share_objects(t),
         "workload": t.workload,
+        **({} if t.starts is None else _planned(t.starts, t.response)),
+    }
+
+
+def _planned(starts: StartsRecord, response: Summary | None) -> dict[str, Any]:
+    """What a trial at a rate has besides; `late_ms` are the starts that found every session busy."""
+    return {
+        "response_ms": None if response is None else milliseconds(response),
+        "starts": {
+            "offered": starts.offered,
+            "started": starts.started,
+            "never_started": starts.never_started,
+            "late_ms": milliseconds(starts.late),
+        },
     }
 
 
@@ -144,7 +159,7 @@ def _table(run: RunRecord) -> Sheet:
     table.column("order", spare=5)
     table.column("block", spare=1)
     table.column("contender", numeric=False)
-    table.column("clients")
+    table.column(run.mixes[0].unit)
     table.column("operations/s")
     table.column("bytes/s", spare=3)
     table.column("mean ms", spare=2)
@@ -159,7 +174,7 @@ def _table(run: RunRecord) -> Sheet:
             str(t.order),
             str(t.block),
             t.contender,
-            str(t.mix_clients),
+            str(t.mix),
             f"{t.operations_per_s:,.1f}",
             format_size(t.bytes_per_s),
             _figure(ms["mean"]),

@@ -13,6 +13,7 @@ from bakeoff.compare.cells import cells_of, has_cells, key_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.metrics import error_share
 from bakeoff.compare.model import Audit, AuditTrial
+from bakeoff.mix import Rate
 from bakeoff.stats import littles_law_clients
 from bakeoff.store.figures import CellFigures, Figures
 from bakeoff.store.records import RunRecord, TrialRecord
@@ -24,6 +25,8 @@ LITTLE_TOLERANCE = 0.02
 LITTLE_RED = 0.10
 # Above this share of failed operations the time they took is missing from R, and the law cannot be checked.
 LITTLE_ERRORS = 0.001
+# Chance exceeds so many standard deviations of a Poisson count less than once in a million.
+CHANCE_DEVIATIONS = 5.0
 # Response headers differ, and the files of a class do a little.
 CONTENT_TOLERANCE = 0.25
 CONTENT_OPERATIONS = 30
@@ -45,12 +48,13 @@ class LittlesLaw:
 
     def deviation(self, trial: TrialRecord) -> float | None:
         """Relative deviation of the implied sessions from the real ones; None when the law cannot be
-        checked.
+        checked, and of a rate, which leaves the number of sessions that are busy to the server.
         """
-        if not self.applies or error_share(trial) > LITTLE_ERRORS:
+        sessions = trial.mix.sessions(self.threads)
+        if not self.applies or sessions is None or error_share(trial) > LITTLE_ERRORS:
             return None
         implied = self.kind.implied_sessions(trial, self)
-        return None if implied is None else (implied + _outside(trial)) / (trial.mix_clients * self.threads) - 1.0
+        return None if implied is None else (implied + _outside(trial)) / sessions - 1.0
 
     def tolerance(self, trial: TrialRecord) -> float:
         """How far the law may be off in ``trial``, as a share."""
@@ -67,7 +71,7 @@ def implied_sessions(trial: TrialRecord, law: LittlesLaw) -> float | None:
 
 def law_tolerance(trial: TrialRecord, law: LittlesLaw) -> float:
     """2 %, and one operation per session for those cut by the edges of the window."""
-    return LITTLE_TOLERANCE + trial.mix_clients * law.threads / max(1, trial.operations)
+    return LITTLE_TOLERANCE + trial.mix.clients * law.threads / max(1, trial.operations)
 
 
 def littles_law(run: RunRecord, kind: ComparePart) -> LittlesLaw:
@@ -86,13 +90,14 @@ def audit_all(run: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ..
     """Every audit over the usable trials of ``cube``."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     law = (_little(trials, little),) if little.applies else ()
+    starts = (_starts(run, trials),) if any(trial.starts for trial in trials) else ()
     same = _cells(cube) if has_cells(trials) else cube.kind.same_work(run, cube)
     rates = _rates(trials if run.imported_from is None else [], len(trials))
-    return (*law, _counts(trials), _bytes(trials), rates, *(() if same is None else (same,)))
+    return (*law, *starts, _counts(trials), _bytes(trials), rates, *(() if same is None else (same,)))
 
 
 def _deviating(trial: TrialRecord, text: str) -> AuditTrial:
-    return AuditTrial(trial.id, trial.contender, trial.mix_clients, trial.block, text)
+    return AuditTrial(trial.id, trial.contender, trial.mix, trial.block, text)
 
 
 def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
@@ -104,13 +109,36 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
         checked += 1
         worst = max(worst, abs(off))
         if abs(off) > law.tolerance(trial):
-            sessions = trial.mix_clients * law.threads
+            sessions = trial.mix.clients * law.threads
             bad.append(_deviating(trial, f"N = {sessions}, but X·(R+Z) = {sessions * (1.0 + off):.2f}"))
     what = "Little's law: clients × threads = operations/s × (mean response + think time)"
     if any(_outside(trial) for trial in trials):
         what += ", and the sessions that were filling and checking data"
     rule = f"{wording.percent(LITTLE_TOLERANCE)} and one operation per session"
     return Audit("Little's law", what, checked, len(trials) - checked, worst, rule, tuple(bad))
+
+
+def _starts(run: RunRecord, trials: list[TrialRecord]) -> Audit:
+    """What a rate offers: its rate times the window, but for one start at the edges, or for chance.
+
+    A trial that ended with its count of operations ended its plan there.
+    """
+    bounded = settings.number(run.plan, "operations", 0.0) > 0
+    bad, worst, checked = [], 0.0, 0
+    for trial in trials:
+        expected = trial.mix.offered(trial.window_s)
+        if trial.starts is None or expected is None or bounded:
+            continue
+        checked += 1
+        by_chance = isinstance(trial.mix, Rate) and trial.mix.arrivals == "exponential"
+        allowed = 1.0 + (CHANCE_DEVIATIONS * math.sqrt(expected) if by_chance else 0.0)
+        off = abs(trial.starts.offered - expected)
+        worst = max(worst, off / expected)
+        if off > allowed:
+            bad.append(_deviating(trial, f"{trial.starts.offered:,} starts, but {expected:,.1f} by rate and window"))
+    what = "starts planned for the window = rate × window"
+    rule = f"one start; {CHANCE_DEVIATIONS:g} standard deviations of arrivals at random"
+    return Audit("Offered starts", what, checked, len(trials) - checked, worst, rule, tuple(bad))
 
 
 def exact(

@@ -12,6 +12,8 @@ from typing import Any, Literal
 
 from bakeoff.compare.cell_form import Axis, CellForm
 from bakeoff.compare.file_weights import FileWeights
+from bakeoff.compare.plain import as_dict
+from bakeoff.mix import Mix
 
 CellState = Literal["ahead", "behind", "tied", "open", "void", "skipped"]
 
@@ -127,7 +129,7 @@ class Regime:
 
 @dataclass(frozen=True)
 class CellPair:
-    """Two contenders over all cells at one number of clients.
+    """Two contenders over all cells at one mix.
 
     ``overall`` counts every cell that has a ratio. ``uncached`` and ``without_outliers`` are the same without the
     cells so marked, None when there are none; ``cached_cells`` counts those of ``overall``; ``regions`` are those of
@@ -136,7 +138,7 @@ class CellPair:
 
     baseline: str
     contender: str
-    clients: int
+    mix: Mix
     cells: tuple[CellRatio, ...]
     overall: Average
     cached_cells: int
@@ -156,7 +158,7 @@ class CellPair:
 
 @dataclass(frozen=True)
 class CellComparison:
-    """The comparison of a suite whose trials are made of cells: one entry for each pair and number of clients, and how
+    """The comparison of a suite whose trials are made of cells: one entry for each pair and mix, and how
     its cells are named and told.
     """
 
@@ -171,7 +173,7 @@ class CellComparison:
         columns = [field.name for field in dataclasses.fields(CellRatio)]
         found = []
         for pair in self.pairs:
-            plain = _all_short(dataclasses.asdict(dataclasses.replace(pair, cells=())))
+            plain = _all_short(as_dict(dataclasses.replace(pair, cells=())))
             rows = [[_short(getattr(cell, name)) for name in columns] for cell in pair.cells]
             found.append({**plain, "cells": {"columns": columns, "rows": rows}})
         weights = None if self.weights is None else _all_short(self.weights.to_dict())

@@ -57,7 +57,7 @@ def compare_cells(
         works = [work for work in works if np.isfinite(work.served()).any()]
         if not works:
             continue
-        # One family of tests for each pair: all cells at all numbers of clients.
+        # One family of tests for each pair: all cells at all mixes.
         q_values = benjamini_hochberg(np.concatenate([work.tested_p() for work in works]))
         start = 0
         for work in works:
@@ -120,7 +120,7 @@ class _Work:
         pair = CellPair(
             baseline=self.array.contenders[self.baseline],
             contender=self.array.contenders[self.contender],
-            clients=self.array.clients,
+            mix=self.array.mix,
             cells=cells,
             overall=overall,
             cached_cells=average.count(lambda cell: bool(cell.cached)),

@@ -14,6 +14,7 @@ from bakeoff.compare.cube import Cube
 from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.lost import ENOUGH, STARVED_SHARE, PairLogs, bounded, clients_words
 from bakeoff.compare.model import Lost
+from bakeoff.mix import Mix
 from bakeoff.store.figures import CellFigures, Figures
 from bakeoff.store.records import RunRecord, TrialRecord
 
@@ -25,7 +26,7 @@ CellKey = tuple[str, int | None, int | None]
 
 @dataclass(frozen=True)
 class CellArray:
-    """Rates in KiB/s of all contenders at one number of clients, shape (contenders, cells, blocks).
+    """Rates in KiB/s of all contenders at one mix, shape (contenders, cells, blocks).
 
     NaN where a cell has no rate; ``skipped`` and ``void`` say why, by the position of contender and cell. ``lost``, of
     the same shape, marks the cells in which the contender moved nothing, or nothing for a client, or whose whole trial
@@ -34,7 +35,7 @@ class CellArray:
     """
 
     contenders: tuple[str, ...]
-    clients: int
+    mix: Mix
     keys: tuple[CellKey, ...]
     rates: NDArray[np.float64]
     lost: NDArray[np.bool_]
@@ -111,13 +112,13 @@ def rate_of(cell: CellFigures) -> float:
     return cell.rate_kib_s
 
 
-def cell_array(cube: Cube, clients: int) -> CellArray:
-    """All cells of the usable trials at ``clients``, tests in order of work, sizes rising."""
+def cell_array(cube: Cube, mix: Mix) -> CellArray:
+    """All cells of the usable trials at ``mix``, tests in order of work, sizes rising."""
     trials = {
         (c, b): trial
         for c, name in enumerate(cube.contenders)
         for b, block in enumerate(cube.blocks)
-        if (trial := cube.usable.get((name, clients, block))) is not None
+        if (trial := cube.usable.get((name, mix, block))) is not None
     }
     keys = _ordered({key_of(cell): None for trial in trials.values() for cell in cells_of(trial)})
     index = {key: i for i, key in enumerate(keys)}
@@ -125,7 +126,7 @@ def cell_array(cube: Cube, clients: int) -> CellArray:
     lost = np.zeros(rates.shape, dtype=bool)
     for c, name in enumerate(cube.contenders):
         for b, block in enumerate(cube.blocks):
-            lost[c, :, b] = (name, clients, block) in cube.lost
+            lost[c, :, b] = (name, mix, block) in cube.lost
     skipped: dict[tuple[int, int], str] = {}
     void: dict[tuple[int, int], str] = {}
     cached: Counter[tuple[int, int]] = Counter()
@@ -142,7 +143,7 @@ def cell_array(cube: Cube, clients: int) -> CellArray:
             cached[at] += cell.cached is True
     measured = np.isfinite(rates).sum(axis=2)
     often = frozenset(at for at, times in cached.items() if times and 2 * times >= measured[at])
-    return CellArray(cube.contenders, clients, keys, rates, lost, skipped, void, often)
+    return CellArray(cube.contenders, mix, keys, rates, lost, skipped, void, often)
 
 
 def _ordered(keys: Iterable[CellKey]) -> tuple[CellKey, ...]:
@@ -229,7 +230,7 @@ def lost_cells(cube: Cube) -> tuple[Lost, ...]:
     """Cells of usable trials in which a contender moved nothing, or nothing for a client, in the order they ran."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     return tuple(
-        Lost(trial.contender, trial.mix_clients, trial.block, cell_name(cell), _why_lost(cell))
+        Lost(trial.contender, trial.mix, trial.block, cell_name(cell), _why_lost(cell))
         for trial in trials
         for cell in cells_of(trial)
         if is_lost(cell)

@@ -14,24 +14,25 @@ from numpy.typing import NDArray
 from bakeoff.compare.lost import broke, lost_trial
 from bakeoff.compare.model import LeftOut, Lost
 from bakeoff.kinds import compare_part
+from bakeoff.mix import Mix
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
 
-Key = tuple[str, int, int]
+Key = tuple[str, Mix, int]
 
 
 @dataclass(frozen=True)
 class Cube:
-    """``trials`` maps (contender, clients, block) to the trial; ``usable`` holds those whose numbers count; ``lost``
+    """``trials`` maps (contender, mix, block) to the trial; ``usable`` holds those whose numbers count; ``lost``
     those that the contender lost, with the reason: they have no numbers, or none that may stand for it. ``kind`` knows
     what is particular to the suite.
     """
 
     kind: ComparePart
     contenders: tuple[str, ...]
-    mixes: tuple[int, ...]
+    mixes: tuple[Mix, ...]
     blocks: tuple[int, ...]
     trials: dict[Key, TrialRecord]
     usable: dict[Key, TrialRecord]
@@ -57,7 +58,7 @@ class Cube:
         found = [[(contender, mix, block) in self.lost for block in self.blocks] for mix in self.mixes]
         return np.array(found, dtype=bool).reshape(len(self.mixes), len(self.blocks))
 
-    def of(self, contender: str, mixes: tuple[int, ...]) -> list[TrialRecord]:
+    def of(self, contender: str, mixes: tuple[Mix, ...]) -> list[TrialRecord]:
         """All trials of ``contender`` at ``mixes``, usable or not."""
         wanted = set(mixes)
         return [trial for (name, mix, _), trial in self.trials.items() if name == contender and mix in wanted]
@@ -71,7 +72,7 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     """Sort the trials of ``run``; the baseline comes first. A later attempt replaces an earlier one."""
     names = [contender.name for contender in run.contenders]
     ordered = (baseline, *(name for name in names if name != baseline))
-    trials = {(t.contender, t.mix_clients, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
+    trials = {(t.contender, t.mix, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
     usable = {key: trial for key, trial in trials.items() if why_unusable(trial) is None}
     kind = compare_part(run.kind)
     lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, kind.enough))}
@@ -97,7 +98,7 @@ def _left_out(trials: dict[Key, TrialRecord]) -> tuple[LeftOut, ...]:
         reason = why_unusable(trial)
         if reason is not None:
             state = trial.state if trial.state != OK else "failed"
-            found.append(LeftOut(trial.id, trial.contender, trial.mix_clients, trial.block, trial.order, state, reason))
+            found.append(LeftOut(trial.id, trial.contender, trial.mix, trial.block, trial.order, state, reason))
     return tuple(found)
 
 

@@ -16,6 +16,7 @@ from bakeoff.compare.lost import broke
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import error_share
 from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint
+from bakeoff.mix import Mix
 from bakeoff.stats import (
     Collapse,
     Saturation,
@@ -57,7 +58,7 @@ def _curve(cube: Cube, metric: Metric, contender: str, values: Floats, level: fl
     return Curve(metric.key, metric.title, metric.unit, contender, centre, tuple(points))
 
 
-def _point(mix: int, values: Floats, scale: str, level: float, lost: int = 0, zeros: int = 0) -> CurvePoint:
+def _point(mix: Mix, values: Floats, scale: str, level: float, lost: int = 0, zeros: int = 0) -> CurvePoint:
     """``zeros`` trials served nothing that counts, and others may have the number 0: they pull the mean down instead of
     being left out of it.
     """
@@ -70,7 +71,7 @@ def _point(mix: int, values: Floats, scale: str, level: float, lost: int = 0, ze
     return CurvePoint(mix, found.blocks, found.centre, low, high, lost)
 
 
-def _share(mix: int, values: Floats, level: float) -> CurvePoint:
+def _share(mix: Mix, values: Floats, level: float) -> CurvePoint:
     """A share in percent: its interval cannot leave 0 to 100."""
     point = _point(mix, values, "linear", level)
     low, high = (end if math.isnan(end) else min(100.0, max(0.0, end)) for end in (point.low, point.high))
@@ -106,12 +107,12 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
     return ContenderSummary(
         name=name,
         address=address,
-        peak_clients=peak.clients if peak else None,
+        peak_mix=peak.mix if peak else None,
         peak=peak.centre if peak else math.nan,
         peak_low=peak.low if peak else math.nan,
         peak_high=peak.high if peak else math.nan,
         peak_p99_ms=p99.points[found.peak].centre if found and p99 else math.nan,
-        saturation_clients=cube.mixes[found.knee] if found and _flattens(curve, found.knee) else None,
+        saturation_mix=cube.mixes[found.knee] if found and _flattens(curve, found.knee) else None,
         mixes_measured=sum(math.isfinite(point.centre) for point in curve.points),
         peak_is_last_mix=bool(peak and collapse is None),
         last_share_of_peak=_last_share(curve, found.peak, collapse) if found else math.nan,
@@ -150,19 +151,19 @@ def _shape(cube: Cube, curve: Curve, found: Saturation | None, collapse: Collaps
     """What the curve does, in words that the numbers support."""
     if found is None:
         return "no usable trial"
-    clients, peak = (wording.plural(cube.mixes[index], "client") for index in (found.knee, found.peak))
+    knee, peak = (cube.mixes[index].words for index in (found.knee, found.peak))
     last, final = _last_share(curve, found.peak, collapse), curve.points[-1]
     if sum(math.isfinite(point.centre) for point in curve.points) == 1:
         text = "one mix only: no curve"
     elif collapse is None and not _flattens(curve, found.knee):
         text = f"still rising at {peak}: its limit was not reached"
     elif collapse and collapse.shown:
-        text = f"flat from {clients}, falls to {wording.percent(last)} of the peak at the last mix"
+        text = f"flat from {knee}, falls to {wording.percent(last)} of the peak at the last mix"
     elif final.lost and last < 1.0 - SATURATION_SHARE:
         lost = f"{final.lost} of {wording.plural(max(final.lost, final.blocks), 'trial')}"
         text = f"highest at {peak}, {wording.percent(last)} of that at the end: {lost} of the last mix were lost"
     elif last < 1.0 - SATURATION_SHARE:
         text = f"highest at {peak}, {wording.percent(last)} of that at the last mix, which may be chance"
     else:
-        text = f"flat from {clients} on"
+        text = f"flat from {knee} on"
     return f"{text}; {wording.plural(broken, 'trial')} failed" if broken else text

@@ -10,6 +10,7 @@ import numpy as np
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import Exploratory, OperationRatio
+from bakeoff.mix import Mix
 from bakeoff.stats import benjamini_hochberg, fcr_level, ratio_from_logs
 from bakeoff.store.records import Summary
 from bakeoff.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS
@@ -31,13 +32,13 @@ def explore(cube: Cube, pair: tuple[str, str]) -> Exploratory:
     level = fcr_level(int(picked.size), len(keys), Q)
     found = []
     for index in picked:
-        operation, metric, clients = keys[index]
+        operation, metric, mix = keys[index]
         wide = ratio_from_logs(logs[keys[index]], level)
         found.append(
             OperationRatio(
                 operation,
                 metric,
-                clients,
+                mix,
                 wide.blocks,
                 wide.ratio,
                 wide.low,
@@ -50,9 +51,9 @@ def explore(cube: Cube, pair: tuple[str, str]) -> Exploratory:
     return Exploratory(len(keys), level, tuple(found))
 
 
-def _log_ratios(cube: Cube, pair: tuple[str, str]) -> dict[tuple[str, str, int], list[float]]:
-    """Per-block log-ratios by (operation, metric, clients)."""
-    found: dict[tuple[str, str, int], list[float]] = defaultdict(list)
+def _log_ratios(cube: Cube, pair: tuple[str, str]) -> dict[tuple[str, str, Mix], list[float]]:
+    """Per-block log-ratios by (operation, metric, mix)."""
+    found: dict[tuple[str, str, Mix], list[float]] = defaultdict(list)
     for mix in cube.mixes:
         for block in cube.blocks:
             base, other = cube.usable.get((pair[0], mix, block)), cube.usable.get((pair[1], mix, block))

@@ -18,6 +18,7 @@ from bakeoff.compare.lost import broke, starved_clients
 from bakeoff.compare.model import Gate, GateLevel, Verdict
 from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
+from bakeoff.mix import Mix
 from bakeoff.stats import Decision
 from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED
 from bakeoff.store.records import TrialRecord
@@ -48,7 +49,7 @@ class Judge:
         decision: Decision,
         baseline: str,
         contender: str,
-        mixes: tuple[int, ...],
+        mixes: tuple[Mix, ...],
         leader: str,
         blocks: int,
         reach: tuple[float, float] = (math.nan, math.nan),
@@ -96,7 +97,7 @@ class Judge:
             return "inconclusive: no reasonable number of blocks would settle it"
         return f"inconclusive: about {wording.plural(decision.more_blocks, 'more block', 'more blocks')} needed"
 
-    def _gates(self, leader: str, follower: str, mixes: tuple[int, ...], alike: bool) -> list[Gate]:
+    def _gates(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
         found: list[Gate] = []
         if (leader in self.different) != (follower in self.different):
             text = f"{leader} and {follower} sent different content, which is not the same work"

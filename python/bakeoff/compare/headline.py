@@ -42,7 +42,7 @@ def headline(
 def _cells(pair: CellPair, info: RunInfo) -> list[str]:
     if len(info.mixes) == 1:
         return list(pair.summary)
-    at = f"At {wording.plural(pair.clients, 'client')}: "
+    at = f"At {pair.mix.words}: "
     return [at + text for text in pair.summary]
 
 
@@ -59,8 +59,8 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
     numbers = f"{wording.ratio(value, low, high)} the {info.rate_unit} of {slower}"
     basis = ", ".join(_basis(end, low, high))
     if end.mixes_left_out:
-        left_out = wording.names([str(mix) for mix in end.mixes_left_out])
-        basis += f", without the mix at {left_out} clients, where too few pairs can be compared"
+        left_out = wording.several(end.mixes_left_out)
+        basis += f", without the mix at {left_out}, where too few pairs can be compared"
     if kind == "better":
         floor = "at least " if any(gate.name == "generator" for gate in end.gates) else ""
         return f"{faster} serves {floor}{numbers} ({basis}): {faster} is better."
@@ -161,16 +161,16 @@ def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
 
 def _peaks(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
     parts = [
-        f"{c.name} {wording.rate(c.peak)} {info.rate_unit} at {wording.plural(c.peak_clients, 'client')}"
+        f"{c.name} {wording.rate(c.peak)} {info.rate_unit} at {c.peak_mix.words}"
         for c in contenders
-        if c.peak_clients is not None
+        if c.peak_mix is not None
     ]
     return f"Peak: {'; '.join(parts)}." if parts else "No trial can be used."
 
 
 def _means(contenders: tuple[ContenderSummary, ...], info: RunInfo, metric: Metric) -> str:
     """Of cells at one number of clients there is no peak."""
-    parts = [f"{c.name} {wording.rate(c.peak)} {info.rate_unit}" for c in contenders if c.peak_clients is not None]
+    parts = [f"{c.name} {wording.rate(c.peak)} {info.rate_unit}" for c in contenders if c.peak_mix is not None]
     weighted = f", {metric.weights.words}" if metric.weights else ""
     return f"Geometric mean of the cells{weighted}: {'; '.join(parts)}." if parts else "No trial can be used."
 

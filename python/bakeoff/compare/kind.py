@@ -36,8 +36,10 @@ class ComparePart:
     audits_of_its_own: Sequence[str] = ()
 
     def response(self, trial: TrialRecord) -> Summary:
-        """Response times in ns, as the kind means them: those of single operations."""
-        return trial.service
+        """Response times in ns, as the kind means them: those of single operations, from the planned start where there
+        is one.
+        """
+        return trial.response or trial.service
 
     def moved_bytes(self, trial: TrialRecord) -> int:
         """What counts as throughput: bytes in both directions."""

@@ -64,9 +64,9 @@ def starved_clients(trial: TrialRecord, enough: int) -> tuple[int, ...]:
     """The clients of ``trial`` that got nothing, or next to nothing, while others were served.
 
     A client without any operation counts where the mean client has ``enough`` of them: a short trial may leave one
-    without.
+    without. The clients that carry a rate stand in for each other: none of them can starve.
     """
-    if not trial.operations or len(trial.per_client) < 2:
+    if not trial.operations or len(trial.per_client) < 2 or trial.starts is not None:
         return ()
     mean = trial.operations / len(trial.per_client)
     nothing = mean >= enough
@@ -80,7 +80,7 @@ def lost_trial(trial: TrialRecord, enough: int) -> str:
     if broke(trial):
         return trial.reason or "not one operation succeeded"
     starved = starved_clients(trial, enough) if trial.state == OK else ()
-    return f"{clients_words(starved, trial.mix_clients)} got (next to) nothing" if starved else ""
+    return f"{clients_words(starved, trial.mix.clients)} got (next to) nothing" if starved else ""
 
 
 def clients_words(clients: Iterable[int], of: int) -> str:

@@ -13,6 +13,7 @@ from bakeoff.compare.cube import Cube, why_unusable
 from bakeoff.compare.file_weights import weights_of
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import ContenderSummary, RunInfo
+from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, Summary, TrialRecord
 from bakeoff.thresholds import P95_OPERATIONS, P99_OPERATIONS
 
@@ -89,10 +90,10 @@ def peak_operations(run: RunRecord, info: RunInfo, contender: ContenderSummary) 
     """The contender's peak in operations a second, whatever its rate is told in; NaN without one."""
     if info.rate_unit == f"{info.work}/s":
         return contender.peak
-    rates: dict[int, list[float]] = defaultdict(list)
+    rates: dict[Mix, list[float]] = defaultdict(list)
     for trial in run.trials:
         if trial.contender == contender.name and why_unusable(trial) is None:
-            rates[trial.mix_clients].append(trial.operations_per_s)
+            rates[trial.mix].append(trial.operations_per_s)
     return max((math.fsum(found) / len(found) for found in rates.values()), default=math.nan)
 
 

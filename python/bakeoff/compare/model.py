@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from bakeoff.compare.cell_model import CellComparison
+from bakeoff.compare.plain import as_dict
+from bakeoff.mix import Mix
 
 SCHEMA = "bakeoff-comparison/1"
 
@@ -34,7 +36,7 @@ GateName = Literal[
     "different pages",
     "stale connections",
 ]
-AuditName = Literal["Little's law", "Counts", "Bytes", "Rates", "Same content"]
+AuditName = Literal["Little's law", "Offered starts", "Counts", "Bytes", "Rates", "Same content"]
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,8 @@ class Endpoint:
     metric: str
     title: str
     higher_is_better: bool
-    mixes: tuple[int, ...]
-    mixes_left_out: tuple[int, ...]
+    mixes: tuple[Mix, ...]
+    mixes_left_out: tuple[Mix, ...]
     blocks: int
     blocks_left_out: tuple[int, ...]
     ratio: float
@@ -96,7 +98,7 @@ class RatioPoint:
     ``blocks`` it lost outright; the band is then that of the sign-flip test.
     """
 
-    clients: int
+    mix: Mix
     blocks: int
     ratio: float
     low: float
@@ -123,7 +125,7 @@ class OperationRatio:
 
     operation: str
     metric: str
-    clients: int
+    mix: Mix
     blocks: int
     ratio: float
     low: float
@@ -161,7 +163,7 @@ class CurvePoint:
     of rates those that failed count as 0, and there is no interval then.
     """
 
-    clients: int
+    mix: Mix
     blocks: int
     centre: float
     low: float
@@ -185,19 +187,19 @@ class Curve:
 class ContenderSummary:
     """Peak, saturation and reliability of one contender over the whole run.
 
-    ``saturation_clients`` is None when the curve was not seen to flatten. ``hung_operations`` never ended, in
+    ``saturation_mix`` is None when the curve was not seen to flatten. ``hung_operations`` never ended, in
     ``hung_trials`` trials; there may be trials without a count. ``generator_wait_share`` is the largest share of
     a window that the generator waited for a processor, over the ``generator_waited`` trials.
     """
 
     name: str
     address: str
-    peak_clients: int | None
+    peak_mix: Mix | None
     peak: float
     peak_low: float
     peak_high: float
     peak_p99_ms: float
-    saturation_clients: int | None
+    saturation_mix: Mix | None
     mixes_measured: int
     peak_is_last_mix: bool
     last_share_of_peak: float
@@ -218,9 +220,9 @@ class ContenderSummary:
     hung_trials: int
 
     def saturation(self) -> str:
-        """From how many clients on more of them bring no more work, in words; one mix is no curve."""
-        if self.saturation_clients is not None:
-            return f"{self.saturation_clients:,}"
+        """From which mix on a higher one brings no more work, in words; one mix is no curve."""
+        if self.saturation_mix is not None:
+            return self.saturation_mix.number
         return "not reached" if self.mixes_measured > 1 else "–"
 
 
@@ -230,7 +232,7 @@ class LeftOut:
 
     trial_id: int
     contender: str
-    clients: int
+    mix: Mix
     block: int
     order: int
     state: str
@@ -242,7 +244,7 @@ class Lost:
     """What ``contender`` lost outright: a trial, or one cell of it when ``cell`` is not empty."""
 
     contender: str
-    clients: int
+    mix: Mix
     block: int
     cell: str
     reason: str
@@ -254,7 +256,7 @@ class AuditTrial:
 
     trial_id: int
     contender: str
-    clients: int
+    mix: Mix
     block: int
     text: str
 
@@ -296,7 +298,7 @@ class RunInfo:
     finished_at: str | None
     work: str
     rate_unit: str
-    mixes: tuple[int, ...]
+    mixes: tuple[Mix, ...]
     blocks_planned: int
     blocks_measured: int
     trials_planned: int
@@ -345,9 +347,9 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""
-        rest = dataclasses.asdict(dataclasses.replace(self, cells=None, own=None))
+        rest = as_dict(dataclasses.replace(self, cells=None, own=None))
         del rest["own"], rest["cells"]
-        own = {} if self.own is None else {self.own.key: dataclasses.asdict(self.own)}
+        own = {} if self.own is None else {self.own.key: as_dict(self.own)}
         plain = _plain({**rest, "matrix": self.cells.to_dict() if self.cells else None, **own})
         assert isinstance(plain, dict)
         return plain

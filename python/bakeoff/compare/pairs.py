@@ -17,6 +17,7 @@ from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import PairLogs, bounded
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
+from bakeoff.mix import Mix
 from bakeoff.stats import (
     Decision,
     PairedRatio,
@@ -45,8 +46,8 @@ class _Estimate:
     metric: Metric
     ratio: PairedRatio
     p_equivalence: float
-    mixes: tuple[int, ...]
-    mixes_left_out: tuple[int, ...]
+    mixes: tuple[Mix, ...]
+    mixes_left_out: tuple[Mix, ...]
     blocks_left_out: tuple[int, ...]
     lost: tuple[int, int]
     counted: int
@@ -113,7 +114,7 @@ def _estimate(
     mixes = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if keep)
     dropped = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if not keep)
     whole = present[kept].all(axis=0) if mixes else np.zeros(len(cube.blocks), dtype=bool)
-    per_block = trapezoid_weights(mixes) @ logs[kept][:, whole] if mixes else np.empty(0)
+    per_block = trapezoid_weights([mix.x for mix in mixes]) @ logs[kept][:, whole] if mixes else np.empty(0)
     below, above = (int(side[kept][:, whole].sum()) for side in found.lost)
     ratio = ratio_by_signs(per_block, level) if below + above else ratio_from_logs(per_block, level)
     p = equivalence_p(ratio.log_mean, ratio.log_sd, ratio.blocks, delta)

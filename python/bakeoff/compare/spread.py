@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from bakeoff.compare import wording
+from bakeoff.mix import Mix
 from bakeoff.store.records import TrialRecord
 
 FACTOR = 2.0
@@ -13,9 +14,9 @@ FACTOR = 2.0
 
 @dataclass(frozen=True)
 class Spread:
-    """Lowest and highest rate of one contender at ``clients``, per second; ``mixes`` are as bad as that."""
+    """Lowest and highest rate of one contender at ``mix``, per second; ``mixes`` are as bad as that."""
 
-    clients: int
+    mix: Mix
     low: float
     high: float
     mixes: int
@@ -24,16 +25,16 @@ class Spread:
         """One clause for a verdict or a warning."""
         more = f", and at {wording.plural(self.mixes - 1, 'more mix', 'more mixes')} likewise" if self.mixes > 1 else ""
         return (
-            f"figures of {name} at {wording.plural(self.clients, 'client')} vary from {wording.rate(self.low)} to "
+            f"figures of {name} at {self.mix.words} vary from {wording.rate(self.low)} to "
             f"{wording.rate(self.high)} {work}/s between blocks{more}"
         )
 
 
 def widest(usable: list[TrialRecord]) -> Spread | None:
     """The mix at which the blocks of one contender differ most, when that is by more than ``FACTOR``."""
-    rates: dict[int, list[float]] = defaultdict(list)
+    rates: dict[Mix, list[float]] = defaultdict(list)
     for trial in usable:
-        rates[trial.mix_clients].append(trial.operations_per_s)
+        rates[trial.mix].append(trial.operations_per_s)
     wide = {mix: found for mix, found in rates.items() if max(found) > FACTOR * min(found)}
     if not wide:
         return None

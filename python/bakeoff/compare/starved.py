@@ -36,7 +36,7 @@ def _one(trial: TrialRecord, enough: int) -> str:
     clients = starved_clients(trial, enough)
     none = all(c.operations == 0 for c in trial.per_client if c.client in clients)
     nothing = "nothing" if none else "next to nothing"
-    return f"{clients_words(clients, trial.mix_clients)} got {nothing} in block {trial.block}"
+    return f"{clients_words(clients, trial.mix.clients)} got {nothing} in block {trial.block}"
 
 
 def _in_cells(name: str, hit: list[tuple[TrialRecord, CellFigures, tuple[int, ...]]]) -> str:

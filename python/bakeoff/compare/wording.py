@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from bakeoff.mix import Mix
 
 MISSING = "–"
 
@@ -118,11 +120,16 @@ def names(items: list[str]) -> str:
     return ", ".join(items[:-1]) + " and " + items[-1]
 
 
-def mixes(clients: tuple[int, ...]) -> str:
+def mixes(rising: Sequence[Mix]) -> str:
     """ "1 mix of 8 clients", "3 mixes from 1 to 8 clients"."""
-    if len(clients) == 1:
-        return f"1 mix of {plural(clients[0], 'client')}"
-    return f"{len(clients)} mixes from {clients[0]} to {plural(clients[-1], 'client')}"
+    if len(rising) == 1:
+        return f"1 mix of {rising[0].words}"
+    return f"{len(rising)} mixes from {rising[0]} to {rising[-1].words}"
+
+
+def several(chosen: Sequence[Mix]) -> str:
+    """ "1, 4 and 8 clients"."""
+    return f"{names([str(mix) for mix in chosen])} {chosen[0].unit}"
 
 
 def error(name: str, words: Mapping[str, str]) -> str:

@@ -18,7 +18,7 @@ TIMES = 3
 
 def working_set_bytes(trial: TrialRecord, model: type[Figures]) -> int:
     """The largest set of files that the clients of a trial went through together; 0 where it is not known."""
-    return trial.figures(model).working_set_bytes(trial.mix_clients)
+    return trial.figures(model).working_set_bytes(trial.mix.clients)
 
 
 def were_cold(trials: list[TrialRecord]) -> bool:

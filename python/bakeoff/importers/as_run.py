@@ -15,6 +15,7 @@ from pathlib import Path
 from bakeoff import __version__
 from bakeoff.errors import PlanError
 from bakeoff.importers.base import Foreign, Sample
+from bakeoff.mix import Clients
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.records import EMPTY_SUMMARY, IMPORTED_FROM, OK, ContenderRecord, PlannedTrial, TrialRecord
 from bakeoff.store.write import RunHeader, RunWriter
@@ -42,7 +43,7 @@ def write_import(target: Path, files: Sequence[Given]) -> int:
         raise PlanError(f"these files are of different work ({', '.join(sorted(kinds))}): import each work alone")
     found = _in_order(files)
     planned = [
-        PlannedTrial(order, given.contender, sample.clients, block, 0)
+        PlannedTrial(order, given.contender, Clients(sample.clients), block, 0)
         for order, (block, given, sample) in enumerate(found)
     ]
     with RunWriter.create(target, _header(target, kinds.pop(), files, planned), planned) as writer:
@@ -79,7 +80,7 @@ def _header(target: Path, kind: str, files: Sequence[Given], planned: Sequence[P
             ContenderRecord(name, ", ".join(str(given.path) for given in files if given.contender == name), None)
             for name in names
         ],
-        mixes=tuple(sorted({trial.mix_clients for trial in planned})),
+        mixes=tuple(sorted({trial.mix for trial in planned})),
         blocks_planned=max(trial.block for trial in planned),
         delta=DELTA,
     )
@@ -90,7 +91,7 @@ def _trial(place: PlannedTrial, given: Given, sample: Sample) -> TrialRecord:
     return TrialRecord(
         id=0,
         contender=place.contender,
-        mix_clients=place.mix_clients,
+        mix=place.mix,
         block=place.block,
         order=place.order,
         seed=place.seed,

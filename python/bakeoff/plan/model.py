@@ -79,4 +79,4 @@ class Plan(Strict):
     @property
     def trials(self) -> int:
         """Number of trials: contenders x mixes x blocks."""
-        return len(self.contenders) * len(self.settings.mixes) * self.blocks
+        return len(self.contenders) * len(self.settings.mix_values) * self.blocks

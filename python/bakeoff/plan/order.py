@@ -3,7 +3,7 @@
 In each block every contender is visited once. The order of visits comes from Williams squares, shuffled: over
 each square every contender stands in every place, and follows every other one, equally often; with two
 contenders that gives AB BA or BA AB at random. Within a visit the mixes rise in odd blocks and fall in even
-ones, so that heat and hysteresis are not mistaken for the number of clients. All trials of a block share one
+ones, so that heat and hysteresis are not mistaken for the load. All trials of a block share one
 seed: the same random requests for every contender.
 """
 
@@ -21,7 +21,7 @@ def order_trials(plan: Plan) -> list[PlannedTrial]:
     orders = _block_orders(names, random.Random(plan.seed))
     trials: list[PlannedTrial] = []
     for block in range(1, plan.blocks + 1):
-        mixes = plan.settings.mixes if block % 2 else tuple(reversed(plan.settings.mixes))
+        mixes = plan.settings.mix_values if block % 2 else tuple(reversed(plan.settings.mix_values))
         seed = block_seed(plan.seed, block)
         for contender in next(orders):
             for mix in mixes:

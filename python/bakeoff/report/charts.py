@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.mix import Mix
 from bakeoff.report.drawing import drawn, later
 from bakeoff.report.palette import DASHES, GRID, INK, MUTED, PALETTE, SHAPES, STEP_COLOURS, ZONE
 
@@ -120,10 +121,10 @@ def contender_channels(
     return colour, shape, dash
 
 
-def clients_axis(mixes: Sequence[int]) -> alt.X:
-    """Simulated clients, with a tick at each mix."""
-    axis = alt.Axis(values=list(mixes), title="Simulated clients", labelOverlap="greedy")
-    return alt.X("clients:Q", axis=axis, scale=alt.Scale(domain=[0, max(mixes) * 1.03], nice=False))
+def mix_axis(mixes: Sequence[Mix]) -> alt.X:
+    """The load, with a tick at each mix."""
+    axis = alt.Axis(values=[mix.x for mix in mixes], title=mixes[0].axis, labelOverlap="greedy")
+    return alt.X("mix:Q", axis=axis, scale=alt.Scale(domain=[0, max(mix.x for mix in mixes) * 1.03], nice=False))
 
 
 def plain_or_thousands(top: float) -> str:
@@ -133,11 +134,11 @@ def plain_or_thousands(top: float) -> str:
 
 @drawn
 def lines_with_intervals(
-    rows: list[Row], names: Sequence[str], mixes: Sequence[int], title: str, subtitle: str, wide: bool = False
+    rows: list[Row], names: Sequence[str], mixes: Sequence[Mix], title: str, subtitle: str, wide: bool = False
 ) -> dict[str, Any]:
-    """Curves over clients. Rows: contender, clients, value, low, high (null where unknown)."""
+    """Curves over mixes. Rows: contender, mix, value, low, high (null where unknown)."""
     colour, shape, dash = contender_channels(names)
-    base = alt.Chart(rows_of("rows"), title=heading(title, subtitle)).encode(x=clients_axis(mixes))
+    base = alt.Chart(rows_of("rows"), title=heading(title, subtitle)).encode(x=mix_axis(mixes))
     top = max((row["high"] or row["value"] or 0.0 for row in rows), default=0.0)
     scale = alt.Scale(zero=True, nice=True) if top > 0.0 else alt.Scale(domain=[0, 1])
     y = alt.Y("value:Q", axis=alt.Axis(title=None, format=plain_or_thousands(top)), scale=scale)
@@ -146,13 +147,11 @@ def lines_with_intervals(
         base.mark_line(strokeWidth=2).encode(y=y, color=colour, strokeDash=dash),
         base.mark_point(size=46, filled=True, opacity=1).encode(y=y, color=colour, shape=shape),
     ]
-    missing = [
-        {"contender": row["contender"], "clients": row["clients"], "value": 0} for row in rows if row["value"] is None
-    ]
+    missing = [{"contender": row["contender"], "mix": row["mix"], "value": 0} for row in rows if row["value"] is None]
     if missing:
         # A contender that broke at a mix is a result: it is marked on the axis, and the line stops.
         cross = alt.Chart(rows_of("missing")).mark_text(text="✕", fontSize=15, fontWeight="bold", dy=-7)
-        layers.append(cross.encode(x=clients_axis(mixes), y=y, color=colour))
+        layers.append(cross.encode(x=mix_axis(mixes), y=y, color=colour))
     return finish(alt.layer(*layers), {"rows": rows, "missing": missing} if missing else {"rows": rows}, wide)
 
 
@@ -160,13 +159,13 @@ def lines_with_intervals(
 def ratio_over_mixes(
     rows: list[Row],
     names: Sequence[str],
-    mixes: Sequence[int],
+    mixes: Sequence[Mix],
     delta: float,
     title: str,
     subtitle: str,
     better: str,
 ) -> dict[str, Any]:
-    """Ratios with bands on a log axis. Rows: contender, clients (text), ratio, low, high, shown (bool)."""
+    """Ratios with bands on a log axis. Rows: contender, mix (text), ratio, low, high, shown (bool)."""
     shown = [name for name in names if any(row["contender"] == name for row in rows)]
     colour, shape, _ = contender_channels(names, shown)
     bounds = [v for row in rows for v in (row["low"], row["high"], row["ratio"]) if v]
@@ -176,9 +175,9 @@ def ratio_over_mixes(
     axis = alt.Axis(title=f"Ratio, log scale ({better})", values=log_ticks(low, high), format="~f")
     order = [str(mix) for mix in mixes]
     x = alt.X(
-        "clients:O",
+        "mix:O",
         sort=order,
-        axis=alt.Axis(title="Simulated clients", labelAngle=0),
+        axis=alt.Axis(title=mixes[0].axis, labelAngle=0),
         scale=alt.Scale(padding=0.5),
     )
     zone = alt.Chart(rows_of("zone")).mark_rect(color=ZONE)
@@ -275,11 +274,11 @@ def shares_by_mix(
     rows: list[Row],
     names: Sequence[str],
     steps: Sequence[str],
-    mixes: Sequence[int],
+    mixes: Sequence[Mix],
     title: str,
     subtitle: str,
 ) -> dict[str, Any]:
-    """Stacked shares, one panel for each contender. Rows: contender, clients (text), step, share, order."""
+    """Stacked shares, one panel for each contender. Rows: contender, mix (text), step, share, order."""
     colours = [STEP_COLOURS[i % len(STEP_COLOURS)] for i in range(len(steps))]
     panels = []
     datasets: dict[str, list[Row]] = {}
@@ -294,9 +293,9 @@ def shares_by_mix(
             .mark_bar(stroke="white", strokeWidth=0.4)
             .encode(
                 x=alt.X(
-                    "clients:O",
+                    "mix:O",
                     sort=[str(m) for m in mixes],
-                    axis=alt.Axis(title="Simulated clients", labelAngle=0),
+                    axis=alt.Axis(title=mixes[0].axis, labelAngle=0),
                     scale=alt.Scale(paddingInner=0.15),
                 ),
                 y=alt.Y("share:Q", axis=axis, scale=alt.Scale(domain=[0, 1])),
@@ -310,11 +309,11 @@ def shares_by_mix(
 
 @drawn
 def ranges_by_mix(
-    rows: list[Row], names: Sequence[str], mixes: Sequence[int], title: str, subtitle: str
+    rows: list[Row], names: Sequence[str], mixes: Sequence[Mix], title: str, subtitle: str
 ) -> dict[str, Any]:
-    """Lowest to highest client relative to the mean. Rows: contender, clients (text), low, high."""
+    """Lowest to highest client relative to the mean. Rows: contender, mix (text), low, high."""
     colour, shape, _ = contender_channels(names)
-    x = alt.X("clients:O", sort=[str(m) for m in mixes], axis=alt.Axis(title="Simulated clients", labelAngle=0))
+    x = alt.X("mix:O", sort=[str(m) for m in mixes], axis=alt.Axis(title=mixes[0].axis, labelAngle=0))
     top = max((row["high"] for row in rows), default=1.0)
     y = alt.Y(
         "low:Q",

@@ -11,6 +11,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.cube import why_unusable
 from bakeoff.compare.model import Comparison, Curve, CurvePoint
 from bakeoff.kinds import compare_part, report_part
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Column, Table
 from bakeoff.store.records import RunRecord, TrialRecord
 
@@ -48,20 +49,35 @@ class Context:
         """Cells at one number of clients: there is no curve over clients, and no second is like the next."""
         return self.comparison.cells is not None and len(self.comparison.run.mixes) == 1
 
+    @property
+    def mix_unit(self) -> str:
+        """The unit of the run's mixes: `clients`."""
+        return self.comparison.run.mixes[0].unit
+
+    @property
+    def mix_title(self) -> str:
+        """The same at the head of a column: `Clients`."""
+        return f"{self.mix_unit[0].upper()}{self.mix_unit[1:]}"
+
+    @property
+    def mix_axis(self) -> str:
+        """What the axis of mixes counts: `simulated clients`."""
+        return self.comparison.run.mixes[0].axis.lower()
+
     @cached_property
     def usable(self) -> tuple[TrialRecord, ...]:
         """Trials whose numbers count, in the order they ran."""
         found = (trial for trial in self.run.trials if why_unusable(trial) is None)
         return tuple(sorted(found, key=lambda trial: trial.order))
 
-    def at(self, contender: str, clients: int) -> tuple[TrialRecord, ...]:
+    def at(self, contender: str, mix: Mix) -> tuple[TrialRecord, ...]:
         """Usable trials of ``contender`` at one mix."""
-        return tuple(t for t in self.usable if t.contender == contender and t.mix_clients == clients)
+        return tuple(t for t in self.usable if t.contender == contender and t.mix == mix)
 
-    def peak_mix(self) -> int | None:
+    def peak_mix(self) -> Mix | None:
         """The mix at which the fastest contender peaks."""
-        peaked = [contender for contender in self.comparison.contenders if contender.peak_clients is not None]
-        return max(peaked, key=lambda contender: contender.peak).peak_clients if peaked else None
+        peaked = [contender for contender in self.comparison.contenders if contender.peak_mix is not None]
+        return max(peaked, key=lambda contender: contender.peak).peak_mix if peaked else None
 
     def curves(self, metric: str) -> tuple[Curve, ...]:
         """The curve of each contender."""
@@ -70,7 +86,7 @@ class Context:
     def curve_table(self, metric: str) -> Table:
         """Centre, interval and blocks of each contender at each mix."""
         curves = self.curves(metric)
-        titles = [Column("Clients")]
+        titles = [Column(self.mix_title)]
         for name in self.names:
             titles += [
                 Column("value", group=name),
@@ -78,8 +94,8 @@ class Context:
                 Column("blocks", group=name),
             ]
         rows = []
-        for index, clients in enumerate(self.comparison.run.mixes):
-            row = [f"{clients}"]
+        for index, mix in enumerate(self.comparison.run.mixes):
+            row = [f"{mix}"]
             for curve in curves:
                 point = curve.points[index]
                 row += [

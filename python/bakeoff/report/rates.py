@@ -17,13 +17,13 @@ def rates_table(context: Context) -> Table:
     """A row for each mix: the rate of each contender, and each ratio to the baseline with its simultaneous band."""
     comparison = context.comparison
     info = comparison.run
-    columns = [Column("clients"), *(Column(name) for name in context.names)]
+    columns = [Column(context.mix_unit), *(Column(name) for name in context.names)]
     against = [pair for pair in comparison.pairs if pair.baseline == info.baseline]
     for pair in against:
         columns += [Column(f"{pair.contender} ÷ {pair.baseline}"), Column("verdict", numeric=False)]
     rows = []
-    for index, clients in enumerate(info.mixes):
-        row = [str(clients)]
+    for index, mix in enumerate(info.mixes):
+        row = [str(mix)]
         for curve in context.curves("rate"):
             point = curve.points[index]
             half = wording.plus_minus(point.centre, point.low, point.high)

@@ -126,7 +126,7 @@ def _header(plan: Plan, fleet: Fleet, ground: Ground) -> RunHeader:
         environment={"content": ground.facts()},
         agents=fleet.records(),
         contenders=[ContenderRecord(c.name, c.address, c.reset) for c in plan.contenders],
-        mixes=plan.settings.mixes,
+        mixes=plan.settings.mix_values,
         blocks_planned=plan.blocks,
         delta=plan.delta,
     )

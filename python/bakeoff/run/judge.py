@@ -8,7 +8,7 @@ says nothing about the contender), failed (the contender failed), ok. Nothing is
 from collections.abc import Sequence
 from typing import Any
 
-from bakeoff.agents.result import SummaryResult, TrialResult
+from bakeoff.agents.result import StartsResult, SummaryResult, TrialResult
 from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
 from bakeoff.run.kind import RunPart, told
 from bakeoff.store import records
@@ -20,6 +20,7 @@ from bakeoff.store.records import (
     OperationRecord,
     PlannedTrial,
     SecondRecord,
+    StartsRecord,
     StepRecord,
     Summary,
     TrialRecord,
@@ -102,7 +103,8 @@ def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPar
     if 0 < result.operations < P99_OPERATIONS:
         found.append("few-operations")
     counts = [c.operations for c in result.per_client]
-    if result.operations >= 10 * len(counts) > 0 and min(counts) == 0:
+    # Clients that carry a rate stand in for each other.
+    if result.starts is None and result.operations >= 10 * len(counts) > 0 and min(counts) == 0:
         found.append("starved-client")
     # A hung operation ends neither in success nor in error within the window: it must not go unseen.
     if result.unfinished.oldest_s > max(STUCK_S, result.window_s / 2):
@@ -142,7 +144,7 @@ def to_record(
     return TrialRecord(
         id=0,
         contender=planned.contender,
-        mix_clients=planned.mix_clients,
+        mix=planned.mix,
         block=planned.block,
         order=planned.order,
         seed=planned.seed,
@@ -185,6 +187,8 @@ def to_record(
             "outside": {"operations": result.outside.operations, "errors": result.outside.errors_total},
         },
         generator_run_delay_share=generator.run_delay_share,
+        response=None if result.response is None else _summary(result.response),
+        starts=None if result.starts is None else _starts(result.starts),
     )
 
 
@@ -193,7 +197,7 @@ def without_result(planned: PlannedTrial, started_at: str, state: str, reason: s
     return TrialRecord(
         id=0,
         contender=planned.contender,
-        mix_clients=planned.mix_clients,
+        mix=planned.mix,
         block=planned.block,
         order=planned.order,
         seed=planned.seed,
@@ -223,6 +227,10 @@ def without_result(planned: PlannedTrial, started_at: str, state: str, reason: s
         fairness_jain=1.0,
         workload={},
     )
+
+
+def _starts(s: StartsResult) -> StartsRecord:
+    return StartsRecord(s.offered, s.started, s.never_started, _summary(s.late))
 
 
 def _summary(s: SummaryResult) -> Summary:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
-from bakeoff.run.observer import Clock, clients, milliseconds, short_duration, trial_line
+from bakeoff.run.observer import Clock, milliseconds, short_duration, trial_line
 from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.records import OK, EventRecord, PlannedTrial, TrialRecord
 from bakeoff.units import format_rate, format_size
@@ -132,7 +132,7 @@ class LiveObserver:
         cells = [
             Text(f"block {trial.block}/{plan.blocks}"),
             Text(trial.contender, style="bold"),
-            Text(clients(trial.mix_clients)),
+            Text(trial.mix.words),
         ]
         if self._now is not None:
             cells += self._now.cells()

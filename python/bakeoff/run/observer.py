@@ -58,7 +58,7 @@ class Clock:
 
 def trial_line(record: TrialRecord) -> str:
     """One trial in one line."""
-    where = f"block {record.block}, {record.contender}, {clients(record.mix_clients)}"
+    where = f"block {record.block}, {record.contender}, {record.mix.words}"
     if record.state != OK:
         return f"{where}: {record.state}: {record.reason}"
     p99 = record.service.p99_ns
@@ -66,11 +66,6 @@ def trial_line(record: TrialRecord) -> str:
     figures += f", p99 {milliseconds(p99)}" if p99 is not None else ""
     figures += f", {record.errors_total:,} errors"
     return f"{where}: {figures}" + (f" ({', '.join(record.marks)})" if record.marks else "")
-
-
-def clients(count: int) -> str:
-    """`1 client`, `8 clients`."""
-    return f"{count} client" if count == 1 else f"{count} clients"
 
 
 def milliseconds(time_ns: float) -> str:

@@ -138,7 +138,7 @@ class Trials:
 
     def _run_trial(self, trial: PlannedTrial) -> None:
         check_disk(self._writer.path, estimate_bytes(self._plan) // max(1, self._plan.trials))
-        specs = self._specs.of(trial.contender, Clients(trial.mix_clients), trial.seed)
+        specs = self._specs.of(trial.contender, trial.mix, trial.seed)
         started, events = datetime.now(UTC), list[EngineEvent]()
         session: FleetSession | None = None
         self._observer.on_trial_start(trial)

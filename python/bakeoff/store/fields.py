@@ -7,6 +7,9 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any, NoReturn
 
+from bakeoff.mix import Mix, mix_from_json, mixes_from_json
+
+MOST_CLIENTS = 1_000_000
 MOST_DEPTH = 40  # levels of a stored JSON value
 
 
@@ -95,6 +98,21 @@ class Fields:
         found = tuple(self._array(name, int))
         return found if all(n >= 1 for n in found) else self._refuse(name)
 
+    def mix(self, name: str) -> Mix:
+        """A mix as JSON."""
+        try:
+            return _bounded(mix_from_json(self._json(name)))
+        except ValueError:
+            self._refuse(name)
+
+    def mixes(self, name: str) -> tuple[Mix, ...]:
+        """A JSON array of mixes of one sort, at least one."""
+        try:
+            found = tuple(map(_bounded, mixes_from_json(self._json(name))))
+        except ValueError:
+            self._refuse(name)
+        return found or self._refuse(name)
+
     def _array(self, name: str, kind: type) -> list[Any]:
         value = self._json(name)
         if not isinstance(value, list) or any(type(item) is not kind for item in value):
@@ -110,6 +128,12 @@ class Fields:
 
     def _refuse(self, name: str) -> NoReturn:
         raise DamagedError(f"{self._table}.{name} does not hold what it must")
+
+
+def _bounded(mix: Mix) -> Mix:
+    if mix.clients > MOST_CLIENTS:
+        raise ValueError("more clients than there may be")
+    return mix
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -15,7 +15,7 @@ from bakeoff.errors import RunFileError
 from bakeoff.kinds import figures_of
 from bakeoff.store import checked, seal
 from bakeoff.store.canonical import plan_hash
-from bakeoff.store.fields import DamagedError, Fields
+from bakeoff.store.fields import MOST_CLIENTS, DamagedError, Fields
 from bakeoff.store.marks import current
 from bakeoff.store.records import (
     INTERRUPTED,
@@ -29,6 +29,7 @@ from bakeoff.store.records import (
     RunRecord,
     SecondRecord,
     ShareRecord,
+    StartsRecord,
     StepRecord,
     Summary,
     TrialRecord,
@@ -39,7 +40,6 @@ from bakeoff.store.upgrade import upgraded
 T = TypeVar("T")
 Parts = dict[str, list[Fields]]
 
-MOST_CLIENTS = 1_000_000
 NULL_RATE = "null_operations_per_s"
 
 
@@ -142,7 +142,7 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
         tool=run.table("tool"),
         environment={**(content.agents[0].facts if content.agents else {}), **run.table("environment")},
         contenders=content.contenders,
-        mixes=run.numbers("mixes"),
+        mixes=run.mixes("mixes"),
         blocks_planned=run.whole("blocks_planned", least=1),
         delta=run.positive("delta", below=1),
         null_operations_per_s=None if run.is_null(NULL_RATE) else run.positive(NULL_RATE),
@@ -192,7 +192,7 @@ def _planned(row: Fields) -> PlannedTrial:
     return PlannedTrial(
         order=row.whole("position"),
         contender=row.text("contender"),
-        mix_clients=row.whole("mix_clients", least=1, most=MOST_CLIENTS),
+        mix=row.mix("mix"),
         block=row.whole("block", least=1),
         seed=row.whole("seed"),
     )
@@ -200,9 +200,9 @@ def _planned(row: Fields) -> PlannedTrial:
 
 def _check_planned(content: _Content) -> None:
     run, blocks = content.run, content.run.whole("blocks_planned", least=1)
-    names, mixes = {c.name for c in content.contenders}, set(run.numbers("mixes"))
+    names, mixes = {c.name for c in content.contenders}, set(run.mixes("mixes"))
     for place, trial in enumerate(content.planned):
-        known = trial.contender in names and trial.mix_clients in mixes and trial.block <= blocks
+        known = trial.contender in names and trial.mix in mixes and trial.block <= blocks
         if trial.order != place or not known:
             raise DamagedError(f"planned trial {place} does not belong to the plan")
     if blocks > max(1, len(content.planned)):
@@ -285,12 +285,22 @@ def _series(parts: Parts) -> dict[str, Summary]:
     return series
 
 
+def _starts(row: Fields, series: dict[str, Summary]) -> StartsRecord | None:
+    """What is told of a rate's starts; None of a closed loop."""
+    if row.is_null("starts"):
+        return None
+    counts = row.counts("starts")
+    if set(counts) != {"offered", "started", "never_started"} or not {"response", "late"} <= set(series):
+        raise DamagedError("a trial at a rate does not tell its starts")
+    return StartsRecord(**counts, late=series["late"])
+
+
 def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[AgentRecord, ...]) -> TrialRecord:
     series = _series(parts)
     return TrialRecord(
         id=row.whole("id"),
         contender=planned.contender,
-        mix_clients=planned.mix_clients,
+        mix=planned.mix,
         block=planned.block,
         order=planned.order,
         seed=planned.seed,
@@ -320,5 +330,7 @@ def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[Agent
         fairness_jain=row.real("fairness_jain"),
         workload=row.table("workload"),
         generator_run_delay_share=row.real("generator_run_delay_share"),
+        response=series.get("response"),
+        starts=_starts(row, series),
         per_agent=tuple(_share(share, agents) for share in parts["shares"]),
     )

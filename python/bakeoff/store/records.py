@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bakeoff.mix import Mix
 from bakeoff.store.figures import F, Figures, parsed
 
 OK = "ok"
@@ -111,6 +112,18 @@ class ShareRecord:
 
 
 @dataclass(frozen=True)
+class StartsRecord:
+    """Starts that a rate planned for the window: how many, how many of them began, how many never did, and how late
+    those were that found every session busy.
+    """
+
+    offered: int
+    started: int
+    never_started: int
+    late: Summary
+
+
+@dataclass(frozen=True)
 class TrialRecord:
     """One contender at one mix in one block.
 
@@ -118,12 +131,13 @@ class TrialRecord:
     `reason` is empty when `state` is `ok`; `marks` are warnings that do not change the state.
     `generator_run_delay_share` is the share of the window that the load thread which waited longest spent
     waiting for a processor. `workload` is what the kind of suite tells of the trial; `figures` gives it typed.
-    `per_agent` is empty when the trial has no result.
+    `per_agent` is empty when the trial has no result. `service` times count from the start of an operation, `response`
+    times from its planned start: they and `starts` are there where a rate plans it.
     """
 
     id: int
     contender: str
-    mix_clients: int
+    mix: Mix
     block: int
     order: int
     seed: int
@@ -153,6 +167,8 @@ class TrialRecord:
     fairness_jain: float
     workload: dict[str, Any]
     generator_run_delay_share: float = 0.0
+    response: Summary | None = None
+    starts: StartsRecord | None = None
     per_agent: tuple[ShareRecord, ...] = ()
     _figures: list[Figures] = field(default_factory=list, init=False, repr=False, compare=False)
 
@@ -204,7 +220,7 @@ class PlannedTrial:
 
     order: int
     contender: str
-    mix_clients: int
+    mix: Mix
     block: int
     seed: int
 
@@ -232,7 +248,7 @@ class RunRecord:
     tool: dict[str, str]
     environment: dict[str, Any]
     contenders: tuple[ContenderRecord, ...]
-    mixes: tuple[int, ...]
+    mixes: tuple[Mix, ...]
     blocks_planned: int
     delta: float
     null_operations_per_s: float | None

@@ -48,7 +48,7 @@ CREATE TABLE contenders (
 );
 CREATE TABLE planned (
   position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name),
-  mix_clients INTEGER NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL
+  mix TEXT NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL
 );
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -60,7 +60,7 @@ CREATE TABLE trials (
   errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
   generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
   generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL,
-  generator_run_delay_share REAL NOT NULL,
+  generator_run_delay_share REAL NOT NULL, starts TEXT,
   sha256 TEXT NOT NULL
 );
 CREATE TABLE summaries (

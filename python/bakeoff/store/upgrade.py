@@ -53,7 +53,8 @@ def _copy(old: sqlite3.Connection, version: int) -> sqlite3.Connection:
         for run in checked.rows(old, "SELECT * FROM run"):
             facts = Fields("run", run).table("environment")
             found = {name: facts.pop(name) for name in ("content",) if name in facts}
-            _insert(new, "run", _run(dict(run), version, found))
+            mixes = [{"clients": number} for number in Fields("run", run).numbers("mixes")]
+            _insert(new, "run", _run({**dict(run), "mixes": to_json(mixes)}, version, found))
             _insert(new, "agents", {"position": 0, "name": ONLY_AGENT, "facts": to_json(facts)})
         for table in _TAKEN_OVER:
             with closing(old.execute(f"SELECT * FROM {table}")) as rows:
@@ -79,11 +80,15 @@ def _run(run: dict[str, Any], version: int, environment: dict[str, Any]) -> dict
     chains = ("trials_sha256", "events_sha256")
     unsealed = dict.fromkeys((*(f"{table}_sha256" for table in seal.FIXED), *chains), "")
     ends = {"trials": 0, "events": 0}
-    return unsealed | ends | run | {"environment": to_json(environment), "upgraded_from": version, "sha256": ""}
+    made = {"environment": to_json(environment), "upgraded_from": version, "sha256": ""}
+    return unsealed | ends | run | made
 
 
 def _row(table: str, row: dict[str, Any]) -> dict[str, Any]:
     """A row with what its table has got since."""
+    if table == "planned":
+        clients = row.pop("mix_clients")
+        return {**row, "mix": to_json({"clients": clients})}
     if table == "trials":
         if "connections_opened" in row:
             row["connections"] = to_json({"opened": row.pop("connections_opened")})
@@ -99,7 +104,8 @@ def _give_shares(new: sqlite3.Connection) -> None:
     """The one agent did all of every trial that has a result."""
     figures = ", ".join(f"service.{name}" for name in SUMMARY_COLUMNS)
     new.execute(
-        "INSERT INTO shares SELECT t.id, 0, p.mix_clients, '', t.window_s, t.operations, t.errors, t.bytes_in,"
+        "INSERT INTO shares SELECT t.id, 0, json_extract(p.mix, '$.clients'), '', t.window_s, t.operations, t.errors,"
+        " t.bytes_in,"
         " t.bytes_out, t.generator_cpu_share, t.generator_cpu_us_per_operation, t.generator_run_delay_share,"
         " t.generator_rss_bytes, late_start.p99_ns, lag.p99_ns,"
         f" coalesce(json_extract(t.workload, '$.disturbances'), '{{}}'), {figures}"

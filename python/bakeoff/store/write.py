@@ -18,6 +18,7 @@ from typing import Any, Self
 import psutil
 
 from bakeoff.errors import RunFileError
+from bakeoff.mix import Mix
 from bakeoff.store import seal
 from bakeoff.store.canonical import printable, to_json
 from bakeoff.store.records import (
@@ -26,6 +27,7 @@ from bakeoff.store.records import (
     EventRecord,
     PlannedTrial,
     ShareRecord,
+    StartsRecord,
     Summary,
     TrialRecord,
 )
@@ -60,7 +62,7 @@ class RunHeader:
     environment: Mapping[str, Any]
     agents: Sequence[AgentRecord]
     contenders: Sequence[ContenderRecord]
-    mixes: Sequence[int]
+    mixes: Sequence[Mix]
     blocks_planned: int
     delta: float
 
@@ -199,7 +201,7 @@ class RunWriter:
                 utc_now(),
                 to_json(header.tool),
                 to_json(header.environment),
-                to_json(list(header.mixes)),
+                to_json([mix.to_json() for mix in header.mixes]),
                 header.blocks_planned,
                 header.delta,
                 to_json(_this_process()),
@@ -217,7 +219,7 @@ class RunWriter:
         )
         self._many(
             "INSERT INTO planned VALUES (?, ?, ?, ?, ?)",
-            [(p.order, p.contender, p.mix_clients, p.block, p.seed) for p in planned],
+            [(p.order, p.contender, to_json(p.mix.to_json()), p.block, p.seed) for p in planned],
         )
         for table in seal.FIXED:
             rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY position")
@@ -229,8 +231,8 @@ class RunWriter:
             "bytes_in, bytes_out,"
             " operations_per_s, bytes_per_s, errors, statuses, connections, generator_cpu_share,"
             " generator_cpu_us_per_operation, generator_rss_bytes, fairness_jain, workload,"
-            " generator_run_delay_share, sha256)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
+            " generator_run_delay_share, starts, sha256)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
             (
                 t.order,
                 t.state,
@@ -252,6 +254,7 @@ class RunWriter:
                 t.fairness_jain,
                 to_json(t.workload),
                 t.generator_run_delay_share,
+                None if t.starts is None else to_json(_starts(t.starts)),
             ),
         )
         trial_id = cursor.lastrowid
@@ -261,6 +264,8 @@ class RunWriter:
     def _insert_parts(self, trial_id: int, t: TrialRecord) -> None:
         marks = ", ".join("?" for _ in SUMMARY_COLUMNS)
         series = {"service": t.service, "late_start": t.generator_late_start, "lag": t.generator_lag}
+        if t.response is not None and t.starts is not None:
+            series |= {"response": t.response, "late": t.starts.late}
         self._many(
             f"INSERT INTO summaries VALUES (?, ?, {marks})",
             [(trial_id, name, *_figures(summary)) for name, summary in series.items()],
@@ -368,6 +373,10 @@ class RunWriter:
             if pid is not None:
                 raise RunFileError(f"{self.path} is being written by process {pid}: wait until that run ends")
             self._connection.execute("UPDATE run SET writer = ?", (to_json(_this_process()),))
+
+
+def _starts(starts: StartsRecord) -> dict[str, int]:
+    return {"offered": starts.offered, "started": starts.started, "never_started": starts.never_started}
 
 
 def _figures(summary: Summary) -> tuple[Any, ...]:

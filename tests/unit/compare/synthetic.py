@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bakeoff.mix import Clients, Rate
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
     ClientRecord,
@@ -20,6 +21,7 @@ from bakeoff.store.records import (
     OperationRecord,
     RunRecord,
     SecondRecord,
+    StartsRecord,
     StepRecord,
     Summary,
     TrialRecord,
@@ -99,7 +101,7 @@ def trial(
     return TrialRecord(
         id=order + 1,
         contender=server.name,
-        mix_clients=clients,
+        mix=Clients(clients),
         block=block,
         order=order,
         seed=1000 + block,
@@ -211,7 +213,7 @@ def run(
             "sysctl": {"net.ipv4.ip_local_port_range": "1024 65535"},
         },
         contenders=tuple(ContenderRecord(s.name, f"http://127.0.0.1:80{80 + i}", None) for i, s in enumerate(servers)),
-        mixes=mixes,
+        mixes=tuple(map(Clients, mixes)),
         blocks_planned=blocks,
         delta=0.05,
         null_operations_per_s=254_000.0,
@@ -221,13 +223,26 @@ def run(
     )
 
 
+def at_rates(record: RunRecord) -> RunRecord:
+    """The same run under rates of 1,000/s for each client that there was, kept to the unit."""
+    rates = {mix: Rate(1000.0 * mix.clients, "fixed", mix.clients) for mix in record.mixes}
+
+    def planned(trial: TrialRecord) -> TrialRecord:
+        rate = rates[trial.mix]
+        offered = round(rate.per_s * trial.window_s)
+        starts = StartsRecord(offered, offered, 0, EMPTY_SUMMARY)
+        return replace(trial, mix=rate, response=trial.service, starts=starts)
+
+    return replace(record, mixes=tuple(rates.values()), trials=tuple(map(planned, record.trials)))
+
+
 def change(
     record: RunRecord, contender: str, clients: int | None, blocks: tuple[int, ...] | None, **fields: object
 ) -> RunRecord:
     """``record`` with ``fields`` replaced in the trials named; None means all mixes or all blocks."""
 
     def chosen(t: TrialRecord) -> bool:
-        at_mix = clients is None or t.mix_clients == clients
+        at_mix = clients is None or t.mix.clients == clients
         return t.contender == contender and at_mix and (blocks is None or t.block in blocks)
 
     changed = tuple(replace(t, **fields) if chosen(t) else t for t in record.trials)  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ def app_run(starve: bool) -> RunRecord:
         ]
         server = {"cpu_share": cpu, "watched_s": 10.0, "disk_read_bytes": 0, "disk_written_bytes": 10**9}
         clients = t.per_client
-        if starve and t.contender == "apache" and t.mix_clients == 4 and t.block == 2:
+        if starve and t.contender == "apache" and t.mix.clients == 4 and t.block == 2:
             clients = (*clients[:-1], replace(clients[-1], operations=0, busy_s=0.0))
         trials.append(replace(t, steps=tuple(steps), workload={"server": server}, per_client=clients))
     return replace(record, kind="app", suite="app", trials=tuple(trials))
@@ -82,7 +82,7 @@ def test_many_starved_clients_are_counted_after_the_first() -> None:
     record = app_run(starve=False)
     trials = tuple(
         replace(t, per_client=tuple(replace(c, operations=0) if c.client else c for c in t.per_client))
-        if t.contender == "nginx" and t.mix_clients == 4
+        if t.contender == "nginx" and t.mix.clients == 4
         else t
         for t in record.trials
     )

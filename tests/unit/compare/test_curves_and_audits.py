@@ -7,13 +7,14 @@ from dataclasses import replace
 import pytest
 
 from bakeoff.compare import compare_run, settings, wording
+from bakeoff.mix import Clients
 from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, change, run
 
 
 def test_peak_saturation_and_collapse() -> None:
     dying = replace(SLOW, decline=0.01)
     nginx, apache = compare_run(run((FAST, dying), mixes=FULL_MIXES, blocks=6)).contenders
-    assert nginx.saturation_clients == 8
+    assert nginx.saturation_mix == Clients(8)
     assert not nginx.collapsed
     assert apache.collapsed
     assert apache.last_share_of_peak == pytest.approx(0.7, abs=0.03)
@@ -22,7 +23,7 @@ def test_peak_saturation_and_collapse() -> None:
 
 def test_a_curve_still_rising_has_no_saturation() -> None:
     found = compare_run(run(mixes=(1, 2), blocks=6)).contenders[0]
-    assert found.saturation_clients is None
+    assert found.saturation_mix is None
     assert "its limit was not reached" in found.shape
 
 
@@ -46,7 +47,7 @@ def test_audits_hold_on_a_sound_run() -> None:
 @pytest.mark.parametrize(
     ("name", "fields"),
     [
-        ("Little's law", {"mix_clients": 8}),
+        ("Little's law", {"mix": Clients(8)}),
         ("Counts", {"operations": 7}),
         ("Bytes", {"bytes_in": 7}),
         ("Rates", {"window_s": 9.0}),
@@ -61,7 +62,7 @@ def test_a_broken_number_turns_its_audit_red(name: str, fields: dict[str, object
     first = record.trials[0]
     if name == "Same content":
         fields = {"per_operation": tuple(replace(part, bytes_in=2 * part.bytes_in) for part in first.per_operation)}
-    record = change(record, first.contender, first.mix_clients, (first.block,), **fields)
+    record = change(record, first.contender, first.mix.clients, (first.block,), **fields)
     audit = next(audit for audit in compare_run(record).audits if audit.name == name)
     assert len(audit.deviating) == 1
     assert audit.deviating[0].trial_id == first.id or name == "Same content"

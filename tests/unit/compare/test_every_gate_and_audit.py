@@ -15,7 +15,7 @@ from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.model import AuditName, GateLevel, GateName
 from bakeoff.kinds import KINDS, compare_part
 from bakeoff.store.records import RunRecord, TrialRecord
-from tests.unit.compare.synthetic import change, run
+from tests.unit.compare.synthetic import at_rates, change, run
 
 BLOCKS = 8
 LEADER, FOLLOWER = "nginx", "apache"
@@ -37,7 +37,7 @@ def of(name: str) -> Callable[[TrialRecord], bool]:
 
 def one(trial: TrialRecord) -> bool:
     """One trial of the leader."""
-    return (trial.contender, trial.mix_clients, trial.block) == (LEADER, 8, 2)
+    return (trial.contender, trial.mix.clients, trial.block) == (LEADER, 8, 2)
 
 
 def slower(trial: TrialRecord, factor: float) -> TrialRecord:
@@ -131,8 +131,20 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
     "stale connections": (on(of(LEADER), lambda trial: asked_again(trial, 0.011)), "amber"),
 }
 
+
+def offering(more: int) -> Trip:
+    """A run under rates, one trial of which had so many starts more than its rate gives."""
+
+    def changed(trial: TrialRecord) -> TrialRecord:
+        assert trial.starts is not None
+        return replace(trial, starts=replace(trial.starts, offered=trial.starts.offered + more))
+
+    return lambda record: on(one, changed)(at_rates(record))
+
+
 AUDITS: dict[str, Trip] = {
     "Little's law": on(one, lambda trial: slower(trial, 1.05)),
+    "Offered starts": offering(2),
     "Ledger": ledger(accounted=99),
     "Counts": on(one, lambda trial: more_for_the_first_client(trial, operations=1)),
     "Bytes": on(one, lambda trial: more_for_the_first_client(trial, bytes_in=1)),
@@ -154,8 +166,19 @@ def test_every_gate_and_every_audit_has_its_row() -> None:
     assert set(AUDITS) == {*get_args(AuditName), *(name for part in parts for name in part.audits_of_its_own)}
 
 
+def test_of_a_rate_little_s_law_does_not_apply_and_its_starts_are_audited() -> None:
+    closed, rated = (compare_run(record) for record in (run(blocks=BLOCKS), at_rates(run(blocks=BLOCKS))))
+    by_name = {audit.name: audit for audit in rated.audits}
+    trials = len(rated.run.mixes) * 2 * BLOCKS
+    assert (by_name["Little's law"].checked, by_name["Little's law"].not_applicable) == (0, trials)
+    assert (by_name["Offered starts"].checked, by_name["Offered starts"].deviating) == (trials, ())
+    assert "Offered starts" not in {audit.name for audit in closed.audits}
+    assert rated.pairs[0].primary.ratio == closed.pairs[0].primary.ratio, "rates weigh as the clients did"
+
+
 def test_a_sound_run_trips_none() -> None:
     assert tripped(run(blocks=BLOCKS)) == ({}, set())
+    assert tripped(offering(1)(run(blocks=BLOCKS))) == ({}, set())
     assert compare_run(run(blocks=BLOCKS)).pairs[0].primary.verdict.winner == LEADER
     assert tripped(ledger(accounted=100)(run(blocks=BLOCKS))) == ({}, set())
 

@@ -11,6 +11,7 @@ from bakeoff.compare import Comparison, compare_run
 from bakeoff.compare.metrics import metrics
 from bakeoff.compare.model import Audit
 from bakeoff.kinds import compare_part
+from bakeoff.mix import Clients
 from bakeoff.store.records import RunRecord, StepRecord, Summary
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip
@@ -29,7 +30,7 @@ def mix_run(outside_share: float = 0.0) -> RunRecord:
     for trial in record.trials:
         assert trial.service.mean_ns is not None
         service = replace(trial.service, mean_ns=trial.service.mean_ns * (1.0 - outside_share))
-        outside_s = outside_share * trial.mix_clients * trial.window_s
+        outside_s = outside_share * trial.mix.clients * trial.window_s
         trials.append(replace(trial, service=service, workload={"outside_s": outside_s}))
     return replace(record, trials=tuple(trials))
 
@@ -100,7 +101,7 @@ def test_time_for_checking_data_belongs_to_littles_law() -> None:
 
 def test_littles_law_is_not_asked_of_trials_made_of_cells() -> None:
     for record in (matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL), blocks_run(lambda *_: 1.1)):
-        odd = replace(record, trials=tuple(replace(trial, mix_clients=1, operations=9) for trial in record.trials))
+        odd = replace(record, trials=tuple(replace(trial, mix=Clients(1), operations=9) for trial in record.trials))
         comparison = compare_run(odd)
         assert "Little's law" not in {audit.name for audit in comparison.audits}
         assert not any("Little's law" in reason for reason in comparison.pairs[0].primary.verdict.reasons)
@@ -162,7 +163,7 @@ def turns_run(rest_s: float = 2.36, implied: float = 1.0) -> RunRecord:
         turn = Summary(100, 40e6, 40_000_000, 50_000_000, 60_000_000, None, 70_000_000, 30_000_000)
         turns = {
             "bytes": 2_000_000, "pause_s": rest_s, "count": 100, "per_s": 10.0, "response_ms": 40.0,
-            "rest_ms": rest_s * 1e3, "implied_sessions": implied * trial.mix_clients,
+            "rest_ms": rest_s * 1e3, "implied_sessions": implied * trial.mix.clients,
         }  # fmt: skip
         service = replace(trial.service, mean_ns=3.6e12)
         workload = {**trial.workload, "turns": turns, "outside_s": 0.0}

@@ -83,7 +83,7 @@ def test_blocks_that_differ_by_more_than_twice_are_named() -> None:
         r"Figures of apache at (\d+) clients? vary from ([\d,]+) to ([\d,]+) requests/s between blocks", text
     )
     assert said is not None and "and at 2 more mixes likewise" in text
-    rates = [t.operations_per_s for t in two_speeds if t.contender == "apache" and t.mix_clients == int(said[1])]
+    rates = [t.operations_per_s for t in two_speeds if t.contender == "apache" and t.mix.clients == int(said[1])]
     assert (said[2], said[3]) == (f"{min(rates):,.0f}", f"{max(rates):,.0f}")
     gates = [gate for gate in found.pairs[0].primary.gates if gate.name == "blocks"]
     assert [gate.level for gate in gates] == ["amber"]

@@ -10,6 +10,7 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.compare.faults import faults_of
 from bakeoff.kinds.mail.compare.limits import limits
+from bakeoff.mix import Clients
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
 from bakeoff.store.records import OperationRecord, RunRecord
@@ -130,7 +131,7 @@ def test_dropped_connects_are_told_with_the_length_of_the_queue() -> None:
 def test_a_rate_that_equals_a_known_throttle_at_every_load() -> None:
     def throttled(*rates: float) -> RunRecord:
         one = mail_run(flow={"accepted_per_s": rates[0]})
-        more = [replace(t, mix_clients=8, workload={"flow": {"accepted_per_s": rates[1]}}) for t in one.trials]
+        more = [replace(t, mix=Clients(8), workload={"flow": {"accepted_per_s": rates[1]}}) for t in one.trials]
         return replace(one, trials=(*one.trials, *(t for t in more if t.contender == "nginx")))
 
     (text,) = limits(throttled(19.8, 20.1))

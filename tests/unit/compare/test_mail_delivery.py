@@ -61,9 +61,9 @@ def mail(
     trials = []
     for trial in record.trials:
         bound = at_a_time if trial.contender == "nginx" else 1e6
-        workload = load(trial.mix_clients, trial.block, window_s, bound, sent_per_s or SENT_PER_S)
+        workload = load(trial.mix.clients, trial.block, window_s, bound, sent_per_s or SENT_PER_S)
         if trial.contender == "nginx":
-            but(trial.mix_clients, workload)
+            but(trial.mix.clients, workload)
         trials.append(replace(trial, workload=workload))
     return replace(record, kind="mail", suite="mail-pop", trials=tuple(trials))
 

@@ -164,7 +164,7 @@ def test_a_curve_that_ends_far_below_its_peak_is_not_flat() -> None:
     """Seen: "flat from 8 clients on" with 0.59 × at the end."""
     record = run(mixes=(1, 8, 60), blocks=2)
     trials = tuple(
-        replace(t, operations_per_s=t.operations_per_s * (0.4 if t.block == 1 else 0.9)) if t.mix_clients == 60 else t
+        replace(t, operations_per_s=t.operations_per_s * (0.4 if t.block == 1 else 0.9)) if t.mix.clients == 60 else t
         for t in record.trials
     )
     for contender in compare_run(replace(record, trials=trials)).contenders:
@@ -174,10 +174,10 @@ def test_a_curve_that_ends_far_below_its_peak_is_not_flat() -> None:
 
 def test_one_mix_is_not_saturated() -> None:
     one = compare_run(run(mixes=(8,)))
-    assert {(c.saturation_clients, c.saturation(), c.shape) for c in one.contenders} == {
+    assert {(c.saturation_mix, c.saturation(), c.shape) for c in one.contenders} == {
         (None, "–", "one mix only: no curve")
     }
     record = change(run(mixes=(1, 4, 8)), "nginx", 4, None, state="failed", reason="gone")
     record = change(record, "nginx", 8, None, state="failed", reason="gone")
     left = compare_run(record).contenders[0]
-    assert left.saturation_clients is None and left.shape == "one mix only: no curve; 12 trials failed"
+    assert left.saturation_mix is None and left.shape == "one mix only: no curve; 12 trials failed"

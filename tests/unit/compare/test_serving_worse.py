@@ -48,7 +48,7 @@ def padded_pages(trial: TrialRecord) -> TrialRecord:
 
 def only_near_clients(trial: TrialRecord) -> TrialRecord:
     """One client of several gets all that another one would have got."""
-    if trial.mix_clients == 1:
+    if trial.mix.clients == 1:
         return trial
     first, *others, last = trial.per_client
     given = replace(first, operations=first.operations + last.operations - 1)
@@ -56,7 +56,7 @@ def only_near_clients(trial: TrialRecord) -> TrialRecord:
 
 
 def dies_at(clients: int) -> Trick:
-    return lambda trial: replace(trial, state="failed", reason="it died") if trial.mix_clients == clients else trial
+    return lambda trial: replace(trial, state="failed", reason="it died") if trial.mix.clients == clients else trial
 
 
 def workload(**figures: Any) -> Trick:

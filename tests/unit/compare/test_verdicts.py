@@ -92,7 +92,7 @@ def test_failed_trials_of_the_leader_withhold_the_verdict() -> None:
     assert end.verdict.kind in ("withheld", "inconclusive")
     assert "nginx failed 1 of 24 trials" in end.verdict.reasons
     assert "1 of 24 pairs lost by nginx counted as 10 times slower" in found.headline[0]
-    assert [(t.contender, t.clients, t.block, t.reason) for t in found.left_out] == [("nginx", 8, 2, "crashed")]
+    assert [(t.contender, str(t.mix), t.block, t.reason) for t in found.left_out] == [("nginx", "8", 2, "crashed")]
 
 
 def test_failed_trials_of_the_loser_are_only_noted() -> None:
@@ -115,14 +115,15 @@ def test_a_mix_at_which_one_breaks_is_lost() -> None:
     record = change(run(mixes=(1, 4, 8, 16), blocks=8), "nginx", 16, None, state="failed", reason="refused")
     found = compare_run(record)
     end = found.pairs[0].primary
-    assert end.mixes == (1, 4, 8, 16) and end.mixes_left_out == ()
+    assert [mix.x for mix in end.mixes] == [1, 4, 8, 16] and end.mixes_left_out == ()
     assert (end.blocks, end.lost["nginx"]) == (8, 8)
     assert end.verdict.winner != "nginx"
     point = found.pairs[0].curves[0].points[3]
     assert (point.verdict.winner, point.blocks, point.lost["nginx"]) == ("apache", 8, 8)
     assert found.contenders[0].shape.endswith("8 trials failed")
     assert "8 of 32 pairs lost by nginx counted as 10 times slower" in found.headline[0]
-    assert [(t.contender, t.clients, t.block) for t in found.lost] == [("nginx", 16, block) for block in range(1, 9)]
+    lost = [(t.contender, t.mix.clients, t.block) for t in found.lost]
+    assert lost == [("nginx", 16, block) for block in range(1, 9)]
 
 
 def test_a_trial_without_success_counts_as_broken() -> None:
@@ -138,7 +139,7 @@ def test_all_trials_failed() -> None:
     found = compare_run(record)
     assert found.headline[0] == "apache lost all of its 18 trials in which nginx was measured: nginx is better."
     assert found.pairs[0].primary.verdict.winner == "nginx"
-    assert found.contenders[1].peak_clients is None
+    assert found.contenders[1].peak_mix is None
     assert '"peak":null' in found.to_json().replace(" ", "")
 
 
@@ -215,7 +216,7 @@ def test_bands_are_wider_than_plain_intervals() -> None:
     point = compare_run(record).pairs[0].curves[0].points[1]
     rates = {
         name: [t.operations_per_s for t in sorted(record.trials, key=lambda t: t.block)
-               if t.contender == name and t.mix_clients == 4]
+               if t.contender == name and t.mix.clients == 4]
         for name in ("nginx", "apache")
     }  # fmt: skip
     plain = paired_log_ratio(rates["apache"], rates["nginx"])

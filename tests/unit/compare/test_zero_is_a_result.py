@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bakeoff.compare import compare_run
+from bakeoff.mix import Clients
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
 from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, TrialRecord
@@ -28,7 +29,7 @@ def starving(record: RunRecord, name: str, clients: int) -> RunRecord:
         raised = replace(first, operations=first.operations + last.operations, bytes_in=first.bytes_in + last.bytes_in)
         return replace(trial, per_client=(raised, *others, replace(last, operations=0, bytes_in=0)))
 
-    trials = tuple(starve(t) if (t.contender, t.mix_clients) == (name, clients) else t for t in record.trials)
+    trials = tuple(starve(t) if (t.contender, t.mix.clients) == (name, clients) else t for t in record.trials)
     return replace(record, trials=trials)
 
 
@@ -39,7 +40,7 @@ def test_a_faster_server_that_starves_a_client_loses_that_mix(kind: str) -> None
     record = starving(replace(run((faster, rename(SLOW, "slow")), mixes=(1, 4)), kind=kind), "apache", 4)
     found = compare_run(record)
     (pair,) = found.pairs
-    assert pair.primary.mixes == (1, 4), "no mix is left out"
+    assert [mix.x for mix in pair.primary.mixes] == [1, 4], "no mix is left out"
     assert pair.primary.verdict.winner != "apache"
     assert pair.curves[0].points[1].verdict.winner == "slow"
     assert pair.primary.lost["apache"] == 6
@@ -66,7 +67,7 @@ def test_a_loss_makes_the_winner_no_less_certain() -> None:
     record = run((FAST, rename(SLOW, "other")), blocks=6)
     assert compare_run(record).pairs[0].primary.verdict.winner == "nginx"
     for mix in record.mixes:
-        lost = change(record, "other", mix, (4,), state="failed", reason="it died")
+        lost = change(record, "other", mix.clients, (4,), state="failed", reason="it died")
         assert compare_run(lost).pairs[0].primary.verdict.winner == "nginx"
 
 
@@ -88,7 +89,7 @@ def test_a_mix_at_which_both_break_is_left_out_by_name() -> None:
     record = change(run(blocks=8), "nginx", 8, None, state="failed", reason="it died")
     record = change(record, "apache", 8, None, state="failed", reason="it died, too")
     end = compare_run(record).pairs[0].primary
-    assert (end.mixes, end.mixes_left_out, end.blocks) == ((1, 4), (8,), 8)
+    assert (end.mixes, end.mixes_left_out, end.blocks) == ((Clients(1), Clients(4)), (Clients(8),), 8)
     both = change(change(run(blocks=8), "nginx", 8, (2,), state="failed"), "apache", 8, (2,), state="failed")
     assert compare_run(both).pairs[0].primary.blocks == 8, "a tie, not a hole"
 
@@ -122,7 +123,7 @@ def test_empty_cells_decide_and_are_named_by_cell_block_and_contender() -> None:
     assert (surface.overall.low, surface.overall.high) == pytest.approx((pair.primary.low, pair.primary.high))
     assert surface.overall.blocks == 6
     assert "3 of 6 pairs with empty cells of cifs counted as 10 times slower" in found.headline[0]
-    assert {(t.contender, t.clients, t.block) for t in found.lost} == {("cifs", 1, block) for block in (1, 3, 5)}
+    assert {(t.contender, t.mix.clients, t.block) for t in found.lost} == {("cifs", 1, block) for block in (1, 3, 5)}
     assert all(t.cell.endswith("4 KiB") for t in found.lost)
     page = repr(compose(empty_cells((1, 3, 5)), found))
     assert "Lost outright" in page and "planned trials ran and count" not in page
@@ -200,7 +201,7 @@ def test_the_slower_one_that_starves_a_client_of_a_cell_only_loses_more() -> Non
 
 def test_the_page_has_the_clients_of_cells() -> None:
     record = idle_in("cifs", 4000)
-    record = replace(record, mixes=(4,), trials=tuple(replace(t, mix_clients=4) for t in record.trials))
+    record = replace(record, mixes=(Clients(4),), trials=tuple(replace(t, mix=Clients(4)) for t in record.trials))
     report = compose(record, compare_run(record))
     fairness = next(section for section in report.sections if section.id == "fairness")
     table = fairness.blocks[-1]

@@ -10,6 +10,7 @@ import pytest
 
 from bakeoff.errors import PlanError
 from bakeoff.exporters.iometer_csv import HEADER, IOMETER_CSV
+from bakeoff.mix import Clients
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.store.records import ContenderRecord, RunRecord
 from tests.unit.store import builders
@@ -71,7 +72,7 @@ def run(tmp_path: Path, cells: list[dict[str, Any]], kind: str = "file-blocks") 
         tool={},
         environment={},
         contenders=(ContenderRecord("a", str(tmp_path), None),),
-        mixes=(4,),
+        mixes=(Clients(4),),
         blocks_planned=1,
         delta=0.05,
         null_operations_per_s=None,

@@ -17,7 +17,7 @@ def plan(count: int, blocks: int, seed: int = 1) -> Any:
 def test_every_block_visits_everyone_at_every_mix(count: int) -> None:
     trials = order_trials(plan(count, 8))
     assert [t.order for t in trials] == list(range(count * 3 * 8))
-    assert Counter((t.block, t.contender, t.mix_clients) for t in trials) == Counter(
+    assert Counter((t.block, t.contender, t.mix.clients) for t in trials) == Counter(
         (block, f"c{i}", mix) for block in range(1, 9) for i in range(count) for mix in (1, 4, 8)
     )
     assert [t.block for t in trials] == sorted(t.block for t in trials)
@@ -29,7 +29,7 @@ def test_a_visit_is_not_interrupted_and_mixes_rise_then_fall() -> None:
     for visit in visits:
         assert len({(t.contender, t.block) for t in visit}) == 1
         expected = [1, 4, 8] if visit[0].block % 2 else [8, 4, 1]
-        assert [t.mix_clients for t in visit] == expected
+        assert [t.mix.clients for t in visit] == expected
 
 
 @pytest.mark.parametrize("seed", range(20))

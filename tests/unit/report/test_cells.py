@@ -208,9 +208,9 @@ def test_the_mix_is_in_megabits_and_its_working_set_shown() -> None:
     section = next(s for s in report_of(record).sections if s.id == "office-mix")
     chart, table = section.blocks[0], section.blocks[-1]
     assert isinstance(chart, Chart) and isinstance(table, Table)
-    trials = [t for t in record.trials if t.contender == "nginx" and t.mix_clients == 4]
+    trials = [t for t in record.trials if t.contender == "nginx" and t.mix.clients == 4]
     mean = sum((t.bytes_in + t.bytes_out) * 8 / 1e6 / t.window_s for t in trials) / len(trials)
-    row = next(r for r in chart.spec["datasets"]["rows"] if r["contender"] == "nginx" and r["clients"] == 4)
+    row = next(r for r in chart.spec["datasets"]["rows"] if r["contender"] == "nginx" and r["mix"] == 4)
     assert row["value"] == pytest.approx(mean, rel=1e-4)
     assert table.rows[1][:4] == ("4", "24.00", "23.0 – 25.0", "96.00")
 

@@ -169,7 +169,7 @@ def test_secrets_of_the_plan_stay_out(broken: RunRecord) -> None:
 
 def test_a_broken_mix_is_marked_on_the_chart(broken: RunRecord) -> None:
     chart = next(chart for chart in report_of(broken).charts() if chart.id == "chart-rate")
-    assert chart.spec["datasets"]["missing"] == [{"contender": "apache", "clients": 16, "value": 0}]
+    assert chart.spec["datasets"]["missing"] == [{"contender": "apache", "mix": 16, "value": 0}]
     assert "✕: no usable trial" in json.dumps(chart.spec, ensure_ascii=False)
 
 

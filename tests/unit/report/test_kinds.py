@@ -51,7 +51,7 @@ def test_operations_are_shown_apart_though_no_difference_is_found(kind: str) -> 
     (table,) = tables(record, "operations")
     assert table.title == "Operations at 8 clients"
     row = next(cells for cells in table.rows if cells[0] == "735")
-    (one,) = [t for t in record.trials if t.contender == "nginx" and t.mix_clients == 8]
+    (one,) = [t for t in record.trials if t.contender == "nginx" and t.mix.clients == 8]
     operation = next(o for o in one.per_operation if o.name == "735")
     assert float(row[1].replace(",", "")) == pytest.approx(operation.operations / one.window_s, rel=1e-3)
 

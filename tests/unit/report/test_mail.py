@@ -51,7 +51,7 @@ def test_sending_and_reading_are_saturated_apart_from_the_clients_on_at_which_a_
             workload={
                 "response": {
                     side: {"steps": 10, "mean_s": mean_s}
-                    for side, mean_s in zip(("sending", "reading"), means_s[t.contender, t.mix_clients], strict=True)
+                    for side, mean_s in zip(("sending", "reading"), means_s[t.contender, t.mix.clients], strict=True)
                 }
             },
         )

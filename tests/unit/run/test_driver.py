@@ -32,10 +32,10 @@ def test_every_planned_trial_is_run_in_order_and_stored(tmp_path: Path) -> None:
         start_run(plan, path, [agent], notebook)
     run = read_run(path)
     planned = order_trials(plan)
-    assert [(t.order, t.contender, t.mix_clients, t.block, t.seed) for t in run.trials] == [
-        (p.order, p.contender, p.mix_clients, p.block, p.seed) for p in planned
+    assert [(t.order, t.contender, t.mix, t.block, t.seed) for t in run.trials] == [
+        (p.order, p.contender, p.mix, p.block, p.seed) for p in planned
     ]
-    assert [(s.load.clients, s.seed) for s in agent.specs] == [(p.mix_clients, p.seed) for p in planned]
+    assert [(s.load, s.seed) for s in agent.specs] == [(p.mix, p.seed) for p in planned]
     for spec, p in zip(agent.specs, planned, strict=True):
         assert isinstance(spec.workload, WebWorkload)
         assert spec.workload.host == (one if p.contender == "a" else two).address.removeprefix("http://")

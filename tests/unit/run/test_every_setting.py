@@ -154,7 +154,7 @@ def told(plan: Plan) -> str:
     spec = spec_of(plan)
     if hasattr(spec.workload, "reuse"):  # the name of the run's folder, which changes with any setting
         spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"reuse": None})})
-    trials = [(trial.mix_clients, trial.seed) for trial in order_trials(plan)]
+    trials = [(trial.mix.clients, trial.seed) for trial in order_trials(plan)]
     return f"{trials}\n{spec.to_json()}"
 
 

@@ -194,10 +194,10 @@ def test_a_run_of_two_agents_keeps_the_figures_of_each(tmp_path: Path) -> None:
     assert [agent.name for agent in run.agents] == ["one", "two"] and run.agents[0].facts["kernel"]
     assert {trial.state for trial in run.trials} == {"ok"} and run.null_operations_per_s
     for trial in run.trials:
-        assert [share.clients for share in trial.per_agent] == [trial.mix_clients // 2] * 2
+        assert [share.clients for share in trial.per_agent] == [trial.mix.clients // 2] * 2
         assert sum(share.operations for share in trial.per_agent) == trial.operations > 0
-        assert len(trial.per_client) == trial.mix_clients
-    assert agents[0].parts == [(trial.mix_clients, Slice(index=0, of=2)) for trial in run.trials]
+        assert len(trial.per_client) == trial.mix.clients
+    assert agents[0].parts == [(trial.mix.clients, Slice(index=0, of=2)) for trial in run.trials]
     assert run.environment["content"]["agents"]["two"]["contenders"]
 
 

@@ -2,11 +2,12 @@ from typing import Any
 
 import pytest
 
+from bakeoff.mix import Clients
 from bakeoff.run.judge import jain, judge, list_errors, marks, to_record, without_result
 from bakeoff.store.records import PlannedTrial
 from tests.unit.run.fake import EMPTY, MAIL, WEB, result
 
-PLANNED = PlannedTrial(3, "a", 2, 1, 99)
+PLANNED = PlannedTrial(3, "a", Clients(2), 1, 99)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from bakeoff.agents.environment import environment
 from bakeoff.agents.preflight import preflight, raise_open_files
 from bakeoff.agents.result import RecentResult, Snapshot
 from bakeoff.errors import LabError, PlanError, TargetError
+from bakeoff.mix import Clients
 from bakeoff.plan.model import Contender
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.ground import preflight as preflight_of_all
@@ -31,7 +32,7 @@ EVENT = EventRecord("now", "warning", "look here", None)
 def test_trial_lines() -> None:
     assert trial_line(trial(marks=())) == "block 1, a, 4 clients: 50 operations/s, p99 0.0025 ms, 2 errors"
     assert (
-        trial_line(trial(state="voided", reason="no ports", mix_clients=1)) == "block 1, a, 1 client: voided: no ports"
+        trial_line(trial(state="voided", reason="no ports", mix=Clients(1))) == "block 1, a, 1 client: voided: no ports"
     )
     assert trial_line(trial()).endswith("(noisy)")
 
@@ -40,7 +41,7 @@ def test_plain_lines_are_one_per_trial_and_event() -> None:
     stream = io.StringIO()
     observer = PlainObserver(stream)
     observer.on_run_start(plan_for(A, B), 8)
-    observer.on_trial_start(PlannedTrial(0, "a", 4, 1, 1))
+    observer.on_trial_start(PlannedTrial(0, "a", Clients(4), 1, 1))
     observer.on_trial_end(trial(marks=()))
     observer.on_event(EVENT)
     observer.on_run_end()
@@ -55,7 +56,7 @@ def test_the_live_display_shows_mix_rate_errors_and_time_left() -> None:
     console = Console(file=stream, force_terminal=True, width=120, color_system=None)
     observer = LiveObserver(console)
     observer.on_run_start(plan_for(A, B), 8)
-    planned = PlannedTrial(0, "a[b]", 4, 1, 1)
+    planned = PlannedTrial(0, "a[b]", Clients(4), 1, 1)
     observer.on_trial_start(planned)
     recent = RecentResult(span_s=1.0, operations=900, p50_ns=520_000, p99_ns=12_345_000_000)
     seen = Snapshot(elapsed_s=1.0, phase="window", operations=1000, errors=3, bytes_in=5000, recent=recent)
@@ -200,7 +201,7 @@ class Gone(io.StringIO):
 
 
 def observe(observer: PlainObserver | LiveObserver) -> None:
-    planned = PlannedTrial(0, "a", 4, 1, 1)
+    planned = PlannedTrial(0, "a", Clients(4), 1, 1)
     observer.on_run_start(plan_for(A, B), 8)
     observer.on_trial_start(planned)
     observer.on_snapshot(planned, Snapshot(elapsed_s=1.0, phase="window", operations=10, errors=3, bytes_in=5000))
@@ -225,7 +226,7 @@ def test_the_live_display_cuts_no_number_on_a_narrow_terminal(width: int, monkey
     plan = plan_for(A, B, plan={"name": "a-plan-with-a-name-that-is-rather-long-for-a-line"})
     observer.on_run_start(plan, 1536)
     observer.on_run_end()
-    planned = PlannedTrial(0, "contender-one", 60, 1, 1)
+    planned = PlannedTrial(0, "contender-one", Clients(60), 1, 1)
     observer.on_trial_start(planned)
     recent = RecentResult(span_s=1.0, operations=900, p50_ns=1_234_000, p99_ns=56_700_000)
     figures = {"operations": 123_456, "errors": 1_234_567, "bytes_in": 98_700_000}

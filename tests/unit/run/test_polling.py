@@ -7,6 +7,7 @@ import pytest
 from bakeoff.agents.base import Facts
 from bakeoff.agents.local import LocalAgent
 from bakeoff.kinds.web.plan import WebSettings
+from bakeoff.mix import Clients
 from bakeoff.run.judge import to_record
 from bakeoff.run.polling import alike, polls
 from bakeoff.run.specs import trial_spec
@@ -56,7 +57,7 @@ def test_contenders_are_measured_in_one_way() -> None:
 
 
 def test_what_polling_took_is_stored() -> None:
-    planned = PlannedTrial(3, "a", 2, 1, 99)
+    planned = PlannedTrial(3, "a", Clients(2), 1, 99)
     record = to_record(planned, "now", result(generator={"polled_s": 0.5, "busy_share": 0.2}), 0.05, 1e6, WEB)
     assert record.workload["polled_share"] == pytest.approx(0.25)
     assert "polled_share" not in to_record(planned, "now", result(), 0.05, 1e6, WEB).workload

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bakeoff.mix import Clients
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.records import (
     AgentRecord,
@@ -30,7 +31,7 @@ def trial(**changes: Any) -> TrialRecord:
     base = TrialRecord(
         id=0,
         contender="a",
-        mix_clients=4,
+        mix=Clients(4),
         block=1,
         order=0,
         seed=42,
@@ -81,7 +82,7 @@ def share(**changes: Any) -> ShareRecord:
 
 def planned(count: int = 4) -> list[PlannedTrial]:
     """`count` planned trials that alternate between contenders `a` and `b`."""
-    return [PlannedTrial(i, "ab"[i % 2], 4, i // 2 + 1, 42) for i in range(count)]
+    return [PlannedTrial(i, "ab"[i % 2], Clients(4), i // 2 + 1, 42) for i in range(count)]
 
 
 def header(**changes: Any) -> RunHeader:
@@ -99,7 +100,7 @@ def header(**changes: Any) -> RunHeader:
             ContenderRecord("a", "http://127.0.0.1:1", None),
             ContenderRecord("b", "http://127.0.0.1:2", "true"),
         ],
-        mixes=[4],
+        mixes=[Clients(4)],
         blocks_planned=2,
         delta=0.05,
     )
@@ -114,7 +115,7 @@ def stored(record: RunRecord, path: Path, histogram: bytes | None = None) -> Pat
         blocks_planned=record.blocks_planned, delta=record.delta,
         agents=record.agents or [AgentRecord("local", {"kernel": "6"})],
     )  # fmt: skip
-    plan = [PlannedTrial(t.order, t.contender, t.mix_clients, t.block, t.seed) for t in record.trials]
+    plan = [PlannedTrial(t.order, t.contender, t.mix, t.block, t.seed) for t in record.trials]
     with RunWriter.create(path, head, plan) as writer:
         writer.add_events(record.events)
         for one in record.trials:

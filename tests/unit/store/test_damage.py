@@ -182,7 +182,7 @@ def test_hostile_columns(whole: Path, copy: Callable[[], Path], table: str, colu
         "DELETE FROM contenders WHERE position = 1",
         "DELETE FROM run",
         "INSERT INTO events (at, level, text) SELECT at, level, text FROM events",
-        "INSERT INTO planned SELECT position + 4, contender, mix_clients, block, seed FROM planned",
+        "INSERT INTO planned SELECT position + 4, contender, mix, block, seed FROM planned",
         "UPDATE trials SET id = 100 - id",
         "UPDATE trials SET position = 3 - position",
         "UPDATE trials SET state = 'failed' WHERE id = 1",

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from bakeoff.errors import RunFileError
+from bakeoff.mix import Clients, Rate
 from bakeoff.store.read import histogram, pending, read_run
-from bakeoff.store.records import AgentRecord, EventRecord
+from bakeoff.store.records import AgentRecord, EventRecord, StartsRecord
+from bakeoff.store.seal import renew
 from bakeoff.store.write import RunWriter
 from tests.unit.store.builders import EMPTY, header, planned, share, trial
 
@@ -35,7 +37,7 @@ def test_everything_written_is_read_back(path: Path) -> None:
     assert run.plan == {"suite": "web-static", "seed": 1}
     assert run.tool == {"version": "0.1.0"} and run.environment == {"cpu": {"model": "test"}}
     assert run.contenders == tuple(header().contenders)
-    assert (run.mixes, run.blocks_planned, run.delta, run.trials_planned) == ((4,), 2, 0.05, 4)
+    assert (run.mixes, run.blocks_planned, run.delta, run.trials_planned) == ((Clients(4),), 2, 0.05, 4)
     assert run.null_operations_per_s == 1_000_000.0
     assert run.finished_at is not None and run.finished_at >= run.created_at
     assert histogram(path, 1, "service") == b"\x00\x01"
@@ -127,3 +129,30 @@ def test_paths_that_are_no_text_can_be_stored(path: Path) -> None:
         writer.add_trial(trial(state="failed", reason=odd), {}, [replace(EVENT, text=odd)])
     run = read_run(path)
     assert run.environment["mount"] == run.trials[0].reason == run.events[0].text == "/srv/\ufffd"
+
+
+@pytest.mark.parametrize("rate", [Rate(500.0, "fixed", 8), Rate(0.25, "exponential", 1)])
+def test_a_rate_is_stored_with_its_starts_and_response_times(path: Path, rate: Rate) -> None:
+    starts = StartsRecord(offered=500, started=490, never_started=10, late=replace(trial().service, count=7))
+    order = [replace(one, mix=rate) for one in planned(1)]
+    told = trial(mix=rate, response=replace(trial().service, p50_ns=2_000), starts=starts)
+    with RunWriter.create(path, header(mixes=[rate], blocks_planned=1), order) as writer:
+        writer.add_trial(told, {})
+    run = read_run(path)
+    assert (run.mixes, run.trials[0].mix) == ((rate,), rate)
+    assert (run.trials[0].response, run.trials[0].starts) == (told.response, starts)
+
+
+@pytest.mark.parametrize(
+    "mix", ["4", '{"clients": 0}', '{"clients": 2000000}', '{"rate": {"per_s": 5}}', '{"clients": 1, "rate": {}}']
+)
+def test_what_is_no_mix_is_damage(path: Path, mix: str) -> None:
+    with RunWriter.create(path, header(), planned()):
+        pass
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        connection.execute("UPDATE planned SET mix = ?", (mix,))
+        renew(connection)
+        connection.commit()
+    with pytest.raises(RunFileError, match=r"planned\.mix does not hold what it must"):
+        read_run(path)

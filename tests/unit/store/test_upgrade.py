@@ -12,6 +12,7 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.errors import RunFileError
+from bakeoff.mix import Clients
 from bakeoff.store import seal
 from bakeoff.store.read import histogram, pending, planned, read_run
 from bakeoff.store.records import AgentRecord, RunRecord, Summary, TrialRecord
@@ -46,7 +47,8 @@ def test_nothing_is_lost(name: str) -> None:
     assert [t.state for t in run.trials] == ["ok", "ok", "failed", "ok"]
     assert list(map(without_what_is_new, run.trials)) == list(map(without_what_is_new, newest.trials))
     assert run.events == newest.events and [e.trial_id for e in run.events] == [None, 1, 2]
-    assert (run.contenders, run.plan, run.mixes, run.delta) == (newest.contenders, newest.plan, (4,), 0.05)
+    assert (run.contenders, run.plan, run.mixes, run.delta) == (newest.contenders, newest.plan, (Clients(4),), 0.05)
+    assert {(trial.mix, trial.response, trial.starts) for trial in run.trials} == {(Clients(4), None, None)}
     assert (run.finished_at, run.null_operations_per_s) == (newest.finished_at, 1_000_000.0)
     assert run.environment == {"cpu": {"model": "test"}, "kernel": "6.1", "content": {"corpus": {"files": 3}}}
     assert histogram(run.path, 2, "op/static/223") == histogram(newest.path, 2, "op/static/223")
@@ -79,7 +81,7 @@ def test_the_one_agent_did_it_all(name: str) -> None:
     assert run.agents == (AgentRecord("local", {"cpu": {"model": "test"}, "kernel": "6.1"}),)
     for trial in run.trials:
         (share,) = trial.per_agent
-        assert (share.agent, share.clients, share.lost) == ("local", trial.mix_clients, "")
+        assert (share.agent, share.clients, share.lost) == ("local", trial.mix.clients, "")
         assert (share.operations, share.errors, share.service) == (trial.operations, trial.errors, SUMMARY)
         assert (share.run_delay_share, share.lag_p99_ns) == (trial.generator_run_delay_share, 2500)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from bakeoff.compare import wording
 from bakeoff.kinds.file_mix.compare import has_turns, mbit_per_s
 from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
@@ -63,24 +64,24 @@ def _throughput(context: Context) -> Chart:
     rows = [
         {
             "contender": name,
-            "clients": clients,
+            "mix": mix.x,
             "value": known(point.centre),
             "low": known(point.low),
             "high": known(point.high),
         }
-        for (name, clients), point in points.items()
+        for (name, mix), point in points.items()
     ]
     most = max(point.blocks for point in points.values())
     interval = "bars: 95 % interval" if most > 1 else "one block: no interval"
     subtitle = f"Mbit/s, mean over {wording.plural(most, 'block')}, {interval}"
     spec = lines_with_intervals(rows, context.names, mixes, "Throughput", subtitle)
     base, *others = context.names
-    columns = [Column("Clients"), *(Column(f"{name}, Mbit/s") for name in context.names)]
+    columns = [Column(context.mix_title), *(Column(f"{name}, Mbit/s") for name in context.names)]
     columns += [Column(f"{name} ÷ {base}") for name in others]
     lines = []
-    for clients in mixes:
-        cells = [_with_half(points[name, clients]) for name in context.names]
-        lines.append((f"{clients}", *cells, *(_ratio(context, base, name, clients) for name in others)))
+    for mix in mixes:
+        cells = [_with_half(points[name, mix]) for name in context.names]
+        lines.append((f"{mix}", *cells, *(_ratio(context, base, name, mix) for name in others)))
     table = Table(
         "Mbit/s (bytes read and written × 8 / 10⁶ / s), ± half of the 95 % interval", tuple(columns), tuple(lines)
     )
@@ -88,8 +89,8 @@ def _throughput(context: Context) -> Chart:
     return Chart("chart-mix-mbit", "Throughput", text, spec, table)
 
 
-def _mean(context: Context, name: str, clients: int) -> MeanInterval:
-    return mean_interval([mbit_per_s(trial) for trial in context.at(name, clients)])
+def _mean(context: Context, name: str, mix: Mix) -> MeanInterval:
+    return mean_interval([mbit_per_s(trial) for trial in context.at(name, mix)])
 
 
 def _with_half(point: MeanInterval) -> str:
@@ -97,12 +98,12 @@ def _with_half(point: MeanInterval) -> str:
     return f"{wording.figures(point.centre)}{half}"
 
 
-def _ratio(context: Context, base: str, name: str, clients: int) -> str:
+def _ratio(context: Context, base: str, name: str, mix: Mix) -> str:
     """Paired over the blocks that both have."""
-    below = {trial.block: mbit_per_s(trial) for trial in context.at(base, clients)}
+    below = {trial.block: mbit_per_s(trial) for trial in context.at(base, mix)}
     logs = [
         math.log(mbit_per_s(trial) / below[trial.block])
-        for trial in context.at(name, clients)
+        for trial in context.at(name, mix)
         if below.get(trial.block, 0.0) > 0.0 and mbit_per_s(trial) > 0.0
     ]
     if not logs:
@@ -121,15 +122,15 @@ def _touched(trial: TrialRecord) -> Spread | None:
 
 def _working_set(context: Context) -> Table:
     """What a client touches must not depend on how many there are."""
-    columns = [Column("Clients")]
+    columns = [Column(context.mix_title)]
     for name in context.names:
         columns += [Column(title, group=name) for title in ("per client, MiB", "least – most", "in all, MiB")]
     rows = []
-    for clients in context.comparison.run.mixes:
-        cells = [f"{clients}"]
+    for mix in context.comparison.run.mixes:
+        cells = [f"{mix}"]
         for name in context.names:
-            touched = [found for trial in context.at(name, clients) if (found := _touched(trial))]
-            cells += _set(touched, clients)
+            touched = [found for trial in context.at(name, mix) if (found := _touched(trial))]
+            cells += _set(touched, mix)
         rows.append(tuple(cells))
     note = (
         "Distinct pages of files read or written in a trial, mean over blocks. It must not depend on the clients; in "
@@ -138,7 +139,7 @@ def _working_set(context: Context) -> Table:
     return Table("Working set touched", tuple(columns), tuple(rows), note)
 
 
-def _set(touched: list[Spread], clients: int) -> list[str]:
+def _set(touched: list[Spread], mix: Mix) -> list[str]:
     if not touched:
         return [wording.MISSING] * 3
     mean = math.fsum(found.mean or 0.0 for found in touched) / len(touched) / 2**20
@@ -147,11 +148,11 @@ def _set(touched: list[Spread], clients: int) -> list[str]:
     return [
         wording.figures(mean),
         f"{wording.figures(least, 3)} – {wording.figures(most, 3)}",
-        wording.figures(mean * clients),
+        wording.figures(mean * mix.clients),
     ]
 
 
-class Mix(ReportPart):
+class FileMix(ReportPart):
     """See ReportPart. Its section has the bytes already."""
 
     sections = (("caches", section),)
@@ -163,4 +164,4 @@ class Mix(ReportPart):
         return frozenset({"steps"}) if any(has_turns(trial) for trial in context.usable) else frozenset()
 
 
-PART = Mix()
+PART = FileMix()

@@ -45,12 +45,12 @@ def section(context: Context) -> Section:
             Column("Audit", numeric=False),
             Column("Trial"),
             Column("Contender", numeric=False),
-            Column("Clients"),
+            Column(context.mix_title),
             Column("Block"),
             Column("Deviation", numeric=False),
         )
         lines = tuple(
-            (name, f"{t.trial_id}", t.contender, f"{t.clients}", f"{t.block}", t.text) for name, t in deviating[:SHOWN]
+            (name, f"{t.trial_id}", t.contender, f"{t.mix}", f"{t.block}", t.text) for name, t in deviating[:SHOWN]
         )
         rest = f"The first {SHOWN} of {len(deviating)}." if len(deviating) > SHOWN else ""
         blocks.append(Table("Trials that deviate", heads, lines, rest, folded=True))

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from bakeoff.compare import wording
 from bakeoff.compare.cell_words import title
 from bakeoff.compare.cells import CellKey, cells_of, key_of
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.sections.heat_map import capital, sizes_of
@@ -34,13 +35,13 @@ def section(context: Context) -> Section | None:
     if compared is None:
         return None
     rows: list[tuple[str, ...]] = []
-    for clients in context.comparison.run.mixes:
+    for mix in context.comparison.run.mixes:
         for name in context.names:
-            rows += [(f"{clients}", name, *row) for row in _rows(context, name, clients)]
+            rows += [(f"{mix}", name, *row) for row in _rows(context, name, mix)]
     if not rows:
         return None
     columns: tuple[Column, ...] = (
-        Column("Clients"),
+        Column(context.mix_title),
         Column("Contender", numeric=False),
         Column(capital(compared.form.test), numeric=False),
         Column("Caches before", numeric=False),
@@ -61,9 +62,9 @@ def _asked(context: Context) -> str:
     return "Cold caches were asked for." if cold else "Warm caches were asked for."
 
 
-def _rows(context: Context, name: str, clients: int) -> list[tuple[str, ...]]:
+def _rows(context: Context, name: str, mix: Mix) -> list[tuple[str, ...]]:
     seen: dict[str, dict[CellKey, list[CellFigures]]] = defaultdict(lambda: defaultdict(list))
-    for trial in context.at(name, clients):
+    for trial in context.at(name, mix):
         for cell in cells_of(trial):
             if cell.cache:
                 key = key_of(cell)

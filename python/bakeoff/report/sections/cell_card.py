@@ -16,7 +16,7 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     """
     comparison = context.comparison
     assert comparison.cells is not None
-    measured = c.peak_clients is not None
+    measured = c.peak_mix is not None
     interval = f" (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
     weights = comparison.cells.weights
     weighted = f", {weights.words}" if weights else ""

@@ -9,6 +9,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_words import size, title
 from bakeoff.compare.cells import cells_of, key_of, rate_of
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table
 from bakeoff.report.context import Context
 from bakeoff.report.sections.heat_map import capital, label
@@ -22,10 +23,10 @@ def section(context: Context) -> Section | None:
     if compared is None:
         return None
     blocks: list[Block] = []
-    for clients in context.comparison.run.mixes:
-        at = f", {clients} clients" if clients > 1 else ""
+    for mix in context.comparison.run.mixes:
+        at = "" if mix.is_one else f", {mix} {mix.unit}"
         for name in context.names:
-            rates = _rates(context, name, clients)
+            rates = _rates(context, name, mix)
             if not rates:
                 continue
             form, whose = compared.form, f"of {name}{at}"
@@ -38,10 +39,10 @@ def section(context: Context) -> Section | None:
     return Section("rates-of-cells", "The rates of all cells", tuple(blocks)) if blocks else None
 
 
-def _rates(context: Context, name: str, clients: int) -> Rates:
+def _rates(context: Context, name: str, mix: Mix) -> Rates:
     """KiB/s by test, file KiB and record KiB."""
     logs: dict[tuple[str, float | None, float | None], list[float]] = defaultdict(list)
-    for trial in context.at(name, clients):
+    for trial in context.at(name, mix):
         for cell in cells_of(trial):
             rate = rate_of(cell)
             if math.isfinite(rate):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from bakeoff.compare import wording
 from bakeoff.compare.cell_words import title
 from bakeoff.compare.cells import cells_of, key_of
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.sections.heat_map import label
@@ -29,11 +30,11 @@ def section(context: Context) -> Section | None:
         ("CPU per I/O in µs", lambda cell: cell.cpu_us_per_io),
     )
     blocks: list[Block] = []
-    for clients in context.comparison.run.mixes:
-        at = f", {clients} clients" if clients > 1 else ""
+    for mix in context.comparison.run.mixes:
+        at = "" if mix.is_one else f", {mix} {mix.unit}"
         for name in context.names:
             for what, pick in wanted:
-                rows, sizes = _rows(context, name, clients, pick)
+                rows, sizes = _rows(context, name, mix, pick)
                 if rows:
                     columns = (Column("Test", numeric=False), *(Column(label(kib)) for kib in sizes))
                     blocks.append(Table(f"{what}, {name}{at}", columns, rows, folded=True))
@@ -53,11 +54,9 @@ def _percentile(of: Callable[[ServiceTimes], float | None]) -> Pick:
     return pick
 
 
-def _rows(
-    context: Context, name: str, clients: int, pick: Pick
-) -> tuple[tuple[tuple[str, ...], ...], list[float | None]]:
+def _rows(context: Context, name: str, mix: Mix, pick: Pick) -> tuple[tuple[tuple[str, ...], ...], list[float | None]]:
     logs: dict[tuple[str, float | None], list[float]] = defaultdict(list)
-    for trial in context.at(name, clients):
+    for trial in context.at(name, mix):
         for cell in cells_of(trial):
             value = pick(cell)
             if value is not None and value > 0.0 and not cell.skipped:

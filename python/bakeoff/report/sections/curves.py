@@ -20,7 +20,7 @@ def section(context: Context) -> Section:
     # Where nothing can be drawn, the rates that decide stand for it.
     charts = (replace(first, plain=rates_table(context), depth=Depth.SUMMARY), *others)
     more = "".join(f" and {chart.title[0].lower()}{chart.title[1:]}" for chart in others)
-    return Section("rates", f"{first.title}{more} against clients", (*charts, _peaks(context)))
+    return Section("rates", f"{first.title}{more} against {context.mix_unit}", (*charts, _peaks(context)))
 
 
 def _peaks(context: Context) -> Table:
@@ -29,9 +29,9 @@ def _peaks(context: Context) -> Table:
         Column("Contender", numeric=False),
         Column(f"Peak, {unit}"),
         Column("95 % interval"),
-        Column("at clients"),
+        Column(f"at {context.mix_unit}"),
         Column("p99 there, ms", spare=1),
-        Column("Saturated from clients"),
+        Column(f"Saturated from {context.mix_unit}"),
         Column("Last mix ÷ peak"),
         Column("Shape of the curve", numeric=False),
     )
@@ -40,7 +40,7 @@ def _peaks(context: Context) -> Table:
             c.name,
             wording.figures(c.peak),
             wording.span(c.peak_low, c.peak_high),
-            wording.MISSING if c.peak_clients is None else f"{c.peak_clients}",
+            wording.MISSING if c.peak_mix is None else f"{c.peak_mix}",
             wording.figures(c.peak_p99_ms),
             c.saturation(),
             wording.ratio(c.last_share_of_peak),
@@ -63,7 +63,7 @@ def curve_chart(context: Context, metric: str, wide: bool = False) -> Chart:
     rows = [
         {
             "contender": curve.contender,
-            "clients": point.clients,
+            "mix": point.mix.x,
             "value": known(point.centre),
             "low": known(point.low),
             "high": known(point.high),
@@ -78,5 +78,5 @@ def curve_chart(context: Context, metric: str, wide: bool = False) -> Chart:
     unit = "" if first.unit == first.title.lower() else f"{first.unit}, "
     subtitle = f"{unit}{first.centre_is} over {blocks} block{'' if blocks == 1 else 's'}, {interval}"
     spec = lines_with_intervals(rows, context.names, context.comparison.run.mixes, first.title, subtitle, wide)
-    description = f"{first.title} in {first.unit} of {', '.join(context.names)} at each number of simulated clients."
+    description = f"{first.title} in {first.unit} of {', '.join(context.names)} at each number of {context.mix_axis}."
     return Chart(f"chart-{metric}", first.title, description, spec, context.curve_table(metric), wide)

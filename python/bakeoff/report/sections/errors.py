@@ -30,7 +30,7 @@ def section(context: Context) -> Section:
     closing = tuple(line for name in context.names if (line := _closing(context, name)))
     if closing:
         blocks.append(Bullets(closing))
-    return Section("errors", "Errors against clients", tuple(blocks))
+    return Section("errors", f"Errors against {context.mix_unit}", tuple(blocks))
 
 
 def _outside(context: Context, name: str) -> str:

@@ -19,7 +19,7 @@ def section(context: Context) -> Section | None:
     """The least and the most served client of any trial, relative to the mean client of that trial; nothing for a
     client alone.
     """
-    if context.comparison.run.mixes == (1,):
+    if context.comparison.run.mixes[0].is_one and len(context.comparison.run.mixes) == 1:
         return None
     rows: list[Row] = []
     cells = []
@@ -32,12 +32,12 @@ def section(context: Context) -> Section | None:
                 continue
             low, high = min(_extreme(t, min) for t in trials), max(_extreme(t, max) for t in trials)
             jain = min(trial.fairness_jain for trial in trials)
-            rows.append({"contender": name, "clients": str(mix), "low": known(low), "high": known(high)})
+            rows.append({"contender": name, "mix": str(mix), "low": known(low), "high": known(high)})
             line += [f"{low:.0%}", f"{high:.0%}", f"{jain:.4f}"]
         cells.append(tuple(line))
     if not rows:
         return None
-    columns = [Column("Clients")]
+    columns = [Column(context.mix_title)]
     for name in context.names:
         columns += [
             Column("least", group=name),
@@ -71,7 +71,7 @@ def _in_cells(context: Context) -> list[Table]:
                         by_test[key_of(cell)[0]].append(cell)
             rows += [(f"{mix}", name, title(test), *_clients(cells)) for test, cells in by_test.items()]
     columns = (
-        Column("Clients"),
+        Column(context.mix_title),
         Column("Contender", numeric=False),
         Column("Test", numeric=False),
         Column("Cells of all blocks"),

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from bakeoff.compare import wording
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.store.figures import Figures
@@ -29,12 +30,12 @@ def section(context: Context) -> Section | None:
     columns = (Column("Figure", numeric=False), *(Column(name) for name in context.names))
     cells = tuple((row, *(_shown(found[name].get(row, [])) for name in context.names)) for row in rows[:MOST_ROWS])
     note = f"The first {MOST_ROWS} of {len(rows):,}." if len(rows) > MOST_ROWS else ""
-    title = f"Other figures at {wording.plural(mix, 'client')}"
+    title = f"Other figures at {mix.words}"
     words = "As the load generator told them of each trial: mean over the blocks, with the least and the most."
     return Section("figures", "Other figures", (Text(words), Table(title, columns, cells, note, folded=True)))
 
 
-def _values(context: Context, name: str, mix: int) -> dict[str, list[Value]]:
+def _values(context: Context, name: str, mix: Mix) -> dict[str, list[Value]]:
     """Each figure with its value in every trial of a contender at a mix."""
     told = TOLD | context.kind.told
     found: dict[str, list[Value]] = {}

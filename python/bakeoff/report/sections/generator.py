@@ -54,7 +54,7 @@ def section(context: Context) -> Section:
             spec_rows.append(
                 {
                     "contender": name,
-                    "clients": mix,
+                    "mix": mix.x,
                     "value": known(found.centre),
                     "low": known(found.low),
                     "high": known(found.high),
@@ -70,7 +70,7 @@ def section(context: Context) -> Section:
         "% of its busiest load thread's time, mean over blocks, bars: 95 % interval",
         wide=True,
     )
-    columns = [Column("Clients")]
+    columns = [Column(context.mix_title)]
     for name in context.names:
         columns += [Column(title, group=name) for title in HEADS]
     table = Table(
@@ -94,7 +94,7 @@ def section(context: Context) -> Section:
                 *agents,
             ),
         )
-    description = "Processor use of the load generator in percent at each number of simulated clients."
+    description = f"Processor use of the load generator in percent at each number of {context.mix_axis}."
     chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
     return Section(
         "generator",
@@ -143,7 +143,7 @@ def _late(context: Context) -> list[Text]:
 
 def _checked(context: Context) -> list[Text]:
     """What checking contents took, and what it does to sums over several clients."""
-    cells = [(trial.mix_clients, cell) for trial in context.usable for cell in cells_of(trial)]
+    cells = [(trial.mix.clients, cell) for trial in context.usable for cell in cells_of(trial)]
     checking_s = math.fsum(cell.verify_s or 0.0 for _, cell in cells)
     if checking_s == 0.0:
         return []

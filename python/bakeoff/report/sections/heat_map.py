@@ -41,8 +41,8 @@ def section(context: Context) -> Section | None:
 
 def against(pair: CellPair) -> str:
     """ "B ÷ A", with the clients when there are several."""
-    clients = f", {pair.clients} clients" if pair.clients > 1 else ""
-    return f"{pair.contender} ÷ {pair.baseline}{clients}"
+    at = "" if pair.mix.is_one else f", {pair.mix} {pair.mix.unit}"
+    return f"{pair.contender} ÷ {pair.baseline}{at}"
 
 
 def _legend(pair: CellPair, blocks: int, form: CellForm) -> str:

@@ -23,19 +23,18 @@ def section(context: Context) -> Section:
             Text(f"{missing} of {info.trials_planned} planned trials were not run.", "warning", depth=Depth.COMPARISON)
         )
     if context.comparison.lost:
-        blocks.append(_lost(context.comparison.lost))
+        blocks.append(_lost(context, context.comparison.lost))
     if left_out:
         columns = (
             Column("Trial"),
             Column("Contender", numeric=False),
-            Column("Clients"),
+            Column(context.mix_title),
             Column("Block"),
             Column("State", numeric=False),
             Column("Reason", numeric=False),
         )
         rows = tuple(
-            (f"{t.trial_id}", t.contender, f"{t.clients}", f"{t.block}", t.state, Toned(t.reason, "bad"))
-            for t in left_out
+            (f"{t.trial_id}", t.contender, f"{t.mix}", f"{t.block}", t.state, Toned(t.reason, "bad")) for t in left_out
         )
         note = (
             "None of their numbers is used. Failed ones count as lost, see above; of the others the pair, the other "
@@ -62,17 +61,17 @@ def _ended(contenders: tuple[ContenderSummary, ...]) -> Table:
     return Table("Trials of each contender", columns, rows, depth=Depth.COMPARISON)
 
 
-def _lost(lost: tuple[Lost, ...]) -> Table:
+def _lost(context: Context, lost: tuple[Lost, ...]) -> Table:
     """What a contender lost outright: each counts against it."""
     columns = (
         Column("Contender", numeric=False),
-        Column("Clients"),
+        Column(context.mix_title),
         Column("Block"),
         Column("Cell", numeric=False),
         Column("What happened", numeric=False),
     )
     rows = tuple(
-        (t.contender, f"{t.clients}", f"{t.block}", t.cell or "the whole trial", Toned(t.reason, "bad")) for t in lost
+        (t.contender, f"{t.mix}", f"{t.block}", t.cell or "the whole trial", Toned(t.reason, "bad")) for t in lost
     )
     note = (
         "A zero is a result: each of these counts against its contender as ten times slower, or as much as the widest "

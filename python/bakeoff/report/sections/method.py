@@ -167,12 +167,12 @@ def _order(context: Context) -> Table:
         seeds = sorted({trial.seed for trial in trials if trial.block == block})
         shown = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} … {seeds[-1]}"
         rows.append((f"{block}", "; ".join(visits), shown))
-    columns = (Column("Block"), Column("Visits in order (clients)", numeric=False), Column("Seed"))
+    columns = (Column("Block"), Column(f"Visits in order ({context.mix_unit})", numeric=False), Column("Seed"))
     return Table("Order of the trials", columns, tuple(rows), folded=True)
 
 
 def _mixes(trials: list[TrialRecord]) -> str:
-    return ", ".join(f"{trial.mix_clients}" for trial in trials)
+    return ", ".join(f"{trial.mix}" for trial in trials)
 
 
 def _flat(title: str, tree: dict[str, Any]) -> Table:

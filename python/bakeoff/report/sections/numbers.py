@@ -38,14 +38,13 @@ def section(context: Context) -> Section:
 
 
 def _table(context: Context, names: tuple[str, ...], note: str) -> Table:
-    columns = [Column("Clients")]
+    columns = [Column(context.mix_title)]
     for name in names:
         unit = context.comparison.run.rate_unit
         columns += [Column(title.format(rate=unit), group=name) for _, title in METRICS]
     curves = [context.comparison.curve(metric, name) for name in names for metric, _ in METRICS]
     rows = tuple(
-        (f"{clients}", *(_cell(curve, index) for curve in curves))
-        for index, clients in enumerate(context.comparison.run.mixes)
+        (f"{mix}", *(_cell(curve, index) for curve in curves)) for index, mix in enumerate(context.comparison.run.mixes)
     )
     return Table("All mixes", tuple(columns), rows, note)
 

@@ -32,7 +32,7 @@ def section(context: Context) -> Section | None:
         ),
     ]
     for pair in pairs:
-        blocks += _pair(pair)
+        blocks += _pair(context, pair)
     return Section("operations", "Single operations (exploratory)", tuple(blocks))
 
 
@@ -55,7 +55,7 @@ def _apart(context: Context) -> list[Block]:
     note = "All blocks together. Percentiles: geometric mean over the blocks."
     if len(operations) > MOST:
         note = f"The first {MOST} of {len(operations):,}. {note}"
-    return [Table(f"Operations at {wording.plural(mix, 'client')}", tuple(columns), rows, note, folded=True)]
+    return [Table(f"Operations at {mix.words}", tuple(columns), rows, note, folded=True)]
 
 
 def _cells(trials: tuple[TrialRecord, ...], operation: str) -> tuple[str, ...]:
@@ -72,14 +72,14 @@ def _cells(trials: tuple[TrialRecord, ...], operation: str) -> tuple[str, ...]:
     return (wording.figures(rate), *(wording.figures(ns / 1e6) for ns in (mean_ns, *percentiles)), f"{failed:,}")
 
 
-def _pair(pair: PairComparison) -> list[Block]:
+def _pair(context: Context, pair: PairComparison) -> list[Block]:
     found, tested = pair.exploratory.found, pair.exploratory.tested
     text = Text(f"{pair.contender} ÷ {pair.baseline}: {len(found)} of {tested} cells differ.")
     if not found:
         return [text]
     columns = (
         Column("Operation", numeric=False),
-        Column("Clients"),
+        Column(context.mix_title),
         Column("Figure", numeric=False),
         Column("Ratio"),
         Column("Interval"),
@@ -89,7 +89,7 @@ def _pair(pair: PairComparison) -> list[Block]:
     rows = tuple(
         (
             cell.operation,
-            f"{cell.clients}",
+            f"{cell.mix}",
             f"{cell.metric} response time",
             wording.ratio(cell.ratio, cell.low, cell.high),
             wording.interval(cell.low, cell.high),

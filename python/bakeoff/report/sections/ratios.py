@@ -23,7 +23,7 @@ def section(context: Context) -> Section | None:
     against = [pair for pair in comparison.pairs if pair.baseline == comparison.run.baseline]
     blocks: list[Block] = [Text(_explained(context, comparison.pairs[0]))]
     blocks += [_chart(context, against, metric) for metric in CHARTED]
-    blocks += [_all_metrics(pair) for pair in comparison.pairs]
+    blocks += [_all_metrics(context, pair) for pair in comparison.pairs]
     return Section("ratios", "Ratio at each mix", tuple(blocks))
 
 
@@ -47,7 +47,7 @@ def _chart(context: Context, pairs: list[PairComparison], metric: str) -> Chart:
     rows = [
         {
             "contender": pair.contender,
-            "clients": str(point.clients),
+            "mix": str(point.mix),
             "ratio": known(point.ratio),
             "low": known(point.low),
             "high": known(point.high),
@@ -70,15 +70,15 @@ def _chart(context: Context, pairs: list[PairComparison], metric: str) -> Chart:
         f"paired over blocks, {first.method} bands",
         better,
     )
-    tables = [_table(pair, curve) for pair, curve in curves]
+    tables = [_table(context, pair, curve) for pair, curve in curves]
     merged = Table(tables[0].title, tables[0].columns, tuple(row for table in tables for row in table.rows))
     description = f"Ratio of {first.title.lower()} of {names} to {info.baseline} at each mix, with simultaneous bands."
     return Chart(f"chart-ratio-{metric}", title, description, spec, merged)
 
 
-def _table(pair: PairComparison, curve: RatioCurve) -> Table:
+def _table(context: Context, pair: PairComparison, curve: RatioCurve) -> Table:
     columns = (
-        Column("Clients"),
+        Column(context.mix_title),
         Column("Pair", numeric=False),
         Column("Ratio"),
         Column("Simultaneous band"),
@@ -87,7 +87,7 @@ def _table(pair: PairComparison, curve: RatioCurve) -> Table:
     )
     rows = tuple(
         (
-            f"{p.clients}",
+            f"{p.mix}",
             f"{pair.contender} ÷ {pair.baseline}",
             wording.ratio(p.ratio, p.low, p.high),
             wording.interval(p.low, p.high),
@@ -99,14 +99,14 @@ def _table(pair: PairComparison, curve: RatioCurve) -> Table:
     return Table(f"{curve.title}: {pair.contender} ÷ {pair.baseline}", columns, rows)
 
 
-def _all_metrics(pair: PairComparison) -> Table:
+def _all_metrics(context: Context, pair: PairComparison) -> Table:
     """A ratio with its band in each cell."""
-    columns = [Column("Clients"), *(Column(curve.metric) for curve in pair.curves)]
+    columns = [Column(context.mix_title), *(Column(curve.metric) for curve in pair.curves)]
     columns.append(Column(f"Verdict on {pair.curves[0].title.lower()}", numeric=False, spare=1))
     rows = []
     for points in zip(*(curve.points for curve in pair.curves), strict=True):
         cells = (reach(p.ratio, p.low, p.high) for p in points)
-        rows.append((f"{points[0].clients}", *cells, toned(points[0].verdict)))
+        rows.append((f"{points[0].mix}", *cells, toned(points[0].verdict)))
     method = pair.curves[0].method
     title = f"{pair.contender} ÷ {pair.baseline} at each mix (bands for all mixes together, {method})"
     return Table(title, tuple(columns), tuple(rows), folded=True, depth=Depth.COMPARISON)

@@ -25,19 +25,19 @@ def section(context: Context) -> Section:
     )
     mean, *others = (curve_chart(context, metric) for metric in SHOWN)
     first = replace(mean, plain=_all_in_one(context, mean.title), depth=Depth.COMPARISON)
-    return Section("response", "Response time against clients", (Text(note), first, *others))
+    return Section("response", f"Response time against {context.mix_unit}", (Text(note), first, *others))
 
 
 def _all_in_one(context: Context, title: str) -> Table:
     """What stands for the charts where nothing can be drawn: all figures and the failures in one table."""
     of_what = " of a turn" if "of a turn" in title else ""
-    columns = [Column("clients")]
+    columns = [Column(context.mix_unit)]
     columns += [Column(metric, group=name) for name in context.names for metric in (*SHOWN, "failed")]
     curves = [[context.comparison.curve(metric, name) for metric in SHOWN] for name in context.names]
     failed = context.curves("errors")
     rows = []
-    for index, clients in enumerate(context.comparison.run.mixes):
-        row = [f"{clients}"]
+    for index, mix in enumerate(context.comparison.run.mixes):
+        row = [f"{mix}"]
         for times, errors in zip(curves, failed, strict=True):
             row += [wording.figures(curve.points[index].centre) for curve in times]
             row.append(wording.percent(errors.points[index].centre / 100.0))

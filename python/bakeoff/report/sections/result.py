@@ -34,7 +34,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
     wins = [p for p in context.comparison.pairs if p.primary.verdict.winner == c.name]
     total = sum(c.errors.values())
     failed = f", {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""
-    peak_at = f"peak, at {wording.plural(c.peak_clients, 'client')}" if c.peak_clients else "no usable trial"
+    peak_at = f"peak, at {c.peak_mix.words}" if c.peak_mix else "no usable trial"
     return Card(
         title=c.name,
         figure=f"{wording.figures(c.peak)} {context.comparison.run.rate_unit}",
@@ -44,7 +44,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         lines=(
             (
                 "Saturation",
-                f"from {wording.plural(c.saturation_clients, 'client')}" if c.saturation_clients else c.saturation(),
+                f"from {c.saturation_mix.words}" if c.saturation_mix else c.saturation(),
             ),
             ("Shape", c.shape),
             ("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms"),
@@ -65,7 +65,8 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
         rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), toned(pair.primary.verdict, note)))
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
-    over = "" if len(info.mixes) == 1 else ", geometric mean over the mixes, weighted by the logarithm of the clients"
+    weights = f", geometric mean over the mixes, weighted by the logarithm of the {context.mix_unit}"
+    over = "" if len(info.mixes) == 1 else weights
     note = (
         f"Primary endpoint: {_endpoint(pairs[0].primary.title, info.rate_unit)}{over}; above 1 is better. "
         f"δ = {wording.percent(info.delta)}{holm}."

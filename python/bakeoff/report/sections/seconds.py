@@ -29,7 +29,7 @@ def section(context: Context) -> Section | None:
     longest = max(len(trial.per_second) for trial in trials)
     step = max(1, math.ceil(longest / MOST_POINTS))
     unit = f"{context.comparison.run.work}/s"  # seconds count operations, whatever the run is decided in
-    where = f"at {wording.plural(mix, 'client')}"
+    where = f"at {mix.words}"
     rates = [row for trial in trials for row in _series(trial, step, _rate)]
     tails = [row for trial in trials for row in _series(trial, step, _tail)]
     bins = f"thin: each trial, bold: mean; {'one second' if step == 1 else f'{step} seconds'} per point; grey: ramps"

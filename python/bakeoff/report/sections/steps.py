@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.compare import wording
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, shares_by_mix
 from bakeoff.report.context import Context
@@ -33,7 +34,7 @@ def section(context: Context) -> Section | None:
                 rows.append(
                     {
                         "contender": name,
-                        "clients": str(mix),
+                        "mix": str(mix),
                         "step": _title(step),
                         "share": round(value / whole, 5),
                         "order": steps.index(step),
@@ -108,9 +109,9 @@ def _means(trials: tuple[TrialRecord, ...]) -> dict[str, float]:
     return means
 
 
-def _table(context: Context, found: dict[tuple[str, int], dict[str, float]], steps: list[str]) -> Table:
+def _table(context: Context, found: dict[tuple[str, Mix], dict[str, float]], steps: list[str]) -> Table:
     columns = (
-        Column("Clients"),
+        Column(context.mix_title),
         *(Column(_title(step), group=name) for name in context.names for step in steps),
     )
     rows = tuple(

@@ -52,8 +52,8 @@ def _chart(context: Context, pair: CellPair, test: str, id_: str) -> Chart | Non
         for name, grid in zip(sides, grids, strict=True)
     ]
     name = title(test)
-    clients = f", {pair.clients} clients" if pair.clients > 1 else ""
-    chart_title = f"{name[0].upper()}{name[1:]}{clients}"
+    at = "" if pair.mix.is_one else f", {pair.mix} {pair.mix.unit}"
+    chart_title = f"{name[0].upper()}{name[1:]}{at}"
     across, down = [label(kib) for kib in records], [label(kib) for kib in files]
     spec = reliefs(surfaces, across, down, _tick, (chart_title, "MB/s by file size and record size"))
     text = f"{chart_title}: MB/s of {sides[0]} and of {sides[1]} by file size and record size, as two surfaces."

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bakeoff.compare import wording
 from bakeoff.kinds.app.figures import AppFigures, Server
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.charts import Row, shares_by_mix
 from bakeoff.report.context import Context, geometric_mean
@@ -47,7 +48,7 @@ def section(context: Context) -> Section | None:
     rows: list[Row] = [
         {
             "contender": name,
-            "clients": str(mix),
+            "mix": str(mix),
             "step": step,
             "share": round(value.steps[step] / value.whole, 5) if value.whole else 0.0,
             "order": order,
@@ -64,7 +65,9 @@ def section(context: Context) -> Section | None:
         "share of the mean, as the server's replies account for it; milliseconds in the table",
     )
     description = "Shares of network, queue and service time at each mix, one panel for each contender."
-    chart = Chart("chart-bottleneck", "Where the bottleneck moves", description, spec, _shares(rows), wide=True)
+    chart = Chart(
+        "chart-bottleneck", "Where the bottleneck moves", description, spec, _shares(context, rows), wide=True
+    )
     blocks: list[Block] = [Text(text) for name in context.names if (text := _sentence(name, mixes, known))]
     blocks += [chart, _table(context, known), *_kinds(context)]
     blocks.append(
@@ -79,9 +82,10 @@ def section(context: Context) -> Section | None:
     return Section("bottleneck", "Where the bottleneck moves", tuple(blocks))
 
 
-def _shares(rows: list[Row]) -> Table:
-    columns = (Column("Contender", numeric=False), Column("Clients"), Column("Step", numeric=False), Column("share"))
-    cells = tuple((row["contender"], row["clients"], row["step"], f"{row['share']:.1%}") for row in rows)
+def _shares(context: Context, rows: list[Row]) -> Table:
+    titles = ("Contender", context.mix_title, "Step", "share")
+    columns = tuple(Column(title, numeric=title in titles[1::2]) for title in titles)
+    cells = tuple((row["contender"], row["mix"], row["step"], f"{row['share']:.1%}") for row in rows)
     return Table("Shares of the mean time of a transaction", columns, cells)
 
 
@@ -134,22 +138,22 @@ def _bound(mix: _Mix) -> str:
     return "no single limit"
 
 
-def _sentence(name: str, mixes: tuple[int, ...], known: dict[tuple[str, int], _Mix]) -> str:
+def _sentence(name: str, mixes: tuple[Mix, ...], known: dict[tuple[str, Mix], _Mix]) -> str:
     """The way of the bottleneck over the mixes of one contender."""
-    way: list[tuple[str, int]] = []
+    way: list[tuple[str, Mix]] = []
     for mix in mixes:
         value = known.get((name, mix))
         if value is not None and (not way or way[-1][0] != _bound(value)):
             way.append((_bound(value), mix))
     if not way:
         return ""
-    listed = ", then ".join(f"{bound} from {wording.plural(mix, 'client')} on" for bound, mix in way)
+    listed = ", then ".join(f"{bound} from {mix.words} on" for bound, mix in way)
     return f"What limits {name}: {listed}."
 
 
-def _table(context: Context, known: dict[tuple[str, int], _Mix]) -> Table:
+def _table(context: Context, known: dict[tuple[str, Mix], _Mix]) -> Table:
     titles = (*(f"{step} ms" for step in STEPS), "processors %", "disk read MB/s", "disk written MB/s", "limit")
-    columns = [Column("Clients")]
+    columns = [Column(context.mix_title)]
     columns += [Column(title, group=name) for name in context.names for title in titles]
     rows = []
     for mix in context.comparison.run.mixes:
@@ -184,7 +188,7 @@ def _kinds(context: Context) -> list[Block]:
             rows.append((kind, *cells))
     if not rows:
         return []
-    return [Table(f"Kinds of request at {wording.plural(peak, 'client')}", tuple(columns), tuple(rows))]
+    return [Table(f"Kinds of request at {peak.words}", tuple(columns), tuple(rows))]
 
 
 def _kind(trials: tuple[TrialRecord, ...], kind: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bakeoff.compare import wording
 from bakeoff.compare.lost import starved_clients
 from bakeoff.kinds.app.compare.scores import scores
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.store.records import TrialRecord
@@ -16,7 +17,7 @@ METRICS = (("rate", "unweighted harmonic"), ("plain", "plain"), ("weighted", "we
 
 def section(context: Context) -> Section:
     """Transactions per second in three ways, the spread over clients, and whoever got nothing."""
-    columns = [Column("Clients")]
+    columns = [Column(context.mix_title)]
     for name in context.names:
         titles = (*(title for _, title in METRICS), "slowest client", "fastest client", "lowest Jain index")
         columns += [Column(title, group=name) for title in titles]
@@ -37,7 +38,7 @@ def section(context: Context) -> Section:
     return Section("scores", "Scores", tuple(blocks))
 
 
-def _row(context: Context, index: int, mix: int) -> tuple[str, ...]:
+def _row(context: Context, index: int, mix: Mix) -> tuple[str, ...]:
     row = [f"{mix}"]
     for name in context.names:
         trials = context.at(name, mix)
@@ -60,4 +61,4 @@ def _starved(trial: TrialRecord, enough: int) -> str:
     listed = ", ".join(f"{client}" for client in found[:NAMED])
     more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
     clients = "client" if len(found) == 1 else "clients"
-    return f"{trial.contender}, {trial.mix_clients} clients, block {trial.block}: {clients} {listed}{more}"
+    return f"{trial.contender}, {trial.mix} {trial.mix.unit}, block {trial.block}: {clients} {listed}{more}"

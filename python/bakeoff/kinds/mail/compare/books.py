@@ -9,6 +9,7 @@ from bakeoff.compare import wording
 from bakeoff.kinds.mail.compare.metrics import sending_share
 from bakeoff.kinds.mail.compare.summary import Books, MailSummary, Saturation
 from bakeoff.kinds.mail.figures import MailFigures, Steps
+from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, TrialRecord
 
 # What must not happen to mail that a server has accepted, in words.
@@ -40,7 +41,7 @@ def mail_summary(run: RunRecord) -> MailSummary:
     """Saturation and books of each contender."""
     names = [contender.name for contender in run.contenders]
     saturation = tuple(
-        _saturation(name, mix, [t for t in run.trials if t.contender == name and t.mix_clients == mix])
+        _saturation(name, mix, [t for t in run.trials if t.contender == name and t.mix == mix])
         for name in names
         for mix in run.mixes
     )
@@ -49,7 +50,7 @@ def mail_summary(run: RunRecord) -> MailSummary:
     )
 
 
-def _saturation(name: str, mix: int, trials: list[TrialRecord]) -> Saturation:
+def _saturation(name: str, mix: Mix, trials: list[TrialRecord]) -> Saturation:
     responses = [trial.figures(MailFigures).response for trial in trials]
     return Saturation(name, mix, _mean_s(r.sending for r in responses), _mean_s(r.reading for r in responses))
 
@@ -79,10 +80,10 @@ def lags(run: RunRecord) -> tuple[str, ...]:
     for contender in run.contenders:
         behind = [row for mix in run.mixes if (row := lag(run, contender.name, mix)) is not None]
         if behind:
-            mixes = wording.names([str(mix) for mix, *_ in behind])
+            mixes = wording.several([mix for mix, *_ in behind])
             mix, accepted, read, waiting = max(behind, key=lambda row: row[3] / row[1])
             found.append(
-                f"{contender.name}: reading lags behind sending at {mixes} clients: at {mix} it accepted "
+                f"{contender.name}: reading lags behind sending at {mixes}: at {mix} it accepted "
                 f"{wording.figures(accepted)} messages/s, {wording.figures(read)}/s were read, and "
                 f"{wording.figures(waiting)} waited at the end of the window"
             )
@@ -94,9 +95,9 @@ def telling_flow(run: RunRecord, name: str) -> list[TrialRecord]:
     return [t for t in run.trials if t.contender == name and t.figures(MailFigures).flow is not None]
 
 
-def lag(run: RunRecord, name: str, mix: int) -> tuple[int, float, float, float] | None:
-    """(clients, accepted/s, read/s, messages waiting), means over the trials; None where reading keeps up."""
-    trials = [t for t in telling_flow(run, name) if t.mix_clients == mix]
+def lag(run: RunRecord, name: str, mix: Mix) -> tuple[Mix, float, float, float] | None:
+    """(mix, accepted/s, read/s, messages waiting), means over the trials; None where reading keeps up."""
+    trials = [t for t in telling_flow(run, name) if t.mix == mix]
     flows = [t.figures(MailFigures).flowing for t in trials]
     accepted = sum(flow.accepted for flow in flows)
     # What is gone is not waiting.

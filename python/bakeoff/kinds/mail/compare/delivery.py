@@ -10,6 +10,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.cube import why_unusable
 from bakeoff.kinds.mail.compare.books import lag, telling_flow
 from bakeoff.kinds.mail.figures import Flow, MailFigures, Times
+from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, TrialRecord
 
 SETTINGS = (
@@ -31,7 +32,7 @@ class Load:
     says that so much waits at the end of the window that sending outpaces what follows.
     """
 
-    clients: int
+    mix: Mix
     accepted_per_s: float
     delivered_per_s: float
     after_s: float
@@ -70,12 +71,12 @@ def _at_a_time(run: RunRecord, name: str, trials: list[TrialRecord]) -> tuple[st
     if not most >= 1.0:
         return ()  # not even one delivery at a time: something else holds the rate
     number = f"{wording.figures(least, 2)} to {wording.figures(most, 2)}" if least >= 1.0 else f"up to {_whole(most)}"
-    mixes = wording.names([str(load.clients) for load in flat])
+    mixes = wording.several([load.mix for load in flat])
     return (
-        f"{name}: delivery was the limit at {mixes} clients: {wording.figures(rate, 3)} messages/s at each, while "
+        f"{name}: delivery was the limit at {mixes}: {wording.figures(rate, 3)} messages/s at each, while "
         f"accepted/s went from {wording.figures(first.accepted_per_s, 3)} to {wording.figures(last.accepted_per_s, 3)} "
         f"and the backlog from {_whole(first.waiting)} to {_whole(last.waiting)} messages. By Little's law that is "
-        f"{number} deliveries at a time, each as long as at {wording.plural(free.clients, 'client')}. It is an "
+        f"{number} deliveries at a time, each as long as at {free.mix.words}. It is an "
         f"inference, a server with a full processor or disk looks the same: compare the number with {SETTINGS}",
     )
 
@@ -91,9 +92,9 @@ def _flat(loads: list[Load]) -> list[Load]:
     return found
 
 
-def _load(run: RunRecord, name: str, mix: int, trials: list[TrialRecord]) -> Load | None:
+def _load(run: RunRecord, name: str, mix: Mix, trials: list[TrialRecord]) -> Load | None:
     """None where the trials do not tell all of it."""
-    here = [t for t in trials if t.mix_clients == mix]
+    here = [t for t in trials if t.mix == mix]
     window_s = sum(t.window_s for t in here)
     if not window_s:
         return None

@@ -10,6 +10,7 @@ from bakeoff.compare.content import facts_of
 from bakeoff.kinds.mail.compare.books import telling_flow
 from bakeoff.kinds.mail.figures import Door as Sessions
 from bakeoff.kinds.mail.figures import MailFigures
+from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, TrialRecord
 
 
@@ -64,7 +65,7 @@ def limits(run: RunRecord) -> tuple[str, ...]:
 
 
 def _sessions(run: RunRecord, trial: TrialRecord) -> Iterator[str]:
-    offered = trial.mix_clients * int(settings.number(run.plan, "threads", 1.0))
+    offered = trial.mix.clients * int(settings.number(run.plan, "threads", 1.0))
     peaks = {door.key: _limiting(trial, door, offered) for door in DOORS}
     if peaks["pop3_logged_in"] == peaks["pop3"]:
         peaks["pop3_logged_in"] = None  # a bound on connections bounds logins, too
@@ -114,9 +115,9 @@ def _overflow(run: RunRecord, trial: TrialRecord) -> Iterator[str]:
 def _rates(run: RunRecord) -> Iterator[str]:
     """A throttle holds the rate of accepted messages at the same number, however many clients there are."""
     for contender in run.contenders:
-        rates: dict[int, list[float]] = {}
+        rates: dict[Mix, list[float]] = {}
         for trial in telling_flow(run, contender.name):
-            rates.setdefault(trial.mix_clients, []).append(trial.figures(MailFigures).flowing.accepted_per_s)
+            rates.setdefault(trial.mix, []).append(trial.figures(MailFigures).flowing.accepted_per_s)
         for limit, known in KNOWN_RATES.items():
             equal = [mix for mix, values in rates.items() if all(_equals(value, limit) for value in values)]
             if len(equal) > 1:

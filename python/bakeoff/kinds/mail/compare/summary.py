@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bakeoff.compare.model import KindSummary
+from bakeoff.mix import Mix
 
 SATURATED_S = 5.0
 
@@ -17,7 +18,7 @@ class Saturation:
     """
 
     contender: str
-    clients: int
+    mix: Mix
     sending_s: float
     reading_s: float
 

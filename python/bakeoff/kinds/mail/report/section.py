@@ -29,7 +29,7 @@ def _scores(context: Context) -> Table:
     titles = (*columns_of(context.comparison), "drain/s", "sending")
     spare = {"drain/s": 1, "sending": 2}
     heads = (Column(title, spare=spare.get(title, 0)) for title in titles)
-    columns = (Column("Clients"), Column("Contender", numeric=False), *heads)
+    columns = (Column(context.mix_title), Column("Contender", numeric=False), *heads)
     rows = []
     for index, mix in enumerate(context.comparison.run.mixes):
         for name in context.names:
@@ -76,7 +76,7 @@ def _flow(context: Context) -> list[Block]:
         return []
     series = [f"{name}: {side}" for name in context.names for side in ("accepted", "read")]
     begin_s = settings.number(context.run.plan, "ramp_up_s", 0.0)
-    where = f"at {wording.plural(mix, 'client')}"
+    where = f"at {mix.words}"
     title = f"Messages accepted and read {where}"
     spec = over_seconds(
         rows, _means(rows), series, (begin_s, begin_s + window_s), title, "per second; grey: ramps and drain"

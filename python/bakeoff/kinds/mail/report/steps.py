@@ -29,7 +29,7 @@ def steps_of_mail(context: Context) -> list[Block]:
     by_name = [_summaries(context.at(name, mix)) for name in context.names]
     order = dict.fromkeys(step for found in by_name for step in found)
     rows = [(_title(step), *(cell for found in by_name for cell in _cells(found.get(step, [])))) for step in order]
-    title = f"Steps at {wording.plural(mix, 'client')}"
+    title = f"Steps at {mix.words}"
     note = "Successful steps in the windows of all blocks. Percentiles: geometric mean over the blocks."
     return [Table(title, tuple(columns), tuple(rows), note, folded=True)]
 

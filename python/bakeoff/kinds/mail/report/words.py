@@ -89,7 +89,7 @@ def saturation_words(comparison: Comparison) -> list[str]:
             seconds = at.sending_s if side == "sending" else at.reading_s
             found.setdefault(
                 (at.contender, side),
-                f"{at.contender} is saturated in {side} from {wording.plural(at.clients, 'client')} on: a step takes "
+                f"{at.contender} is saturated in {side} from {at.mix.words} on: a step takes "
                 f"{wording.figures(seconds, 3)} s on average ({SATURATED_S:g} s or more), without EHLO, QUIT and empty "
                 "polls.",
             )

@@ -1,0 +1,26 @@
+"""Records of the comparison as plain dictionaries and lists."""
+
+import dataclasses
+from typing import Any
+
+from bakeoff.mix import Clients, Rate, named
+
+
+def as_dict(value: Any) -> Any:
+    """As `dataclasses.asdict`, but a field `mix` is the member that the mix is by name: `"clients": 8`."""
+    if isinstance(value, Clients):
+        return value.n
+    if isinstance(value, Rate):
+        return value.to_json()
+    if dataclasses.is_dataclass(value):
+        found: dict[str, Any] = {}
+        for field in dataclasses.fields(value):
+            item = getattr(value, field.name)
+            is_mix = isinstance(item, Clients | Rate) or (item is None and field.name.endswith("_mix"))
+            found |= named(item, field.name.removesuffix("mix")) if is_mix else {field.name: as_dict(item)}
+        return found
+    if isinstance(value, dict):
+        return {key: as_dict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_dict(item) for item in value]
+    return value
