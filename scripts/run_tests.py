@@ -54,7 +54,7 @@ def run_pytest(arguments: list[str]) -> tuple[int, int]:
         report = Path(folder) / "report.xml"
         workers = str(len(os.sched_getaffinity(0)) + 1)
         command = [sys.executable, "-m", "pytest", f"--junitxml={report}", "-rs", *arguments]
-        command += ["--numprocesses", workers, "--dist", "loadgroup", "--no-loadscope-reorder"]
+        command += ["--numprocesses", workers, "--dist", "loadscope", "--no-loadscope-reorder"]
         status = subprocess.run(command, cwd=ROOT, check=False).returncode
         if not report.exists():
             return 0, 1

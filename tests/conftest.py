@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from bakeoff import _engine
 from tests.control import PATIENCE_S
@@ -27,22 +28,28 @@ OWN_FILES = ("test_mix.py", "test_dbench_live.py", "test_iozone.py")
 SLOWEST_FIRST = ("files", "servers", "truth", "cli")
 
 
-def _group(path: Path) -> str:
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]
     """Tests of one file share servers and mounts, so they run one after the other, in one process."""
-    return "page cache" if path.parent.name == "files" and path.name not in OWN_FILES else str(path)
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = Path(nodeid.partition("::")[0])
+        return "page cache" if path.parent.name == "files" and path.name not in OWN_FILES else str(path)
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """What may run beside what (`scripts/run_tests.py` uses several processes)."""
+    return ByFile(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What may run beside what (`scripts/run_tests.py` uses several processes), and what begins first."""
+    """What begins first."""
 
     def rank(item: pytest.Item) -> int:
         folder = item.path.parent.name
         return SLOWEST_FIRST.index(folder) if folder in SLOWEST_FIRST else len(SLOWEST_FIRST)
 
     items.sort(key=rank)
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item.path)))
 
 
 TrialRunner = Callable[..., dict[str, Any]]

@@ -132,7 +132,9 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def sshfs(base: Path, *options: str) -> Iterator[Share]:
-    """A share over SSH, with keys, port and settings of its own."""
+    """A share over SSH, with keys, port and settings of its own. What it serves is in memory: a disk could be busy for
+    seconds with the work of others.
+    """
     need(SSHD, "sshfs", "ssh-keygen")
     place = base / "ssh"
     served, point = place / "served", base / "sshfs"
@@ -151,6 +153,8 @@ def sshfs(base: Path, *options: str) -> Iterator[Share]:
     Path("/run/sshd").mkdir(exist_ok=True)  # sshd's empty folder for privilege separation
     log = place / "sshd.log"
     with contextlib.ExitStack() as stack:
+        command("mount", "-t", "tmpfs", "-o", "size=512m", "tmpfs", served)
+        stack.callback(unmount, served)
         server = start(log, SSHD, "-D", "-e", "-f", place / "sshd.conf")
         stack.callback(end, server)
         wait_for(lambda: listens(port), f"sshd: {log}")
