@@ -19,50 +19,52 @@ STOLEN_SHARE = 0.10
 STOLEN_TOLD = 0.02
 
 
-def why_void(found: DisturbancesResult | None, window_s: float) -> str | None:
+def why_void(disturbances: DisturbancesResult | None, window_s: float) -> str | None:
     """Why a trial with a window of `window_s` cannot be used, or None."""
-    if found is None:
+    if disturbances is None:
         return None
     limit_s = max(STOP_S, LOST_SHARE * window_s)
-    if found.suspended_s >= limit_s:
-        return f"the machine was suspended for {found.suspended_s:.3g} s: keep it awake while a run goes on"
-    stopped_s = stopped(found)
+    if disturbances.suspended_s >= limit_s:
+        return f"the machine was suspended for {disturbances.suspended_s:.3g} s: keep it awake while a run goes on"
+    stopped_s = stopped(disturbances)
     if stopped_s > 0.0 and stopped_s >= LOST_SHARE * window_s:
         return (
             f"the load generator did not run for {stopped_s:.3g} s of the window of {window_s:.3g} s: it was stopped, "
             "or the machine stood still; let nothing stop it (SIGSTOP, a debugger, a paused virtual machine)"
         )
-    if abs(found.clock_step_s) >= limit_s:
+    if abs(disturbances.clock_step_s) >= limit_s:
         return (
-            f"the clock of this machine was set by {found.clock_step_s:+.3g} s during the trial, as after a paused "
-            "virtual machine: run again once it is right"
+            f"the clock of this machine was set by {disturbances.clock_step_s:+.3g} s during the trial, as after a "
+            "paused virtual machine: run again once it is right"
         )
-    if found.stolen_share > STOLEN_SHARE and found.stolen_s >= STOP_S:
+    if disturbances.stolen_share > STOLEN_SHARE and disturbances.stolen_s >= STOP_S:
         return (
-            f"the hypervisor gave {format_share(found.stolen_share)} of this machine's processor time to others: "
-            "measure on a quieter host"
+            f"the hypervisor gave {format_share(disturbances.stolen_share)} of this machine's processor time to "
+            "others: measure on a quieter host"
         )
     return None
 
 
-def stopped(found: DisturbancesResult) -> float:
+def stopped(disturbances: DisturbancesResult) -> float:
     """Seconds of the window in which the generator did not run."""
-    return sum(stop.window_s for stop in found.stops if stop.length_s >= STOP_S)
+    return sum(stop.window_s for stop in disturbances.stops if stop.length_s >= STOP_S)
 
 
-def disturbance_marks(found: DisturbancesResult | None) -> list[Literal["generator-paused", "stolen-time"]]:
+def disturbance_marks(disturbances: DisturbancesResult | None) -> list[Literal["generator-paused", "stolen-time"]]:
     """Marks of a trial that was disturbed, though not so much that it is void."""
-    if found is None:
+    if disturbances is None:
         return []
-    paused = stopped(found) > 0.0 or found.suspended_s >= STOP_S or abs(found.clock_step_s) >= STOP_S
+    paused = (
+        stopped(disturbances) > 0.0 or disturbances.suspended_s >= STOP_S or abs(disturbances.clock_step_s) >= STOP_S
+    )
     marks: list[Literal["generator-paused", "stolen-time"]] = ["generator-paused"] if paused else []
-    if found.stolen_share > STOLEN_TOLD and found.stolen_s >= STOP_S:
+    if disturbances.stolen_share > STOLEN_TOLD and disturbances.stolen_s >= STOP_S:
         marks.append("stolen-time")
     return marks
 
 
-def disturbance_facts(found: DisturbancesResult | None) -> dict[str, Any]:
+def disturbance_facts(disturbances: DisturbancesResult | None) -> dict[str, Any]:
     """What is worth storing: empty when nothing happened."""
-    if found is None or not (disturbance_marks(found) or found.stops):
+    if disturbances is None or not (disturbance_marks(disturbances) or disturbances.stops):
         return {}
-    return {"disturbances": found.model_dump(mode="json")}
+    return {"disturbances": disturbances.model_dump(mode="json")}

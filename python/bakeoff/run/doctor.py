@@ -47,16 +47,16 @@ class Finding:
 
 def examine(machine: Vitals) -> tuple[Finding, ...]:
     """All findings: those to mend first, and among equals those first that bend more figures."""
-    found = [check(machine) for check in CHECKS]
-    return tuple(sorted(found, key=lambda finding: LEVELS.index(finding.level)))
+    findings = [check(machine) for check in CHECKS]
+    return tuple(sorted(findings, key=lambda finding: LEVELS.index(finding.level)))
 
 
-def findings_object(found: tuple[Finding, ...]) -> dict[str, Any]:
+def findings_object(findings: tuple[Finding, ...]) -> dict[str, Any]:
     """The same as JSON values."""
     return {
         "schema": SCHEMA,
-        "mend": sum(finding.level == "mend" for finding in found),
-        "findings": [asdict(finding) for finding in found],
+        "mend": sum(finding.level == "mend" for finding in findings),
+        "findings": [asdict(finding) for finding in findings],
     }
 
 

@@ -106,8 +106,8 @@ class Fleet:
     def _parts(self, specs: Mapping[str, TrialSpec]) -> list[tuple[Agent, Slice, int]]:
         """Agents with their slices and how many clients are in them; a small mix leaves some without any."""
         slices = self.slices()
-        found = [(a, slices[a.name], slices[a.name].clients(specs[a.name].load.clients)) for a in self.agents]
-        return [part for part in found if part[2]]
+        parts = [(a, slices[a.name], slices[a.name].clients(specs[a.name].load.clients)) for a in self.agents]
+        return [part for part in parts if part[2]]
 
 
 @dataclass
@@ -136,20 +136,22 @@ class FleetSession:
 
     def snapshot(self) -> Snapshot:
         """How far the trial is."""
-        found = [self._ask(part, part.session.snapshot) for part in self._parts if not part.lost]
-        told = [snapshot for snapshot in found if snapshot is not None]
+        answers = [self._ask(part, part.session.snapshot) for part in self._parts if not part.lost]
+        snapshots = [snapshot for snapshot in answers if snapshot is not None]
         return (
-            merged_snapshot(told) if told else Snapshot(elapsed_s=0, phase="done", operations=0, errors=0, bytes_in=0)
+            merged_snapshot(snapshots)
+            if snapshots
+            else Snapshot(elapsed_s=0, phase="done", operations=0, errors=0, bytes_in=0)
         )
 
     def drain_events(self) -> Sequence[EngineEvent]:
         """What the engines noticed since the last call, with the agent's name when there are several."""
-        found: list[EngineEvent] = []
+        events: list[EngineEvent] = []
         for part in self._parts:
             for event in (None if part.lost else self._ask(part, part.session.drain_events)) or ():
                 text = event.text if len(self._parts) == 1 else f"agent {part.agent}: {event.text}"
-                found.append(event.model_copy(update={"text": text}))
-        return sorted(found, key=lambda event: event.at_s)
+                events.append(event.model_copy(update={"text": text}))
+        return sorted(events, key=lambda event: event.at_s)
 
     def wait(self, timeout_s: float) -> FleetOutcome | None:
         """The outcome, or None when an agent is not at its end after `timeout_s`."""
@@ -187,6 +189,6 @@ class FleetSession:
         return None
 
     def _outcome(self) -> FleetOutcome:
-        told = [(part.agent, part.outcome) for part in self._parts if part.outcome is not None]
+        outcomes = [(part.agent, part.outcome) for part in self._parts if part.outcome is not None]
         parts = tuple(AgentOutcome(p.agent, p.clients, p.outcome, p.lost) for p in self._parts)
-        return FleetOutcome(merged_outcome(self.spec, told) if told else None, parts)
+        return FleetOutcome(merged_outcome(self.spec, outcomes) if outcomes else None, parts)

@@ -22,9 +22,9 @@ from bakeoff.run.specs import trial_spec
 def preflight(plan: Plan, fleet: Fleet, run_file: Path) -> list[Note]:
     """Warnings. Raises LabError or PlanError when an agent cannot carry its part, or the disk is too small."""
     slices = fleet.slices()
-    told = fleet.each(lambda agent: agent.preflight(demand_of(plan, slices[agent.name])))
+    texts_by_agent = fleet.each(lambda agent: agent.preflight(demand_of(plan, slices[agent.name])))
     check_disk(run_file, estimate_bytes(plan))
-    return [Note("warning", _of(fleet, name, text)) for name, texts in told.items() for text in texts]
+    return [Note("warning", _of(fleet, name, text)) for name, texts in texts_by_agent.items() for text in texts]
 
 
 class Ground:
@@ -36,8 +36,8 @@ class Ground:
         for contender in plan.contenders:
             reset(contender, partial(self.answers, contender))
             self._examine(contender)
-        told = self._all(lambda check: check.compare())
-        self.notes = [Note(n.level, _of(fleet, name, n.text)) for name, notes in told.items() for n in notes]
+        notes_by_agent = self._all(lambda check: check.compare())
+        self.notes = [Note(n.level, _of(fleet, name, n.text)) for name, notes in notes_by_agent.items() for n in notes]
         self._refuse_other_views()
 
     def _examine(self, contender: Contender) -> None:
@@ -53,8 +53,8 @@ class Ground:
 
     def close(self) -> list[Note]:
         """The trials are over: nothing of them is left with the contenders."""
-        told = {name: check.close() for name, check in self._checks.items()}
-        return [Note(n.level, _of(self._fleet, name, n.text)) for name, notes in told.items() for n in notes]
+        notes_by_agent = {name: check.close() for name, check in self._checks.items()}
+        return [Note(n.level, _of(self._fleet, name, n.text)) for name, notes in notes_by_agent.items() for n in notes]
 
     def facts(self) -> dict[str, Any]:
         """What was found, as JSON values: as the first agent sees it, and the others under `agents`."""
@@ -63,18 +63,18 @@ class Ground:
 
     def specs(self) -> "Specs":
         """What the engines are told: of every agent and contender, tried out as far as that goes without a load."""
-        found = {
+        trial_specs = {
             (agent.name, contender.name): self._spec(agent, contender)
             for agent in self._fleet.agents
             for contender in self._plan.contenders
         }
-        specs = Specs(alike(found))
+        specs = Specs(alike(trial_specs))
         s = self._plan.settings
         for contender in self._plan.contenders:
             for mix in dict.fromkeys((s.mix_values[0], s.mix_values[-1])):
                 self._fleet.accept(specs.of(contender.name, mix, self._plan.seed))
         for agent in self._fleet.agents:
-            own = {contender.name: found[agent.name, contender.name] for contender in self._plan.contenders}
+            own = {contender.name: trial_specs[agent.name, contender.name] for contender in self._plan.contenders}
             self._fleet.named(agent.name, partial(rehearse, self._plan, own, agent))
         return specs
 
@@ -87,13 +87,13 @@ class Ground:
         return {name: self._fleet.named(name, partial(ask, check)) for name, check in self._checks.items()}
 
     def _refuse_other_views(self) -> None:
-        found = {name: check.facts().get("corpus") for name, check in self._checks.items()}
-        first, *others = found
+        corpora = {name: check.facts().get("corpus") for name, check in self._checks.items()}
+        first, *others = corpora
         for other in others:
-            if found[other] != found[first]:
+            if corpora[other] != corpora[first]:
                 raise TargetError(
-                    f"the contenders serve other contents to agent {other} ({found[other]}) than to {first} "
-                    f"({found[first]}): let their addresses lead to the same servers from both"
+                    f"the contenders serve other contents to agent {other} ({corpora[other]}) than to {first} "
+                    f"({corpora[first]}): let their addresses lead to the same servers from both"
                 )
 
 
@@ -107,8 +107,8 @@ class Specs:
 
     def of(self, contender: str, mix: Mix, seed: int) -> dict[str, TrialSpec]:
         """Those of one trial, by agent: alike but for what each agent sees of the contender."""
-        found = {agent: spec for (agent, name), spec in self._specs.items() if name == contender}
-        return {agent: spec.for_trial(mix, seed) for agent, spec in found.items()}
+        by_agent = {agent: spec for (agent, name), spec in self._specs.items() if name == contender}
+        return {agent: spec.for_trial(mix, seed) for agent, spec in by_agent.items()}
 
 
 def _of(fleet: Fleet, agent: str, text: str) -> str:

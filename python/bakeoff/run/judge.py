@@ -79,13 +79,13 @@ def unsolicited(result: TrialResult) -> int:
 
 def list_errors(errors: dict[str, int]) -> str:
     """`refused 12, reply timeout 3`, the most frequent first."""
-    found = sorted(((n, name) for name, n in errors.items() if n), key=lambda pair: (-pair[0], pair[1]))
-    return ", ".join(f"{name.replace('_', ' ')} {n:,}" for n, name in found) or "none was finished in the window"
+    counts = sorted(((n, name) for name, n in errors.items() if n), key=lambda pair: (-pair[0], pair[1]))
+    return ", ".join(f"{name.replace('_', ' ')} {n:,}" for n, name in counts) or "none was finished in the window"
 
 
 def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPart) -> tuple[Mark, ...]:
     """Warnings that do not change the state."""
-    found: list[Mark] = list(part.marks(result))
+    all_marks: list[Mark] = list(part.marks(result))
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
     # File calls spend their CPU in the system under test: there a busy thread limits nothing.
     common = told(Common, result)
@@ -93,27 +93,27 @@ def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPar
     # Looking for replies in vain is no work: a thread that does it has room for more.
     busy_share = generator.cpu_share if generator.busy_share is None else generator.busy_share
     if busy_share > GENERATOR_BUSY_SHARE and not common.cpu_is_work:
-        found.append(GENERATOR_LIMITED)
+        all_marks.append(GENERATOR_LIMITED)
     if result.generator.run_delay_share > GENERATOR_WAIT_SHARE:
-        found.append(GENERATOR_WAITED)
+        all_marks.append(GENERATOR_WAITED)
     if null_operations_per_s and rate > CEILING_SHARE * null_operations_per_s:
-        found.append("near-ceiling")
+        all_marks.append("near-ceiling")
     if common.beyond_link:
-        found.append(BEYOND_LINK)
+        all_marks.append(BEYOND_LINK)
     if 0 < result.operations < P99_OPERATIONS:
-        found.append("few-operations")
+        all_marks.append("few-operations")
     counts = [c.operations for c in result.per_client]
     # Clients that carry a rate stand in for each other.
     if result.starts is None and result.operations >= 10 * len(counts) > 0 and min(counts) == 0:
-        found.append("starved-client")
+        all_marks.append("starved-client")
     # A hung operation ends neither in success nor in error within the window: it must not go unseen.
     if result.unfinished.oldest_s > max(STUCK_S, result.window_s / 2):
-        found.append(STUCK_OPERATIONS)
+        all_marks.append(STUCK_OPERATIONS)
     late = result.generator.late_start.p99_ns
     if late is not None and late > LATE_START_P99_NS:
-        found.append("late-start")
-    found += disturbance_marks(result.generator.disturbances)
-    return tuple(found)
+        all_marks.append("late-start")
+    all_marks += disturbance_marks(result.generator.disturbances)
+    return tuple(all_marks)
 
 
 def _polled(result: TrialResult) -> dict[str, Any]:

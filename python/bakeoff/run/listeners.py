@@ -11,12 +11,12 @@ def backlog(address: str) -> int | None:
     if program is None:
         return None
     try:
-        found = subprocess.run(
+        listing = subprocess.run(
             [program, "-ltnH", f"sport = :{port}"], capture_output=True, text=True, timeout=5, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
-    for line in found.stdout.splitlines():
+    for line in listing.stdout.splitlines():
         words = line.split()
         if len(words) >= 4 and words[3].rpartition(":")[0] in (host, "0.0.0.0", "*", "[::]") and _local(host):
             return int(words[2])

@@ -141,12 +141,12 @@ class LiveObserver:
 
 def _packed(cells: list[Text], width: int) -> Text:
     """Cells side by side, indented, on as many lines as the width asks for."""
-    found, used = Text(), 0
+    lines, used = Text(), 0
     for cell in cells:
         if used and used + 2 + cell.cell_len > width:
-            found.append("\n")
+            lines.append("\n")
             used = 0
-        found.append("  ")
-        found.append_text(cell)
+        lines.append("  ")
+        lines.append_text(cell)
         used += 2 + cell.cell_len
-    return found
+    return lines

@@ -38,5 +38,5 @@ def _why_not(spec: TrialSpec, agent: Agent) -> str | None:
         return None  # slow, which is for the trials to show
     if not outcome.result.errors.get("tls"):
         return None
-    told = [event.text.removeprefix("TLS: ") for event in session.drain_events() if event.text.startswith("TLS: ")]
-    return told[0] if told else "the handshake fails"
+    reasons = [event.text.removeprefix("TLS: ") for event in session.drain_events() if event.text.startswith("TLS: ")]
+    return reasons[0] if reasons else "the handshake fails"

@@ -85,5 +85,5 @@ def _share(part: AgentOutcome) -> ShareRecord:
     )
 
 
-def _summary(told: SummaryResult) -> Summary:
-    return Summary(**told.model_dump())
+def _summary(summary: SummaryResult) -> Summary:
+    return Summary(**summary.model_dump())

@@ -22,13 +22,13 @@ def mark(run_file: Path, plan_hash: str) -> str | None:
     return None if key is None else _mark(key, run_file, plan_hash)
 
 
-def is_marked(run_file: Path, plan_hash: str, found: str | None) -> bool:
-    """Whether `found` is the mark that this user gave this plan in this run file on this machine."""
-    key = None if found is None else _key(make=False)
-    if key is None or found is None:
+def is_marked(run_file: Path, plan_hash: str, stored_mark: str | None) -> bool:
+    """Whether `stored_mark` is the mark that this user gave this plan in this run file on this machine."""
+    key = None if stored_mark is None else _key(make=False)
+    if key is None or stored_mark is None:
         return False
     right = _mark(key, run_file, plan_hash)
-    return right is not None and hmac.compare_digest(right.encode(), found.encode())
+    return right is not None and hmac.compare_digest(right.encode(), stored_mark.encode())
 
 
 def _mark(key: bytes, run_file: Path, plan_hash: str) -> str | None:
@@ -83,13 +83,13 @@ def _make_key(folder: Path) -> None:
     """Written aside and linked to its name: two that start at once end up with the same key, and a whole one."""
     if (folder / "key").exists():
         return
-    aside = folder / f".key-{secrets.token_hex(8)}"
-    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
+    temporary = folder / f".key-{secrets.token_hex(8)}"
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
         file.write(secrets.token_bytes(KEY_BYTES))
         file.flush()
         os.fsync(file.fileno())
     try:
         with suppress(FileExistsError):
-            os.link(aside, folder / "key")
+            os.link(temporary, folder / "key")
     finally:
-        aside.unlink()
+        temporary.unlink()

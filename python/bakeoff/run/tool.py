@@ -10,10 +10,10 @@ PACKAGES = ("pydantic", "typer", "rich", "psutil", "numpy", "scipy", "altair", "
 
 def tool(engine: dict[str, str]) -> dict[str, str]:
     """Which Bakeoff this is, down to the build of its engine."""
-    found = {"version": __version__, "python": platform.python_version()}
+    versions = {"version": __version__, "python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found | {f"engine_{key}": value for key, value in engine.items()}
+    return versions | {f"engine_{key}": value for key, value in engine.items()}

@@ -62,19 +62,21 @@ def resume_command(run: RunRecord) -> str:
 def acts(plan: Plan) -> list[str]:
     """What carrying out a plan does to this machine and to others, one line each; commands come first."""
     settings = plan.settings
-    found = [f"run in a shell before each visit of {c.name}: {_one_line(c.reset)}" for c in plan.contenders if c.reset]
+    commands = [
+        f"run in a shell before each visit of {c.name}: {_one_line(c.reset)}" for c in plan.contenders if c.reset
+    ]
     paths, more = [], []
     for name, field in type(settings).model_fields.items():
         extra, value = extra_of(field), getattr(settings, name)
         if extra.get("command") and value is not None:
-            found.append(f"run in a shell ({field.alias or name}): {_one_line(value)}")
+            commands.append(f"run in a shell ({field.alias or name}): {_one_line(value)}")
         if extra.get("path") and isinstance(value, str):
             paths.append(f"read the {extra['path']} {_one_line(value)} ({field.alias or name})")
         if extra.get("acts") and value:
             more.append(f"{extra['acts']} ({field.alias or name})")
     where = plan_part(plan.kind).acts_by
     loads = [f"{where} {_one_line(c.address)} (contender {c.name})" for c in plan.contenders]
-    return found + more + loads + paths
+    return commands + more + loads + paths
 
 
 def _one_line(text: str) -> str:
@@ -90,11 +92,11 @@ def _head(plan: Plan) -> tuple[object, ...]:
 def _differences(one: Plan, other: Plan) -> str:
     """Names of what differs, as `settings.length_s`."""
     names = sorted(set(_leaves(one.to_dict()).items()) ^ set(_leaves(other.to_dict()).items()))
-    found = list(dict.fromkeys(name for name, _ in names))
-    found = [name for name in found if name.partition(".")[0] not in DERIVED] or found
-    if not found:
+    leaf_names = list(dict.fromkeys(name for name, _ in names))
+    leaf_names = [name for name in leaf_names if name.partition(".")[0] not in DERIVED] or leaf_names
+    if not leaf_names:
         return "the order of their contenders"
-    return ", ".join(found[:MOST_DIFFERENCES]) + (" …" if len(found) > MOST_DIFFERENCES else "")
+    return ", ".join(leaf_names[:MOST_DIFFERENCES]) + (" …" if len(leaf_names) > MOST_DIFFERENCES else "")
 
 
 def _leaves(value: Any, name: str = "") -> dict[str, str]:

@@ -149,9 +149,9 @@ class Wire:
             self._buffer += part
         if end < 0 or end > longest:
             raise WireError(f"a line is longer than {format_size(longest)}")
-        found = bytes(self._buffer[:end])
+        raw_line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
-        return found.removesuffix(b"\r")
+        return raw_line.removesuffix(b"\r")
 
     def close(self) -> None:
         """Drop the connection."""
