@@ -85,10 +85,10 @@ def built_in(root: Path, delay_ms: float, core: int | None = None) -> Iterator[s
     process = subprocess.Popen([*command, "--delay", f"{delay_ms}ms"], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        found = re.search(r"http://\S+", process.stdout.readline())
-        if found is None:
+        match = re.search(r"http://\S+", process.stdout.readline())
+        if match is None:
             raise LabError("the built-in server did not start: try `bakeoff serve web`, which says why")
-        yield found[0]
+        yield match[0]
     finally:
         process.terminate()
         try:

@@ -32,25 +32,25 @@ def doctor(
     It only looks, for about a second, and changes nothing. The most important comes first. Exit code 1 when something
     is to be mended before figures of this machine are believed.
     """
-    found = examine(take_vitals(make_agent().facts(), folder))
+    findings = examine(take_vitals(make_agent().facts(), folder))
     if as_json:
-        typer.echo(json.dumps(findings_object(found), indent=2, ensure_ascii=False, allow_nan=False))
+        typer.echo(json.dumps(findings_object(findings), indent=2, ensure_ascii=False, allow_nan=False))
     else:
-        _show(found)
-    if any(finding.level == "mend" for finding in found):
+        _show(findings)
+    if any(finding.level == "mend" for finding in findings):
         raise typer.Exit(EXIT_TO_MEND)
 
 
-def _show(found: tuple[Finding, ...]) -> None:
+def _show(findings: tuple[Finding, ...]) -> None:
     console = make_console()
     table = Table(box=None, pad_edge=False)
     for column in ("", "what", "here", "limits"):
         table.add_column(column, overflow="fold")
-    for finding in found:
+    for finding in findings:
         sign = Text(SIGNS[finding.level], STYLES[finding.level])
         table.add_row(sign, Text(finding.name), Text(finding.text), Text(finding.limits))
     console.print(table)
-    mends = [finding for finding in found if finding.mend]
+    mends = [finding for finding in findings if finding.mend]
     if mends:
         console.print("\nWhat mends it:", markup=False)
     for finding in mends:

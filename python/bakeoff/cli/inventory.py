@@ -38,13 +38,13 @@ def inventory(
     if not answers(str(folder), PATIENCE_S):
         raise PlanError(f"{folder} does not answer for {PATIENCE_S:g} s: is the share's server up?")
     try:
-        found = _walk(folder, limit)
+        counts = _walk(folder, limit)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise PlanError(f"{folder} cannot be read ({why}): name a folder, not a link to one") from None
     if output is not None:
-        write_whole(output, inventory_to_toml(found))
-    _show(found)
+        write_whole(output, inventory_to_toml(counts))
+    _show(counts)
     if output is not None:
         typer.echo(f"wrote {output}")
 
@@ -58,42 +58,46 @@ def _walk(folder: Path, limit: int) -> Inventory:
         return take_inventory(folder, limit, lambda names: bar.update(task, description=f"inventory: {names:,} names"))
 
 
-def _show(found: Inventory) -> None:
+def _show(counts: Inventory) -> None:
     console = make_console()
     table = Table(box=None, pad_edge=False)
     for column in ("files up to", "files", "of files", "bytes", "of bytes"):
         table.add_column(column, justify="right")
-    for up_to, (files, total) in sorted(found.sizes.items()):
+    for up_to, (files, total) in sorted(counts.sizes.items()):
         table.add_row(
             format_binary(up_to),
             f"{files:,}",
-            f"{files / found.files:.1%}",
+            f"{files / counts.files:.1%}",
             format_size(total),
-            f"{total / found.bytes:.1%}",
+            f"{total / counts.bytes:.1%}",
         )
     console.print(table)
-    for line in summary(found):
+    for line in summary(counts):
         console.print(line, markup=False, soft_wrap=True)
 
 
-def summary(found: Inventory) -> list[str]:
+def summary(counts: Inventory) -> list[str]:
     """What was counted and what was not, in sentences."""
-    lines = [f"{found.folder}: {found.files:,} files with {format_size(found.bytes)} in {found.folders:,} folders."]
+    lines = [f"{counts.folder}: {counts.files:,} files with {format_size(counts.bytes)} in {counts.folders:,} folders."]
     apart = [
-        (found.empty, "empty files"),
-        (found.links, "symbolic links"),
-        (found.special, "sockets, pipes and devices"),
-        (found.again, "further names of files counted already"),
-        (found.elsewhere, "folders of other file systems"),
+        (counts.empty, "empty files"),
+        (counts.links, "symbolic links"),
+        (counts.special, "sockets, pipes and devices"),
+        (counts.again, "further names of files counted already"),
+        (counts.elsewhere, "folders of other file systems"),
     ]
     if any(number for number, _ in apart):
         lines.append("Not counted: " + ", ".join(f"{number:,} {what}" for number, what in apart if number) + ".")
-    if found.errors:
-        more = f" and {found.errors - len(found.named_errors):,} more" if found.errors > len(found.named_errors) else ""
-        lines.append(f"{found.errors:,} could not be read, and are missing: {'; '.join(found.named_errors)}{more}.")
-    if not found.complete:
+    if counts.errors:
+        more = (
+            f" and {counts.errors - len(counts.named_errors):,} more"
+            if counts.errors > len(counts.named_errors)
+            else ""
+        )
+        lines.append(f"{counts.errors:,} could not be read, and are missing: {'; '.join(counts.named_errors)}{more}.")
+    if not counts.complete:
         lines.append(
-            f"Stopped at the limit of {found.names:,} names: this is a part of the share, and no weights can be "
+            f"Stopped at the limit of {counts.names:,} names: this is a part of the share, and no weights can be "
             "taken from it. Give a larger --limit."
         )
     return lines

@@ -68,6 +68,6 @@ def _show(console: Console, name: str) -> None:
         console.print("nothing was published of this suite that a size could follow to the letter", markup=False)
         return
     for size in suite.sizes:
-        found = differences(suite, models[size])
-        text = "; ".join(found) if found else "nothing"
+        deviations = differences(suite, models[size])
+        text = "; ".join(deviations) if deviations else "nothing"
         console.print(f"(not as published) {size}: {text}", markup=False, soft_wrap=True)

@@ -115,13 +115,13 @@ def _stall(text: str | None) -> dict[str, float] | None:
     span, slash, period = text.partition("/")
     if not slash:
         raise PlanError(f"--stall: {text!r} is not TIME/TIME: write it like 200ms/1s")
-    found = {
+    times = {
         "for_s": base.quantity("--stall", parse_duration, span),
         "every_s": base.quantity("--stall", parse_duration, period),
     }
-    if not 0 < found["for_s"] < found["every_s"]:
+    if not 0 < times["for_s"] < times["every_s"]:
         raise PlanError(f"--stall: {text!r}: the first time must be shorter than the second")
-    return found
+    return times
 
 
 def _status(text: str | None) -> dict[str, int] | None:
