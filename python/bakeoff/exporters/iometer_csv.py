@@ -69,24 +69,24 @@ def _figures(cell: BlockCell, raw: bool) -> dict[str, Any]:
         return total_ns / count / 1e6 if count else 0.0
 
     bytes_all = reads.bytes + writes.bytes
-    found: dict[str, Any] = {}
+    columns: dict[str, Any] = {}
     for prefix, count, moved in (
         ("", ios, bytes_all),
         ("Read ", reads.ios, reads.bytes),
         ("Write ", writes.ios, writes.bytes),
     ):
-        found[f"{prefix}IOps"] = per_s(count)
-        found[f"{prefix}MiBps (Binary)"] = per_s(moved) / MIB
-        found[f"{prefix}MBps (Decimal)"] = per_s(moved) / MB
+        columns[f"{prefix}IOps"] = per_s(count)
+        columns[f"{prefix}MiBps (Binary)"] = per_s(moved) / MIB
+        columns[f"{prefix}MBps (Decimal)"] = per_s(moved) / MB
     # A cell of few, long transfers has its rate from all of them, though none may have ended in its window.
-    found["IOps"], bytes_per_s = cell.ios_per_s, (cell.rate_kib_s or 0.0) * 1024.0
-    found["MiBps (Binary)"], found["MBps (Decimal)"] = bytes_per_s / MIB, bytes_per_s / MB
+    columns["IOps"], bytes_per_s = cell.ios_per_s, (cell.rate_kib_s or 0.0) * 1024.0
+    columns["MiBps (Binary)"], columns["MBps (Decimal)"] = bytes_per_s / MIB, bytes_per_s / MB
     exchanges = transactions.count or ios
     total = reads.total_ns + writes.total_ns
     exchange_ns = transactions.total_ns or total
     longest = max(reads.max_ns, writes.max_ns)
     cpu_percent = (cell.cpu_us_per_io or 0.0) * cell.ios_per_s / 1e4
-    found |= {
+    columns |= {
         "Transactions per Second": per_s(exchanges),
         "Connections per Second": 0.0,
         "Average Response Time": mean_ms(total, ios),
@@ -121,10 +121,10 @@ def _figures(cell: BlockCell, raw: bool) -> dict[str, Any]:
         "Total Raw Run Time": round(seconds * RAW_PER_S),
     }
     blank = [*raw_columns, "Total Raw Connection Time", "Maximum Raw Connection Time", "Processor Speed"]
-    found |= raw_columns if raw else dict.fromkeys(blank, "")
+    columns |= raw_columns if raw else dict.fromkeys(blank, "")
     unknown = ("% User Time", "% Privileged Time", "% DPC Time", "% Interrupt Time", "Interrupts per Second")
-    found |= dict.fromkeys(unknown, 0.0)
-    return found | dict(zip(BINS, (*cell.bins, *[0] * len(BINS)), strict=False))
+    columns |= dict.fromkeys(unknown, 0.0)
+    return columns | dict(zip(BINS, (*cell.bins, *[0] * len(BINS)), strict=False))
 
 
 def _processor(cell: BlockCell) -> dict[str, Any]:
@@ -136,16 +136,16 @@ def _processor(cell: BlockCell) -> dict[str, Any]:
 def _worker(cell: BlockCell, moved_bytes: int, rate_kib_s: float) -> dict[str, Any]:
     """What is kept of one session: its bytes per second, and its transfers where all have one size."""
     bytes_per_s = rate_kib_s * 1024.0
-    found: dict[str, Any] = {"MiBps (Binary)": bytes_per_s / MIB, "MBps (Decimal)": bytes_per_s / MB}
-    found |= {"Queue Depth": cell.outstanding, "Maximum Size": (cell.file_bytes or 0) // SECTOR}
+    columns: dict[str, Any] = {"MiBps (Binary)": bytes_per_s / MIB, "MBps (Decimal)": bytes_per_s / MB}
+    columns |= {"Queue Depth": cell.outstanding, "Maximum Size": (cell.file_bytes or 0) // SECTOR}
     if size := cell.record_bytes:
-        found["IOps"] = bytes_per_s / size
+        columns["IOps"] = bytes_per_s / size
     reads, writes = cell.reads.bytes, cell.writes.bytes
     for name, only, other in (("Read", reads, writes), ("Write", writes, reads)):
         if only and not other:
-            found[f"{name} MiBps (Binary)"], found[f"{name} MBps (Decimal)"] = bytes_per_s / MIB, bytes_per_s / MB
-            found["Bytes Read" if name == "Read" else "Bytes Written"] = moved_bytes
-    return found
+            columns[f"{name} MiBps (Binary)"], columns[f"{name} MBps (Decimal)"] = bytes_per_s / MIB, bytes_per_s / MB
+            columns["Bytes Read" if name == "Read" else "Bytes Written"] = moved_bytes
+    return columns
 
 
 def _stamp(started_at: str) -> str:

@@ -41,13 +41,13 @@ def write_import(target: Path, files: Sequence[Given]) -> int:
     kinds = {given.content.kind for given in files}
     if len(kinds) != 1:
         raise PlanError(f"these files are of different work ({', '.join(sorted(kinds))}): import each work alone")
-    found = _in_order(files)
+    samples = _in_order(files)
     planned = [
         PlannedTrial(order, given.contender, Clients(sample.clients), block, 0)
-        for order, (block, given, sample) in enumerate(found)
+        for order, (block, given, sample) in enumerate(samples)
     ]
     with RunWriter.create(target, _header(target, kinds.pop(), files, planned), planned) as writer:
-        for place, (_, given, sample) in zip(planned, found, strict=True):
+        for place, (_, given, sample) in zip(planned, samples, strict=True):
             writer.add_trial(_trial(place, given, sample), {})
         writer.finish()
     return len(planned)

@@ -47,8 +47,8 @@ class _Reader:
     def line(self, number: int, line: str) -> None:
         """One line of the file."""
         text = line.strip()
-        if found := re.match(r"Version (?:\$Revision: *([\d.]{1,20})|bakeoff (\S{1,40}))", text):
-            self.tool = f"IOzone {found[1]}" if found[1] else f"bakeoff iozone {found[2]}"
+        if version := re.match(r"Version (?:\$Revision: *([\d.]{1,20})|bakeoff (\S{1,40}))", text):
+            self.tool = f"IOzone {version[1]}" if version[1] else f"bakeoff iozone {version[2]}"
         elif text.startswith("Run began:"):
             self.began = _moment(text.removeprefix("Run began:").strip())
         elif text.startswith(("OPS Mode.", "Output is in operations")):
@@ -141,18 +141,18 @@ def _moment(text: str) -> str | None:
 
 
 def _sample(cells: dict[tuple[str, int, int], float]) -> Sample:
-    told = [_told(*key, rate) for key, rate in cells.items()]
+    workload_cells = [_workload_cell(*key, rate) for key, rate in cells.items()]
     return Sample(
         clients=1,
-        length_s=sum(cell["elapsed_s"] for cell in told),
-        operations=sum(cell["operations"] for cell in told),
-        bytes_in=sum(cell["bytes"] for cell in told if cell["test"] in READS),
-        bytes_out=sum(cell["bytes"] for cell in told if cell["test"] not in READS),
-        workload={"cells": told},
+        length_s=sum(cell["elapsed_s"] for cell in workload_cells),
+        operations=sum(cell["operations"] for cell in workload_cells),
+        bytes_in=sum(cell["bytes"] for cell in workload_cells if cell["test"] in READS),
+        bytes_out=sum(cell["bytes"] for cell in workload_cells if cell["test"] not in READS),
+        workload={"cells": workload_cells},
     )
 
 
-def _told(test: str, file: int, record: int, rate: float) -> dict[str, Any]:
+def _workload_cell(test: str, file: int, record: int, rate: float) -> dict[str, Any]:
     """As the kind tells its cells."""
     return {
         "test": test,

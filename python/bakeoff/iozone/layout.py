@@ -148,13 +148,13 @@ def throughput_block(options: Options, clients: Clients) -> str:
     return "".join(f"\t{line}\n" for line in lines) + "\n"
 
 
-def throughput_excel(options: Options, record: int, found: Sequence[Sequence[Clients]]) -> str:
+def throughput_excel(options: Options, record: int, columns: Sequence[Sequence[Clients]]) -> str:
     """The block for spreadsheets: a line for each test, a column for each number of clients."""
     many = "threads" if options.threads else "processes"
     text = f'"Throughput report Y-axis is type of test X-axis is number of {many}"\n'
     text += f'"Record size = {record // KIB} kBytes "\n"Output is in {UNITS[options.unit]}"\n\n'
-    for position, clients in enumerate(found[0]):
+    for position, clients in enumerate(columns[0]):
         title = THROUGHPUT[clients.test][3]
-        values = "".join(f" {sum(column[position].rates):10.2f} " for column in found)
+        values = "".join(f" {sum(column[position].rates):10.2f} " for column in columns)
         text += f'"{title:>15} "{values}\n\n'
     return text

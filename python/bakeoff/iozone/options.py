@@ -255,10 +255,10 @@ def _valued(options: Options, letter: str, value: str, rest: list[str]) -> None:
     lists: dict[str, Callable[[], list[int]]] = {"t": lambda: options.counts, "i": lambda: options.tests}
     if letter in size:
         name, line = size[letter]
-        found = size_of(letter, value)
-        options.splash.append(line.format(found // KIB))
+        size_bytes = size_of(letter, value)
+        options.splash.append(line.format(size_bytes // KIB))
         current = getattr(options, name)
-        setattr(options, name, [*current, found] if isinstance(current, list) else found)
+        setattr(options, name, [*current, size_bytes] if isinstance(current, list) else size_bytes)
     elif letter in number:
         name, least = number[letter]
         setattr(options, name, number_of(letter, value, least))

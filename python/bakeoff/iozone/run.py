@@ -44,8 +44,8 @@ def _matrix(options: Options, agent: Agent, write: Write) -> None:
     for file, record in options.pairs():
         values = {}
         if record <= file:
-            found = trial(options, agent, [(file, record)], tests, 1)
-            values = {cell["test"]: value_of(options, cell) for cell in found}
+            pair_cells = trial(options, agent, [(file, record)], tests, 1)
+            values = {cell["test"]: value_of(options, cell) for cell in pair_cells}
         cells |= {(file, record, test): value for test, value in values.items()}
         write(layout.row(options, file, record, values))
         time.sleep(options.pause_s)
@@ -84,18 +84,18 @@ def _throughput(options: Options, agent: Agent, write: Write) -> None:
         raise TargetError(f"-r: a record of {record // KIB} kB does not fit a file of {file // KIB} kB")
     if options.count_min is not None or options.count_max is not None:
         write(f"\tMin process = {min(options.throughput)} \n\tMax process = {max(options.throughput)} \n")
-    found: list[list[Clients]] = []
+    columns: list[list[Clients]] = []
     for position, count in enumerate(options.throughput):
         write(layout.throughput_head(options, count, file, record, first=position == 0))
         possible = [test for test in tests if count > 1 or test != "mixed"]
         cells = trial(options, agent, [(file, record)], possible, count)
         by_test = {cell["test"]: _clients(options, cell, record) for cell in cells}
-        found.append([by_test[test] for test in possible])
-        write("".join(layout.throughput_block(options, clients) for clients in found[-1]) + "\n")
+        columns.append([by_test[test] for test in possible])
+        write("".join(layout.throughput_block(options, clients) for clients in columns[-1]) + "\n")
         time.sleep(options.pause_s)
     write("\n")
-    if options.excel and len({len(column) for column in found}) == 1:
-        write(layout.throughput_excel(options, record, found) + "\n")
+    if options.excel and len({len(column) for column in columns}) == 1:
+        write(layout.throughput_excel(options, record, columns) + "\n")
     write("iozone test complete.\n")
 
 
