@@ -39,7 +39,7 @@ INTERNET = (socket.AF_INET, socket.AF_INET6)
 
 def environment() -> dict[str, Any]:
     """The load-generating machine: processor, memory, kernel, limits, sysctls."""
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "cpu": _cpu(),
         "memory_bytes": psutil.virtual_memory().total,
         "swap_used_bytes": psutil.swap_memory().used,
@@ -53,20 +53,20 @@ def environment() -> dict[str, Any]:
         "transparent_hugepage": _text("/sys/kernel/mm/transparent_hugepage/enabled"),
         "sysctl": {name: text for name in SYSCTLS if (text := _text("/proc/sys/" + name.replace(".", "/")))},
     }
-    return {key: value for key, value in found.items() if value not in (None, "", {})}
+    return {key: value for key, value in facts.items() if value not in (None, "", {})}
 
 
 def own_addresses() -> tuple[str, ...]:
     """The numeric addresses of this machine's interfaces."""
-    found = [
+    addresses = [
         address.address for ours in psutil.net_if_addrs().values() for address in ours if address.family in INTERNET
     ]
-    return tuple(sorted({text.partition("%")[0] for text in found}))  # without the scope of link-local ones
+    return tuple(sorted({text.partition("%")[0] for text in addresses}))  # without the scope of link-local ones
 
 
 def _cpu() -> dict[str, Any]:
     info = _cpuinfo()
-    found = {
+    cpu = {
         "model": info.get("model name") or platform.processor() or platform.machine(),
         "architecture": platform.machine(),
         "microcode": info.get("microcode"),
@@ -78,7 +78,7 @@ def _cpu() -> dict[str, Any]:
         "turbo_off": _text("/sys/devices/system/cpu/intel_pstate/no_turbo"),
         "smt": _text("/sys/devices/system/cpu/smt/control"),
     }
-    return {key: value for key, value in found.items() if value not in (None, "")}
+    return {key: value for key, value in cpu.items() if value not in (None, "")}
 
 
 def _cpuinfo() -> dict[str, str]:

@@ -18,9 +18,9 @@ def merged_outcome(spec: TrialSpec, parts: Sequence[tuple[str, Outcome]]) -> Out
     """
     if len(parts) == 1:
         return parts[0][1]
-    told = [(name, part.result.model_dump_json(), dict(part.histograms)) for name, part in parts]
+    slices = [(name, part.result.model_dump_json(), dict(part.histograms)) for name, part in parts]
     with explained():
-        return read_outcome(load_engine().merge_slices(spec.to_json(), told))
+        return read_outcome(load_engine().merge_slices(spec.to_json(), slices))
 
 
 def merged_snapshot(parts: Sequence[Snapshot]) -> Snapshot:

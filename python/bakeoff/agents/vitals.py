@@ -79,7 +79,7 @@ def take_vitals(
 
 def quota_cores(system: Path = Path("/")) -> float | None:
     """Processors that the control groups of this process allow, the least of all levels; None without a limit."""
-    found: list[float] = []
+    quotas: list[float] = []
     for line in read_text(system / "proc/self/cgroup").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         root, names = system / "sys/fs/cgroup", controllers.split(",")
@@ -89,8 +89,8 @@ def quota_cores(system: Path = Path("/")) -> float | None:
         parts = [part for part in path.split("/") if part not in ("", "..")]
         for base in bases:
             for depth in range(len(parts) + 1):
-                found += _quota(base.joinpath(*parts[:depth]))
-    return min(found, default=None)
+                quotas += _quota(base.joinpath(*parts[:depth]))
+    return min(quotas, default=None)
 
 
 def _quota(group: Path) -> list[float]:

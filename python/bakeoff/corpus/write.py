@@ -53,12 +53,12 @@ def _claim(folder: Path, suite: str, seed: int, force: bool) -> None:
     if force or not folder.exists() or not any(folder.iterdir()):
         return
     for name in (UNFINISHED_NAME, MANIFEST_NAME):
-        found = _identity(folder / name)
-        if found == (suite, seed):
+        identity = _identity(folder / name)
+        if identity == (suite, seed):
             return
-        if found is not None:
+        if identity is not None:
             raise PlanError(
-                f"{folder} holds the corpus {found[0]} of seed {found[1]}: give an empty folder, or "
+                f"{folder} holds the corpus {identity[0]} of seed {identity[1]}: give an empty folder, or "
                 f"--force to write over it"
             )
     raise PlanError(f"{folder} is not empty: give an empty folder, or --force to add the corpus to what is there")

@@ -43,18 +43,18 @@ def parse_mail_address(text: str) -> MailAddress:
     """Raises PlanError with the accepted forms when `text` is none of them."""
     if "=" not in text:
         return MailAddress(_place(text, "smtp", text), _place(text, "pop3", text))
-    found: dict[str, Place] = {}
+    places: dict[str, Place] = {}
     for part in text.split(","):
         protocol, _, rest = part.strip().partition("=")
         if protocol not in PORTS:
             raise PlanError(f"address {text!r}: {protocol!r} is not a protocol of mail: {_FORMS}")
         side = "sending" if protocol in SENDING else "reading"
-        if side in found:
+        if side in places:
             raise PlanError(f"address {text!r} names two servers for {side}: {_FORMS}")
-        found[side] = _place(text, protocol, rest)
-    if len(found) != 2:
+        places[side] = _place(text, protocol, rest)
+    if len(places) != 2:
         raise PlanError(f"address {text!r} needs a server to send to and one to read from: {_FORMS}")
-    return MailAddress(found["sending"], found["reading"])
+    return MailAddress(places["sending"], places["reading"])
 
 
 def _place(text: str, protocol: str, rest: str) -> Place:
@@ -68,12 +68,12 @@ def _place(text: str, protocol: str, rest: str) -> Place:
 def resolve_place(place: Place) -> str:
     """The first numeric address, `127.0.0.1:25` or `[::1]:25`. Raises TargetError when the name is not known."""
     try:
-        found = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise TargetError(
             f"{place.text}: the host name cannot be resolved ({reason}): check the spelling and the DNS"
         ) from None
-    family, _, _, _, where = found[0]
+    family, _, _, _, where = addresses[0]
     host, port = str(where[0]), int(where[1])
     return f"[{host}]:{port}" if family == socket.AF_INET6 else f"{host}:{port}"
