@@ -71,21 +71,21 @@ def take_inventory(folder: Path, most: int, tell: Callable[[int], None] = lambda
     """Count the files below `folder` by size, `most` names at most. Nothing is written, no link is followed, no other
     file system is entered; a file with several names counts once. Raises OSError when `folder` itself cannot be read.
     """
-    found = Inventory(os.fspath(folder.absolute()))
+    inventory = Inventory(os.fspath(folder.absolute()))
     opened = _open(os.fspath(folder))
     device = os.fstat(opened).st_dev
     seen: Counter[tuple[int, int]] = Counter()
     waiting: list[str] = []
-    _look(opened, found.folder, device, found, waiting, seen, most, tell)
-    while waiting and found.complete:
+    _look(opened, inventory.folder, device, inventory, waiting, seen, most, tell)
+    while waiting and inventory.complete:
         path = waiting.pop()
         try:
             opened = _open(path)
         except OSError as error:
-            found.fail(error)
+            inventory.fail(error)
             continue
-        _look(opened, path, device, found, waiting, seen, most, tell)
-    return found
+        _look(opened, path, device, inventory, waiting, seen, most, tell)
+    return inventory
 
 
 def _open(path: str) -> int:
@@ -101,7 +101,7 @@ def _look(
     opened: int,
     path: str,
     device: int,
-    found: Inventory,
+    inventory: Inventory,
     waiting: list[str],
     seen: Counter[tuple[int, int]],
     most: int,
@@ -109,43 +109,43 @@ def _look(
 ) -> None:
     try:
         if os.fstat(opened).st_dev != device:
-            found.elsewhere += 1
+            inventory.elsewhere += 1
             return
-        found.folders += 1
+        inventory.folders += 1
         with os.scandir(opened) as entries:
             for entry in entries:
-                if found.names >= most:
-                    found.complete = False
+                if inventory.names >= most:
+                    inventory.complete = False
                     return
-                found.names += 1
-                if found.names % TELL_EVERY == 0:
-                    tell(found.names)
-                _count(entry, path, found, waiting, seen)
+                inventory.names += 1
+                if inventory.names % TELL_EVERY == 0:
+                    tell(inventory.names)
+                _count(entry, path, inventory, waiting, seen)
     except OSError as error:
         error.filename = path
-        found.fail(error)
+        inventory.fail(error)
     finally:
         os.close(opened)
 
 
 def _count(
-    entry: os.DirEntry[str], path: str, found: Inventory, waiting: list[str], seen: Counter[tuple[int, int]]
+    entry: os.DirEntry[str], path: str, inventory: Inventory, waiting: list[str], seen: Counter[tuple[int, int]]
 ) -> None:
     try:
         facts = entry.stat(follow_symlinks=False)
     except OSError as error:
         error.filename = f"{path}/{entry.name}"
-        found.fail(error)
+        inventory.fail(error)
         return
     if stat.S_ISDIR(facts.st_mode):
         waiting.append(f"{path}/{entry.name}")
     elif stat.S_ISLNK(facts.st_mode):
-        found.links += 1
+        inventory.links += 1
     elif not stat.S_ISREG(facts.st_mode):
-        found.special += 1
+        inventory.special += 1
     elif facts.st_nlink > 1 and seen[facts.st_dev, facts.st_ino]:
-        found.again += 1
+        inventory.again += 1
     else:
         if facts.st_nlink > 1:
             seen[facts.st_dev, facts.st_ino] += 1
-        found.add(facts.st_size)
+        inventory.add(facts.st_size)

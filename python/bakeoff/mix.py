@@ -169,10 +169,10 @@ def mixes_from_json(value: Any) -> tuple[Mix, ...]:
     """Mixes of a run: different ones of one sort. Raises ValueError."""
     if not isinstance(value, list | tuple):
         raise ValueError("mixes are a list")
-    found = tuple(mix_from_json(item) for item in value)
-    if len({type(mix) for mix in found}) > 1 or len(set(found)) < len(found):
+    mixes = tuple(mix_from_json(item) for item in value)
+    if len({type(mix) for mix in mixes}) > 1 or len(set(mixes)) < len(mixes):
         raise ValueError("the mixes of a run are different ones of one sort")
-    return found
+    return mixes
 
 
 def named(mix: Mix | None, prefix: str = "") -> dict[str, Any]:

@@ -55,9 +55,9 @@ def mount_at(path: str, table: str | None = None) -> Mount:
         table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
     best = Mount("/", "unknown", "", "", "unknown")
     for line in table.splitlines():
-        found = _parse(line)
-        if found is not None and _holds(found.point, path) and len(found.point) >= len(best.point):
-            best = found
+        mount = _parse(line)
+        if mount is not None and _holds(mount.point, path) and len(mount.point) >= len(best.point):
+            best = mount
     return best
 
 

@@ -67,7 +67,7 @@ def in_time(work: Callable[[], T], patience_s: float) -> T:
 
 def hanging_calls() -> int:
     """Threads of this process that wait inside the kernel and cannot be ended, not even by killing the process."""
-    found = 0
+    count = 0
     for task in Path("/proc/self/task").iterdir():
         try:
             state = (task / "stat").read_text().rpartition(")")[2].split()[0]
@@ -75,5 +75,5 @@ def hanging_calls() -> int:
         except OSError:
             continue  # the thread has ended
         if task.name != str(os.getpid()):
-            found += state == "D" or waits == "request_wait_answer"
-    return found
+            count += state == "D" or waits == "request_wait_answer"
+    return count

@@ -17,8 +17,8 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(_sign, text)
 
 
-def _sign(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if code < 0x20:
         return chr(0x2400 + code)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
