@@ -37,12 +37,12 @@ def advise(
     audits: tuple[Audit, ...],
 ) -> tuple[Advisory, ...]:
     """Warnings about the run, the most weighty first."""
-    found = [*_imported(run), *_incomplete(run), *_left_out(cube), *cube.kind.advice(run), *_blocks(pairs)]
+    advisories = [*_imported(run), *_incomplete(run), *_left_out(cube), *cube.kind.advice(run), *_blocks(pairs)]
     for contender in contenders:
-        found += [*_hung(cube, contender), *_contender(cube, contender), *_waited(contender)]
-    found += [*_disturbed(cube), *fits_into_caches(run, list(cube.usable.values()))]
-    found += [*_spread(cube), *_ceiling(run, info, contenders), *_short_trials(cube), *_audits(audits)]
-    return tuple(found)
+        advisories += [*_hung(cube, contender), *_contender(cube, contender), *_waited(contender)]
+    advisories += [*_disturbed(cube), *fits_into_caches(run, list(cube.usable.values()))]
+    advisories += [*_spread(cube), *_ceiling(run, info, contenders), *_short_trials(cube), *_audits(audits)]
+    return tuple(advisories)
 
 
 def _imported(run: RunRecord) -> list[Advisory]:
@@ -66,17 +66,17 @@ def _incomplete(run: RunRecord) -> list[Advisory]:
 
 def _left_out(cube: Cube) -> list[Advisory]:
     by_state = Counter((trial.state, trial.contender) for trial in cube.left_out)
-    found = []
+    advisories = []
     for (state, contender), number in sorted(by_state.items()):
         trials = wording.plural(number, f"{state} trial")
-        found.append(
+        advisories.append(
             Advisory(
                 f"{contender} has {trials}; "
                 + ("each counts as lost." if state == "failed" else "their pairs enter no ratio."),
                 LEFT_OUT_ADVICE[state],
             )
         )
-    return found
+    return advisories
 
 
 def _blocks(pairs: tuple[PairComparison, ...]) -> list[Advisory]:
@@ -118,7 +118,7 @@ def _waited(contender: ContenderSummary) -> list[Advisory]:
 
 def _disturbed(cube: Cube) -> list[Advisory]:
     """Trials in which the generator's machine was disturbed, though not so much that they are void."""
-    found = []
+    advisories = []
     for mark, what in (
         (GENERATOR_PAUSED, "was stopped for a moment"),
         (STOLEN_TIME, "lost time to the hypervisor"),
@@ -126,31 +126,33 @@ def _disturbed(cube: Cube) -> list[Advisory]:
         marked = [trial for trial in cube.usable.values() if mark in trial.marks]
         if marked:
             text = f"The load generator {what} in {wording.plural(len(marked), 'trial')}."
-            found.append(Advisory(text, "The longest response times there may be the generator's own: leave it alone."))
-    return found
+            advisories.append(
+                Advisory(text, "The longest response times there may be the generator's own: leave it alone.")
+            )
+    return advisories
 
 
 def _spread(cube: Cube) -> list[Advisory]:
-    found = []
+    advisories = []
     for name in cube.contenders:
         spread = widest([trial for (contender, _, _), trial in cube.usable.items() if contender == name])
         if spread is not None:
             text = spread.text(name, cube.kind.work)
-            found.append(
+            advisories.append(
                 Advisory(
                     f"{text[0].upper()}{text[1:]}: the machine or the server has more than one speed.",
                     "Look for what changes between blocks: clock frequency, neighbours, the cores that processes land "
                     "on (`--pin`, `taskset`), warm-up. A mean of two speeds describes neither.",
                 )
             )
-    return found
+    return advisories
 
 
 def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
-    found = []
+    advisories = []
     if contender.error_share > 0.0:
         total = sum(contender.errors.values())
-        found.append(
+        advisories.append(
             Advisory(
                 f"{contender.name} failed {total:,} operations ({wording.percent(contender.error_share)}): "
                 f"{wording.errors(contender.errors, cube.kind.error_words)}.",
@@ -159,21 +161,21 @@ def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
         )
     if contender.generator_limited:
         share = f"{contender.generator_limited} of {wording.plural(contender.trials_ok, 'trial')}"
-        found.append(
+        advisories.append(
             Advisory(
                 f"The load generator was the limit in {share} of {contender.name}.",
                 "Give the generator more cores (`--cores`) or a machine of its own; such rates are lower bounds.",
             )
         )
     if contender.fairness_lowest < FAIRNESS_FLOOR:
-        found.append(
+        advisories.append(
             Advisory(
                 f"{contender.name} did not treat its clients alike: Jain index down to "
                 f"{contender.fairness_lowest:.2f}.",
                 "See the fairness chart: some clients were starved, the mean hides them.",
             )
         )
-    return found
+    return advisories
 
 
 def _ceiling(run: RunRecord, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:

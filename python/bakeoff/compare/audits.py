@@ -156,14 +156,14 @@ def exact(
 
 def _counts(trials: list[TrialRecord]) -> Audit:
     def sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
-        found = [("histogram", trial.service.count, trial.operations)]
+        checks = [("histogram", trial.service.count, trial.operations)]
         if trial.per_operation:
-            found.append(("sum over operations", sum(o.operations for o in trial.per_operation), trial.operations))
+            checks.append(("sum over operations", sum(o.operations for o in trial.per_operation), trial.operations))
             errors = sum(sum(o.errors.values()) for o in trial.per_operation)
-            found.append(("errors over operations", errors, trial.errors_total))
+            checks.append(("errors over operations", errors, trial.errors_total))
         if trial.per_client:
-            found.append(("sum over clients", sum(c.operations for c in trial.per_client), trial.operations))
-        return found
+            checks.append(("sum over clients", sum(c.operations for c in trial.per_client), trial.operations))
+        return checks
 
     what = "operations and errors by kind and by client add up to the total, and so does the histogram"
     stated = [trial for trial in trials if trial.service.count or trial.per_operation or trial.per_client]
@@ -172,12 +172,12 @@ def _counts(trials: list[TrialRecord]) -> Audit:
 
 def _bytes(trials: list[TrialRecord]) -> Audit:
     def sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
-        found = []
+        checks = []
         if trial.per_operation:
-            found.append(("bytes over operations", sum(o.bytes_in for o in trial.per_operation), trial.bytes_in))
+            checks.append(("bytes over operations", sum(o.bytes_in for o in trial.per_operation), trial.bytes_in))
         if trial.per_client:
-            found.append(("bytes over clients", sum(c.bytes_in for c in trial.per_client), trial.bytes_in))
-        return found
+            checks.append(("bytes over clients", sum(c.bytes_in for c in trial.per_client), trial.bytes_in))
+        return checks
 
     what = "bytes received by kind of operation and by client add up to the total"
     stated = [trial for trial in trials if trial.per_operation or trial.per_client]

@@ -93,7 +93,7 @@ def _lonely(keys: tuple[CellKey, ...], centres: Floats) -> dict[int, str]:
 
 def _wild_blocks(logs: Floats) -> dict[int, str]:
     """Cells with one block far from the others. Fewer than four blocks do not tell which one is wrong."""
-    found = {}
+    reasons = {}
     for at, row in enumerate(logs):
         present = np.flatnonzero(np.isfinite(row))
         if present.size < 4:
@@ -104,8 +104,8 @@ def _wild_blocks(logs: Floats) -> dict[int, str]:
         if far.size == 1:
             rest = np.delete(row[present], far[0])
             one = math.exp(row[present][far[0]])
-            found[at] = f"{one:.2f}× in one block, {math.exp(float(np.median(rest))):.2f}× in the others"
-    return found
+            reasons[at] = f"{one:.2f}× in one block, {math.exp(float(np.median(rest))):.2f}× in the others"
+    return reasons
 
 
 def regimes(array: CellArray, contender: int) -> tuple[Regime, ...]:
@@ -123,9 +123,9 @@ def regimes(array: CellArray, contender: int) -> tuple[Regime, ...]:
     same: dict[tuple[float, float], list[tuple[str, float]]] = defaultdict(list)
     for test, by_file in levels.items():
         sizes = sorted(by_file)
-        found = _fall([float(np.median(by_file[size])) for size in sizes])
-        if found is not None:
-            always, never, fall = found
+        drop = _fall([float(np.median(by_file[size])) for size in sizes])
+        if drop is not None:
+            always, never, fall = drop
             same[sizes[always] / 1024.0, sizes[never] / 1024.0].append((test, fall))
     return tuple(
         Regime(array.contenders[contender], tuple(t for t, _ in tests), *ends, float(np.median([f for _, f in tests])))

@@ -171,18 +171,18 @@ class CellComparison:
     def to_dict(self) -> dict[str, Any]:
         """Plain values. Cells are rows under ``columns``: a page holds thousands of them."""
         columns = [field.name for field in dataclasses.fields(CellRatio)]
-        found = []
+        pairs = []
         for pair in self.pairs:
             plain = _all_short(as_dict(dataclasses.replace(pair, cells=())))
             rows = [[_short(getattr(cell, name)) for name in columns] for cell in pair.cells]
-            found.append({**plain, "cells": {"columns": columns, "rows": rows}})
+            pairs.append({**plain, "cells": {"columns": columns, "rows": rows}})
         weights = None if self.weights is None else _all_short(self.weights.to_dict())
         return {
             "kind": self.kind,
             "form": dataclasses.asdict(self.form),
             "blocks": self.blocks,
             "weights": weights,
-            "pairs": found,
+            "pairs": pairs,
         }
 
 

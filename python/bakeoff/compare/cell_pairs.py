@@ -51,7 +51,7 @@ def compare_cells(
     """
     form = cube.kind.cells or SIZES
     arrays = [array for mix in cube.mixes if (array := cell_array(cube, mix)).keys]
-    found = []
+    pairs = []
     for pair in combinations(range(len(cube.contenders)), 2):
         works = [_Work(array, *pair, level, in_memory, regions, weights) for array in arrays]
         works = [work for work in works if np.isfinite(work.served()).any()]
@@ -61,9 +61,9 @@ def compare_cells(
         q_values = benjamini_hochberg(np.concatenate([work.tested_p() for work in works]))
         start = 0
         for work in works:
-            found.append(work.result(q_values[start : start + len(work.array.keys)], form))
+            pairs.append(work.result(q_values[start : start + len(work.array.keys)], form))
             start += len(work.array.keys)
-    return CellComparison(kind, form, len(cube.blocks), tuple(found), weights) if found else None
+    return CellComparison(kind, form, len(cube.blocks), tuple(pairs), weights) if pairs else None
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,13 @@ class _Work:
     @cached_property
     def rows(self) -> RowRatios:
         """Each cell over its blocks; where one of the two lost some of them, by the sign-flip test."""
-        found = ratios_by_row(self.logs, self.level)
-        low, high, p = found.low.copy(), found.high.copy(), found.p.copy()
+        ratios = ratios_by_row(self.logs, self.level)
+        low, high, p = ratios.low.copy(), ratios.high.copy(), ratios.p.copy()
         for at in np.flatnonzero((self.pair.lost[0] | self.pair.lost[1]).any(axis=1)):
             one = ratio_by_signs(self.logs[at], self.level)
             low[at], high[at], p[at] = one.low, one.high, one.p_t
-        few = found.blocks < MINIMUM_BLOCKS
-        return replace(found, low=np.where(few, np.nan, low), high=np.where(few, np.nan, high), p=p)
+        few = ratios.blocks < MINIMUM_BLOCKS
+        return replace(ratios, low=np.where(few, np.nan, low), high=np.where(few, np.nan, high), p=p)
 
     def tested_p(self) -> Floats:
         """p of the cells with enough blocks for a verdict, NaN for the others."""
@@ -127,17 +127,17 @@ class _Work:
             uncached=average.without("without cached cells", lambda cell: bool(cell.cached)),
             without_outliers=average.without("without outliers", lambda cell: bool(cell.outlier)),
             regions=tuple(
-                RegionAverage(region.words, found)
+                RegionAverage(region.words, mean)
                 for region in self.regions
-                if (found := average.over(region.name, region.holds)) is not None
+                if (mean := average.over(region.name, region.holds)) is not None
             ),
-            tests=tuple(found for test in tests if (found := average.over(test, _of(test))) is not None),
+            tests=tuple(mean for test in tests if (mean := average.over(test, _of(test))) is not None),
             curves=tuple(curve for curve in curves if curve is not None),
             regimes=tuple(
-                found
+                regime
                 for side in (self.baseline, self.contender)
                 if self.array.contenders[side] not in self.in_memory
-                for found in regimes(self.array, side)
+                for regime in regimes(self.array, side)
             ),
             summary=(),
             sentences=(),
@@ -152,10 +152,10 @@ class _Work:
     def _cells(self, rows: RowRatios, q_values: Floats, odd: dict[int, str]) -> tuple[CellRatio, ...]:
         with np.errstate(divide="ignore", invalid="ignore"):
             centres = np.exp(_means(np.log(self.array.rates)))
-        found = []
+        cells = []
         for at, (test, file, record) in enumerate(self.array.keys):
             state, reason = self._state(at, rows, float(q_values[at]))
-            found.append(
+            cells.append(
                 CellRatio(
                     test=test,
                     file_kib=None if file is None else file / 1024.0,
@@ -178,7 +178,7 @@ class _Work:
                     contender_kib_s=float(centres[self.contender, at]),
                 )
             )
-        return tuple(found)
+        return tuple(cells)
 
     def _state(self, at: int, rows: RowRatios, q: float) -> tuple[CellState, str]:
         sides = ((self.baseline, at), (self.contender, at))
@@ -207,8 +207,8 @@ def _means(logs: Floats) -> Floats:
     known = np.isfinite(logs)
     total = np.where(known, logs, 0.0).sum(axis=2)
     number = known.sum(axis=2)
-    found: Floats = np.where(number > 0, total / np.maximum(number, 1), np.nan)
-    return found
+    means: Floats = np.where(number > 0, total / np.maximum(number, 1), np.nan)
+    return means
 
 
 def _of(test: str) -> Callable[[CellRatio], bool]:

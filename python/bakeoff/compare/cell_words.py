@@ -63,28 +63,28 @@ def _percent(share: float) -> str:
 
 def summary(pair: CellPair, form: CellForm) -> tuple[str, ...]:
     """All cells together: those won, the region of small files, crossings, cached cells and outliers."""
-    found = [f"{pair.contender} against {pair.baseline}, {won(pair.overall, pair)}."]
-    found += [f"In the {region.words} {pair.contender} is {_overall(region.average)}." for region in pair.regions]
+    sentences = [f"{pair.contender} against {pair.baseline}, {won(pair.overall, pair)}."]
+    sentences += [f"In the {region.words} {pair.contender} is {_overall(region.average)}." for region in pair.regions]
     if form.percent and pair.overall.cells > 1:
-        found.append(f"Over all cells {percent_of(pair.overall, pair)}.")
+        sentences.append(f"Over all cells {percent_of(pair.overall, pair)}.")
     for axis in form.axes:
         curve = pair.curve("", axis.key)
         if curve:
-            found.append(f"By {axis.name}, over all {form.tests}: {pair.contender} is {_along(curve, axis)}.")
+            sentences.append(f"By {axis.name}, over all {form.tests}: {pair.contender} is {_along(curve, axis)}.")
     cached = pair.cached_cells
     if cached:
         left = f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached else "no other is left"
         cells = wording.plural(cached, "cell")
-        found.append(f"{cells} of {pair.overall.cells:,} can only be explained by a cache (marked); {left}.")
+        sentences.append(f"{cells} of {pair.overall.cells:,} can only be explained by a cache (marked); {left}.")
     if pair.without_outliers:
         number = pair.overall.cells - pair.without_outliers.cells
         what = "1 outlier is" if number == 1 else f"{number:,} outliers are"
-        found.append(
+        sentences.append(
             f"{what} counted in the average and listed; without {'it' if number == 1 else 'them'} "
             f"{pair.contender} is {_overall(pair.without_outliers)}."
         )
-    found += [regime(item) for item in pair.regimes]
-    return tuple(found)
+    sentences += [regime(item) for item in pair.regimes]
+    return tuple(sentences)
 
 
 def won(average: Average, pair: CellPair) -> str:
@@ -105,17 +105,17 @@ def won(average: Average, pair: CellPair) -> str:
 
 def tests(pair: CellPair, form: CellForm) -> tuple[str, ...]:
     """A sentence for each test."""
-    found = []
+    sentences = []
     for average in pair.tests:
         known = ((axis, pair.curve(average.name, axis.key)) for axis in form.axes)
         along = next((f"; {_along(curve, axis)}" for axis, curve in known if curve), "")
         name = title(average.name)
         name = f"{name[0].upper()}{name[1:]}"
         if form.percent:
-            found.append(f"{name}: {percent_of(average, pair)}{along}.")
+            sentences.append(f"{name}: {percent_of(average, pair)}{along}.")
         else:
-            found.append(f"{name}: {pair.contender} is {_overall(average)}{along}.")
-    return tuple(found)
+            sentences.append(f"{name}: {pair.contender} is {_overall(average)}{along}.")
+    return tuple(sentences)
 
 
 def _overall(average: Average) -> str:
@@ -139,10 +139,10 @@ def _along(curve: SizeCurve, axis: SizeAxis) -> str:
     if not curve.crossings:
         ends = sorted((min(curve.points, key=_ratio), max(curve.points, key=_ratio)), key=lambda p: p.size_kib)
         flat = all(abs(math.log(point.ratio)) < FLAT for point in ends)
-        found = "within 1 % at all sizes" if flat else ", ".join(_at(point, axis) for point in ends)
+        text = "within 1 % at all sizes" if flat else ", ".join(_at(point, axis) for point in ends)
         both = not flat and min(point.ratio for point in ends) < 1.0 < max(point.ratio for point in ends)
         # One of the two sides may be chance: then where 1.00 is crossed cannot be said.
-        return f"{found}; {'no crossing of 1.00 is shown' if both else 'no crossing of 1.00'}"
+        return f"{text}; {'no crossing of 1.00 is shown' if both else 'no crossing of 1.00'}"
     first, crossing = curve.points[0], curve.crossings[0]
     parts = [_at(first, axis)] if abs(first.ratio - 1.0) >= 0.0005 else []
     parts.append(_crossed(crossing, axis))
@@ -176,11 +176,11 @@ def _shown(crossing: Crossing) -> str:
 
 def crossing_words(curve: SizeCurve) -> str:
     """All crossings of a curve: "falls below 1.00 near 90 KiB"; "none" when there are none."""
-    found = [
+    crossings = [
         f"{'falls below' if c.falls else 'rises above'} 1.00 near {size(c.near_kib, 2)}{_shown(c)}"
         for c in curve.crossings
     ]
-    return ", ".join(found) or "none"
+    return ", ".join(crossings) or "none"
 
 
 def regime(item: Regime) -> str:

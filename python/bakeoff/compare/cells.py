@@ -147,9 +147,9 @@ def cell_array(cube: Cube, mix: Mix) -> CellArray:
 
 
 def _ordered(keys: Iterable[CellKey]) -> tuple[CellKey, ...]:
-    found = list(keys)
-    tests = {test: place for place, test in reversed(list(enumerate(test for test, _, _ in found)))}
-    return tuple(sorted(found, key=lambda key: (tests[key[0]], key[1] or 0, key[2] or 0)))
+    listed = list(keys)
+    tests = {test: place for place, test in reversed(list(enumerate(test for test, _, _ in listed)))}
+    return tuple(sorted(listed, key=lambda key: (tests[key[0]], key[1] or 0, key[2] or 0)))
 
 
 def common_cells(run: RunRecord, usable: Iterable[TrialRecord]) -> frozenset[CellKey]:
@@ -188,15 +188,15 @@ def whole(logs: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     kept = logs[:, kept_blocks(logs)]
     complete = np.isfinite(kept).all(axis=1, keepdims=True)
-    found: NDArray[np.float64] = np.where(complete, kept, np.nan)
-    return found
+    rows: NDArray[np.float64] = np.where(complete, kept, np.nan)
+    return rows
 
 
 def kept_blocks(logs: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Blocks with half of the cells of the fullest one at least."""
     per_block = np.isfinite(logs).sum(axis=0)
-    found: NDArray[np.bool_] = per_block * 2 >= max(1, int(per_block.max(initial=0)))
-    return found
+    enough: NDArray[np.bool_] = per_block * 2 >= max(1, int(per_block.max(initial=0)))
+    return enough
 
 
 def mean_logs(

@@ -44,19 +44,19 @@ class Cube:
 
         With ``failed_too`` also of failed trials: for errors, which are what made them fail.
         """
-        found = np.full((len(self.contenders), len(self.mixes), len(self.blocks)), math.nan)
+        numbers = np.full((len(self.contenders), len(self.mixes), len(self.blocks)), math.nan)
         for c, contender in enumerate(self.contenders):
             for m, mix in enumerate(self.mixes):
                 for b, block in enumerate(self.blocks):
                     trial = self.trials.get((contender, mix, block))
                     if trial is not None and (why_unusable(trial) is None or (failed_too and broke(trial))):
-                        found[c, m, b] = extract(trial)
-        return found
+                        numbers[c, m, b] = extract(trial)
+        return numbers
 
     def losses(self, contender: str) -> NDArray[np.bool_]:
         """Which trials ``contender`` lost, shape (mixes, blocks)."""
-        found = [[(contender, mix, block) in self.lost for block in self.blocks] for mix in self.mixes]
-        return np.array(found, dtype=bool).reshape(len(self.mixes), len(self.blocks))
+        lost = [[(contender, mix, block) in self.lost for block in self.blocks] for mix in self.mixes]
+        return np.array(lost, dtype=bool).reshape(len(self.mixes), len(self.blocks))
 
     def of(self, contender: str, mixes: tuple[Mix, ...]) -> list[TrialRecord]:
         """All trials of ``contender`` at ``mixes``, usable or not."""
@@ -93,13 +93,13 @@ def why_unusable(trial: TrialRecord) -> str | None:
 
 
 def _left_out(trials: dict[Key, TrialRecord]) -> tuple[LeftOut, ...]:
-    found = []
+    left_out = []
     for trial in sorted(trials.values(), key=lambda t: t.order):
         reason = why_unusable(trial)
         if reason is not None:
             state = trial.state if trial.state != OK else "failed"
-            found.append(LeftOut(trial.id, trial.contender, trial.mix, trial.block, trial.order, state, reason))
-    return tuple(found)
+            left_out.append(LeftOut(trial.id, trial.contender, trial.mix, trial.block, trial.order, state, reason))
+    return tuple(left_out)
 
 
 def lost_trials(cube: Cube) -> tuple[Lost, ...]:

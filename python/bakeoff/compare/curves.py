@@ -35,16 +35,16 @@ SATURATION_SHARE = 0.05
 
 def contender_curves(cube: Cube, metrics: tuple[Metric, ...], level: float) -> tuple[Curve, ...]:
     """Every metric and the share of failed operations, for each contender."""
-    found = []
+    curves = []
     for metric in metrics:
         values = cube.values(metric.extract)
         for index, contender in enumerate(cube.contenders):
-            found.append(_curve(cube, metric, contender, values[index], level))
+            curves.append(_curve(cube, metric, contender, values[index], level))
     errors = cube.values(error_share, failed_too=True) * 100.0
     for index, contender in enumerate(cube.contenders):
         points = tuple(_share(mix, errors[index, m], level) for m, mix in enumerate(cube.mixes))
-        found.append(Curve("errors", "Failed operations", "%", contender, "arithmetic mean", points))
-    return tuple(found)
+        curves.append(Curve("errors", "Failed operations", "%", contender, "arithmetic mean", points))
+    return tuple(curves)
 
 
 def _curve(cube: Cube, metric: Metric, contender: str, values: Floats, level: float) -> Curve:
@@ -66,9 +66,9 @@ def _point(mix: Mix, values: Floats, scale: str, level: float, lost: int = 0, ze
     if served.size and (zeros or (scale == "log" and bool((served == 0.0).any()))):
         total = served.size + zeros
         return CurvePoint(mix, int(total), float(served.sum()) / total, math.nan, math.nan, lost)
-    found = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level)
-    low, high = (shown(end, found.blocks) for end in (found.low, found.high))
-    return CurvePoint(mix, found.blocks, found.centre, low, high, lost)
+    interval = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level)
+    low, high = (shown(end, interval.blocks) for end in (interval.low, interval.high))
+    return CurvePoint(mix, interval.blocks, interval.centre, low, high, lost)
 
 
 def _share(mix: Mix, values: Floats, level: float) -> CurvePoint:
@@ -99,8 +99,8 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
     operations, errors = totals(blamed(trials))
     left_open = hung(trials)
     waited = [trial.generator_run_delay_share for trial in usable if GENERATOR_WAITED in trial.marks]
-    found = saturation([point.centre for point in curve.points], SATURATION_SHARE)
-    peak = curve.points[found.peak] if found else None
+    landmarks = saturation([point.centre for point in curve.points], SATURATION_SHARE)
+    peak = curve.points[landmarks.peak] if landmarks else None
     collapse = collapse_after_peak(rates, SATURATION_SHARE)
     fairness = [trial.fairness_jain for trial in usable if math.isfinite(trial.fairness_jain)]
     tried = operations + sum(errors.values())
@@ -111,13 +111,13 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         peak=peak.centre if peak else math.nan,
         peak_low=peak.low if peak else math.nan,
         peak_high=peak.high if peak else math.nan,
-        peak_p99_ms=p99.points[found.peak].centre if found and p99 else math.nan,
-        saturation_mix=cube.mixes[found.knee] if found and _flattens(curve, found.knee) else None,
+        peak_p99_ms=p99.points[landmarks.peak].centre if landmarks and p99 else math.nan,
+        saturation_mix=cube.mixes[landmarks.knee] if landmarks and _flattens(curve, landmarks.knee) else None,
         mixes_measured=sum(math.isfinite(point.centre) for point in curve.points),
         peak_is_last_mix=bool(peak and collapse is None),
-        last_share_of_peak=_last_share(curve, found.peak, collapse) if found else math.nan,
+        last_share_of_peak=_last_share(curve, landmarks.peak, collapse) if landmarks else math.nan,
         collapsed=bool(collapse and collapse.shown),
-        shape=_shape(cube, curve, found, collapse, broken),
+        shape=_shape(cube, curve, landmarks, collapse, broken),
         trials_ok=len(usable),
         trials_failed=broken,
         trials_voided=states["voided"],
@@ -147,15 +147,15 @@ def _flattens(curve: Curve, knee: int) -> bool:
     return any(math.isfinite(point.centre) for point in curve.points[knee + 1 :])
 
 
-def _shape(cube: Cube, curve: Curve, found: Saturation | None, collapse: Collapse | None, broken: int) -> str:
+def _shape(cube: Cube, curve: Curve, landmarks: Saturation | None, collapse: Collapse | None, broken: int) -> str:
     """What the curve does, in words that the numbers support."""
-    if found is None:
+    if landmarks is None:
         return "no usable trial"
-    knee, peak = (cube.mixes[index].words for index in (found.knee, found.peak))
-    last, final = _last_share(curve, found.peak, collapse), curve.points[-1]
+    knee, peak = (cube.mixes[index].words for index in (landmarks.knee, landmarks.peak))
+    last, final = _last_share(curve, landmarks.peak, collapse), curve.points[-1]
     if sum(math.isfinite(point.centre) for point in curve.points) == 1:
         text = "one mix only: no curve"
-    elif collapse is None and not _flattens(curve, found.knee):
+    elif collapse is None and not _flattens(curve, landmarks.knee):
         text = f"still rising at {peak}: its limit was not reached"
     elif collapse and collapse.shown:
         text = f"flat from {knee}, falls to {wording.percent(last)} of the peak at the last mix"

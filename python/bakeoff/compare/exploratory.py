@@ -30,11 +30,11 @@ def explore(cube: Cube, pair: tuple[str, str]) -> Exploratory:
     q_values = benjamini_hochberg([estimate.p_t for estimate in estimates])
     picked = np.flatnonzero(q_values <= Q)
     level = fcr_level(int(picked.size), len(keys), Q)
-    found = []
+    ratios = []
     for index in picked:
         operation, metric, mix = keys[index]
         wide = ratio_from_logs(logs[keys[index]], level)
-        found.append(
+        ratios.append(
             OperationRatio(
                 operation,
                 metric,
@@ -47,13 +47,13 @@ def explore(cube: Cube, pair: tuple[str, str]) -> Exploratory:
                 float(q_values[index]),
             )
         )
-    found.sort(key=lambda cell: -abs(math.log(cell.ratio)))
-    return Exploratory(len(keys), level, tuple(found))
+    ratios.sort(key=lambda cell: -abs(math.log(cell.ratio)))
+    return Exploratory(len(keys), level, tuple(ratios))
 
 
 def _log_ratios(cube: Cube, pair: tuple[str, str]) -> dict[tuple[str, str, Mix], list[float]]:
     """Per-block log-ratios by (operation, metric, mix)."""
-    found: dict[tuple[str, str, Mix], list[float]] = defaultdict(list)
+    logs: dict[tuple[str, str, Mix], list[float]] = defaultdict(list)
     for mix in cube.mixes:
         for block in cube.blocks:
             base, other = cube.usable.get((pair[0], mix, block)), cube.usable.get((pair[1], mix, block))
@@ -64,15 +64,15 @@ def _log_ratios(cube: Cube, pair: tuple[str, str]) -> dict[tuple[str, str, Mix],
             for operation in other.per_operation:
                 if operation.name in known:
                     for metric, value in _cell(known[operation.name], operation.service):
-                        found[operation.name, metric, mix].append(value)
-    return found
+                        logs[operation.name, metric, mix].append(value)
+    return logs
 
 
 def _cell(base: Summary, other: Summary) -> list[tuple[str, float]]:
     least = min(base.count, other.count)
-    found = []
+    logs = []
     if least >= MEAN_OPERATIONS and base.mean_ns and other.mean_ns:
-        found.append(("mean", math.log(other.mean_ns / base.mean_ns)))
+        logs.append(("mean", math.log(other.mean_ns / base.mean_ns)))
     if least >= P99_OPERATIONS and base.p99_ns and other.p99_ns:
-        found.append(("p99", math.log(other.p99_ns / base.p99_ns)))
-    return found
+        logs.append(("p99", math.log(other.p99_ns / base.p99_ns)))
+    return logs

@@ -77,7 +77,7 @@ ANSWERS = Source(
 def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fault, ...]:
     """What is wrong in ``trials`` of one contender; voided and interrupted trials are not held against it."""
     counted = blamed(list(trials))
-    found = []
+    listed = []
     for source in sources:
         sums: Counter[str] = Counter()
         touched = 0
@@ -86,15 +86,15 @@ def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fa
             sums.update(counts)
             touched += bool(counts)
         if touched:
-            found.append(Fault(source, sums, sum(source.of(trial) for trial in counted), touched))
-    return tuple(found)
+            listed.append(Fault(source, sums, sum(source.of(trial) for trial in counted), touched))
+    return tuple(listed)
 
 
 def faults_of(run: RunRecord) -> dict[str, tuple[Fault, ...]]:
     """The faults of each contender that has any."""
     sources = compare_part(run.kind).faults
-    found = {c.name: faults((t for t in run.trials if t.contender == c.name), sources) for c in run.contenders}
-    return {name: listed for name, listed in found.items() if listed}
+    by_contender = {c.name: faults((t for t in run.trials if t.contender == c.name), sources) for c in run.contenders}
+    return {name: listed for name, listed in by_contender.items() if listed}
 
 
 def clause(listed: tuple[Fault, ...]) -> str:
@@ -102,6 +102,6 @@ def clause(listed: tuple[Fault, ...]) -> str:
     return wording.names([fault.text for fault in listed])
 
 
-def disqualified(found: dict[str, tuple[Fault, ...]]) -> tuple[str, ...]:
+def disqualified(by_contender: dict[str, tuple[Fault, ...]]) -> tuple[str, ...]:
     """A sentence for each contender with faults; the first lines of a report."""
-    return tuple(f"{name} is disqualified, it {clause(listed)}." for name, listed in found.items())
+    return tuple(f"{name} is disqualified, it {clause(listed)}." for name, listed in by_contender.items())

@@ -47,9 +47,9 @@ class FileWeights:
     def of(self, sizes: Sequence[int | None]) -> Floats:
         """The weights of cells of these file sizes, together 1; all 0 when the share has no file of any of them."""
         shares = dict(self.shares)
-        found = np.array([shares.get(size or 0, 0.0) / sizes.count(size) for size in sizes], dtype=np.float64)
-        total = float(found.sum())
-        return found / total if total > 0.0 else found
+        weights = np.array([shares.get(size or 0, 0.0) / sizes.count(size) for size in sizes], dtype=np.float64)
+        total = float(weights.sum())
+        return weights / total if total > 0.0 else weights
 
     def has(self, size: int | None) -> bool:
         """Whether the share has files that count at this size."""

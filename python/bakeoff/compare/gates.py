@@ -98,34 +98,34 @@ class Judge:
         return f"inconclusive: about {wording.plural(decision.more_blocks, 'more block', 'more blocks')} needed"
 
     def _gates(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
-        found: list[Gate] = []
+        gates: list[Gate] = []
         if (leader in self.different) != (follower in self.different):
             text = f"{leader} and {follower} sent different content, which is not the same work"
-            found.append(Gate("different content", "red", text, leader if leader in self.different else follower))
+            gates.append(Gate("different content", "red", text, leader if leader in self.different else follower))
         other = self.differences.get(frozenset((leader, follower)))
         if other is not None:
-            found.append(Gate("different pages", "red", other, leader))
+            gates.append(Gate("different pages", "red", other, leader))
         for name in (leader, follower):
             trials = self.cube.of(name, mixes)
             ahead = alike or name == leader
-            found += self._faults(name, ahead)
-            found += self._broken(name, trials, ahead)
-            found += self._starving(name, trials, ahead)
-            found += self._hung(name, trials, ahead)
+            gates += self._faults(name, ahead)
+            gates += self._broken(name, trials, ahead)
+            gates += self._starving(name, trials, ahead)
+            gates += self._hung(name, trials, ahead)
             usable = [trial for trial in trials if why_unusable(trial) is None]
             # Honest refusals do not save an opponent whose content or books are wrong.
-            found += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
-            found += self.cube.kind.gates(name, usable, ahead)
-            found += self._generator(name, usable, alike or name == follower)
-            found += self._waited(name, usable)
-            found += self._little(name, usable)
-            found += self._spread(name, usable)
-            found += self._stale(name, usable)
-        return found
+            gates += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
+            gates += self.cube.kind.gates(name, usable, ahead)
+            gates += self._generator(name, usable, alike or name == follower)
+            gates += self._waited(name, usable)
+            gates += self._little(name, usable)
+            gates += self._spread(name, usable)
+            gates += self._stale(name, usable)
+        return gates
 
     def _faults(self, name: str, ahead: bool) -> list[Gate]:
-        found = self.faults.get(name)
-        return [Gate("wrong content", "red" if ahead else "amber", f"{name} {clause(found)}", name)] if found else []
+        listed = self.faults.get(name)
+        return [Gate("wrong content", "red" if ahead else "amber", f"{name} {clause(listed)}", name)] if listed else []
 
     def _broken(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         broken = [trial for trial in trials if broke(trial)]
@@ -146,8 +146,8 @@ class Judge:
 
     def _hung(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         """A server that swallows a request frees itself of work: one such operation is too many for a lead."""
-        found = hung(trials)
-        return [Gate("unfinished", "red" if ahead else "amber", found.text(name), name)] if found.trials else []
+        left_open = hung(trials)
+        return [Gate("unfinished", "red" if ahead else "amber", left_open.text(name), name)] if left_open.trials else []
 
     def _errors(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         operations, errors = totals(usable)
@@ -182,8 +182,8 @@ class Judge:
         return [Gate("generator waited", "amber", text, name)]
 
     def _spread(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
-        found = widest(usable)
-        return [Gate("blocks", "amber", found.text(name, self.cube.kind.work), name)] if found else []
+        spread = widest(usable)
+        return [Gate("blocks", "amber", spread.text(name, self.cube.kind.work), name)] if spread else []
 
     def _stale(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         """A server that drops idle connections early saves what others spend on keeping them."""
@@ -197,7 +197,7 @@ class Judge:
         return [Gate("stale connections", "amber", text, name)]
 
     def _little(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
-        off = sum(abs(found) > LITTLE_RED for trial in usable if (found := self.little.deviation(trial)) is not None)
+        off = sum(abs(away) > LITTLE_RED for trial in usable if (away := self.little.deviation(trial)) is not None)
         if 2 * off <= len(usable):
             return []
         text = (

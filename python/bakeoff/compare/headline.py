@@ -27,16 +27,16 @@ def headline(
     against_baseline = [pair for pair in pairs if pair.baseline == info.baseline]
     first = [Sentence("loss", text) for text in losses]
     first += [Sentence(pair.primary.verdict.kind, _primary(pair, info)) for pair in against_baseline]
-    found = list(starved)
+    texts = list(starved)
     if cells is None:
-        found += [text for pair in against_baseline for text in _p99(pair, metrics)]
+        texts += [text for pair in against_baseline for text in _p99(pair, metrics)]
     else:
         # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
-        found += [text for pair in cells.pairs if pair.baseline == info.baseline for text in _cells(pair, info)]
+        texts += [text for pair in cells.pairs if pair.baseline == info.baseline for text in _cells(pair, info)]
     cells_alone = cells is not None and len(info.mixes) == 1
     best = _means(contenders, info, metrics[0]) if cells_alone else _peaks(contenders, info)
-    found += [best, _errors(contenders, info)]
-    return (*first, *(Sentence("", text) for text in found if text))
+    texts += [best, _errors(contenders, info)]
+    return (*first, *(Sentence("", text) for text in texts if text))
 
 
 def _cells(pair: CellPair, info: RunInfo) -> list[str]:
@@ -92,14 +92,14 @@ def _primary(pair: PairComparison, info: RunInfo) -> str:
 
 def _basis(end: Endpoint, low: float, high: float) -> list[str]:
     """What the ratio rests on: its interval from six blocks on, the blocks and mixes, and what was lost outright."""
-    found = [] if math.isnan(low) else [f"95 % interval {wording.interval(low, high)}"]
-    found += [wording.plural(end.blocks, "block"), _over(end)]
+    parts = [] if math.isnan(low) else [f"95 % interval {wording.interval(low, high)}"]
+    parts += [wording.plural(end.blocks, "block"), _over(end)]
     pairs = wording.plural(end.pairs_counted, "pair")
     what = "with empty cells of" if end.title.startswith(CELLS) else "lost by"
     losers = [f"{n:,} of {pairs} {what} {name}" for name, n in end.lost.items() if n]
     if losers:
-        found.append(f"{wording.names(losers)} counted {counted_as(end.lost_as)}")
-    return found
+        parts.append(f"{wording.names(losers)} counted {counted_as(end.lost_as)}")
+    return parts
 
 
 def _all_lost(pair: PairComparison) -> str:

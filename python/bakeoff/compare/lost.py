@@ -48,8 +48,8 @@ class PairLogs:
         """``logs`` with 0 for what both lost, in rows that have a number in half of the blocks at least."""
         known = np.isfinite(self.logs)
         often = 2 * known.sum(axis=-1, keepdims=True) >= (known | self.ties).sum(axis=-1, keepdims=True)
-        found: Logs = np.where(self.ties & often & known.any(axis=-1, keepdims=True), 0.0, self.logs)
-        return found
+        logs: Logs = np.where(self.ties & often & known.any(axis=-1, keepdims=True), 0.0, self.logs)
+        return logs
 
 
 def broke(trial: TrialRecord) -> bool:

@@ -62,13 +62,13 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     """The metrics of ``run``. Where trials are made of cells, the primary one is the geometric mean of the rates of
     the cells that all contenders have: every cell then weighs the same, or by the files of a share.
     """
-    found = cube.kind.endpoints(run, cube, metrics(cube.kind, run.plan))
+    endpoints = cube.kind.endpoints(run, cube, metrics(cube.kind, run.plan))
     weights = weights_of(run.plan, file_sizes_of(run))
     keys = common_cells(run, cube.usable.values())
     if weights is not None:
         keys = frozenset(key for key in keys if weights.has(key[1]))
     if not keys:
-        return found
+        return endpoints
     title = f"{CELLS} {len(keys):,} cell{'s' * (len(keys) > 1)}" + (f", {weights.words}" if weights else "")
     form = cube.kind.cells or SIZES
     unit, scale = form.rate_unit, form.rate_scale
@@ -83,7 +83,7 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
         keys,
         weights=weights,
     )
-    return (rate, *found[1:])
+    return (rate, *endpoints[1:])
 
 
 def peak_operations(run: RunRecord, info: RunInfo, contender: ContenderSummary) -> float:
@@ -94,7 +94,7 @@ def peak_operations(run: RunRecord, info: RunInfo, contender: ContenderSummary) 
     for trial in run.trials:
         if trial.contender == contender.name and why_unusable(trial) is None:
             rates[trial.mix].append(trial.operations_per_s)
-    return max((math.fsum(found) / len(found) for found in rates.values()), default=math.nan)
+    return max((math.fsum(measured) / len(measured) for measured in rates.values()), default=math.nan)
 
 
 def error_share(trial: TrialRecord) -> float:

@@ -101,26 +101,26 @@ def pair_logs(cube: Cube, metric: Metric, baseline: str, contender: str) -> Pair
 
 
 def _estimate(
-    cube: Cube, pair: tuple[str, str], metric: Metric, found: PairLogs, delta: float, level: float
+    cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, delta: float, level: float
 ) -> _Estimate:
     """The weighted mean log-ratio of each block that has all kept mixes.
 
     A mix that has a pair in under half of the blocks is left out of the endpoint (trials were voided there, or both
     contenders broke); then blocks with a hole are left out. Both are named.
     """
-    logs = found.settled()
+    logs = outcomes.settled()
     present = np.isfinite(logs)
-    kept = present.sum(axis=1) * 2 >= max(1, int((present | found.ties).any(axis=0).sum()))
+    kept = present.sum(axis=1) * 2 >= max(1, int((present | outcomes.ties).any(axis=0).sum()))
     mixes = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if keep)
     dropped = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if not keep)
     whole = present[kept].all(axis=0) if mixes else np.zeros(len(cube.blocks), dtype=bool)
     per_block = trapezoid_weights([mix.x for mix in mixes]) @ logs[kept][:, whole] if mixes else np.empty(0)
-    below, above = (int(side[kept][:, whole].sum()) for side in found.lost)
+    below, above = (int(side[kept][:, whole].sum()) for side in outcomes.lost)
     ratio = ratio_by_signs(per_block, level) if below + above else ratio_from_logs(per_block, level)
     p = equivalence_p(ratio.log_mean, ratio.log_sd, ratio.blocks, delta)
     holes = tuple(block for block, is_whole in zip(cube.blocks, whole, strict=True) if not is_whole)
     pairs = int(whole.sum()) * len(mixes)
-    return _Estimate(pair, metric, ratio, p, mixes, dropped, holes, (below, above), pairs, found.factor)
+    return _Estimate(pair, metric, ratio, p, mixes, dropped, holes, (below, above), pairs, outcomes.factor)
 
 
 def _corrected(estimates: list[_Estimate], judge: Judge, alpha: float) -> list[Endpoint]:
@@ -182,9 +182,9 @@ def _leader(pair: tuple[str, str], log_mean: float, metric: Metric) -> str:
 
 
 def _curve(
-    cube: Cube, pair: tuple[str, str], metric: Metric, found: PairLogs, judge: Judge, level: float
+    cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, judge: Judge, level: float
 ) -> RatioCurve:
-    logs = found.settled()
+    logs = outcomes.settled()
     bands = simultaneous_bands(logs, level)
     spread = _spreads(logs)
     alpha = (1.0 - level) / max(1, int((bands.blocks > 0).sum()))
@@ -192,7 +192,7 @@ def _curve(
     for index, mix in enumerate(cube.mixes):
         mean, low, high = (float(x[index]) for x in (bands.log_mean, bands.log_low, bands.log_high))
         blocks = int(bands.blocks[index])
-        below, above = (int(side[index].sum()) for side in found.lost)
+        below, above = (int(side[index].sum()) for side in outcomes.lost)
         if below + above:
             low, high = sign_flip_interval(logs[index], 0.95)
             decision = _loss_decision(logs[index], mean, 1.0 - 0.95)
@@ -231,8 +231,8 @@ def _spreads(logs: Logs) -> Logs:
     filled = np.where(np.isfinite(logs), logs, 0.0)
     means = filled.sum(axis=1) / np.maximum(counts, 1)
     squares = np.where(np.isfinite(logs), (logs - means[:, None]) ** 2, 0.0).sum(axis=1)
-    found: Logs = np.where(counts > 1, np.sqrt(squares / np.maximum(counts - 1, 1)), np.nan)
-    return found
+    spreads: Logs = np.where(counts > 1, np.sqrt(squares / np.maximum(counts - 1, 1)), np.nan)
+    return spreads
 
 
 def _bounded(log_value: float) -> float:

@@ -13,12 +13,12 @@ def as_dict(value: Any) -> Any:
     if isinstance(value, Rate):
         return value.to_json()
     if dataclasses.is_dataclass(value):
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for field in dataclasses.fields(value):
             item = getattr(value, field.name)
             is_mix = isinstance(item, Clients | Rate) or (item is None and field.name.endswith("_mix"))
-            found |= named(item, field.name.removesuffix("mix")) if is_mix else {field.name: as_dict(item)}
-        return found
+            members |= named(item, field.name.removesuffix("mix")) if is_mix else {field.name: as_dict(item)}
+        return members
     if isinstance(value, dict):
         return {key: as_dict(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

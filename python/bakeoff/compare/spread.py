@@ -35,7 +35,7 @@ def widest(usable: list[TrialRecord]) -> Spread | None:
     rates: dict[Mix, list[float]] = defaultdict(list)
     for trial in usable:
         rates[trial.mix].append(trial.operations_per_s)
-    wide = {mix: found for mix, found in rates.items() if max(found) > FACTOR * min(found)}
+    wide = {mix: measured for mix, measured in rates.items() if max(measured) > FACTOR * min(measured)}
     if not wide:
         return None
     worst = max(wide, key=lambda mix: max(wide[mix]) / min(wide[mix]))

@@ -14,16 +14,16 @@ from bakeoff.store.records import RunRecord, TrialRecord
 def starved(run: RunRecord) -> tuple[str, ...]:
     """A sentence for each contender that starved clients."""
     enough = compare_part(run.kind).enough
-    found = []
+    sentences = []
     for contender in run.contenders:
         trials = blamed([trial for trial in run.trials if trial.contender == contender.name])
         hit = [trial for trial in trials if starved_clients(trial, enough)]
         if hit:
-            found.append(_sentence(contender.name, hit, len(trials), enough))
+            sentences.append(_sentence(contender.name, hit, len(trials), enough))
         in_cells = [(trial, *one) for trial in trials for one in starving_cells(trial)]
         if in_cells:
-            found.append(_in_cells(contender.name, in_cells))
-    return tuple(found)
+            sentences.append(_in_cells(contender.name, in_cells))
+    return tuple(sentences)
 
 
 def _sentence(name: str, hit: list[TrialRecord], of: int, enough: int) -> str:

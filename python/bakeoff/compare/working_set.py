@@ -59,7 +59,7 @@ def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[Advisory
 def _memory_bytes(environment: dict[str, Any]) -> int:
     memory = environment.get("memory")
     for table in (memory if isinstance(memory, dict) else {}, environment):
-        found = table.get("memory_bytes")
-        if isinstance(found, (int, float)):
-            return int(found)
+        size = table.get("memory_bytes")
+        if isinstance(size, (int, float)):
+            return int(size)
     return 0

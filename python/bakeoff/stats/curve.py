@@ -74,11 +74,11 @@ def collapse_after_peak(rates: ArrayLike, share: float = 0.05, level: float = 0.
     counts = np.isfinite(values).sum(axis=1)
     sums = np.where(np.isfinite(values), values, 0.0).sum(axis=1)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), math.nan)
-    found = saturation(means, share)
-    if found is None:
+    landmarks = saturation(means, share)
+    if landmarks is None:
         return None
     last = int(np.flatnonzero(counts)[-1])
-    if last == found.peak:
+    if last == landmarks.peak:
         return None
-    ratio = paired_log_ratio(values[last], values[found.peak], level)
+    ratio = paired_log_ratio(values[last], values[landmarks.peak], level)
     return Collapse(ratio, bool(ratio.ratio < 1.0 - share and ratio.high < 1.0))

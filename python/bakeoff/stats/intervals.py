@@ -120,9 +120,9 @@ def ratio_by_signs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
     Such values have no normal spread, and one of them makes a t interval wider however clear the others are. So the
     interval and both p values are those of the sign-flip test, which holds for any values.
     """
-    found = ratio_from_logs(log_ratios, level)
+    ratio = ratio_from_logs(log_ratios, level)
     low, high = sign_flip_interval(log_ratios, level)
-    return replace(found, low=_exp(low), high=_exp(high), p_t=found.p_flip)
+    return replace(ratio, low=_exp(low), high=_exp(high), p_t=ratio.p_flip)
 
 
 def _paired_p(mean: float, spread: float, count: int) -> float:
