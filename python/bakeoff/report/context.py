@@ -67,8 +67,8 @@ class Context:
     @cached_property
     def usable(self) -> tuple[TrialRecord, ...]:
         """Trials whose numbers count, in the order they ran."""
-        found = (trial for trial in self.run.trials if why_unusable(trial) is None)
-        return tuple(sorted(found, key=lambda trial: trial.order))
+        trials = (trial for trial in self.run.trials if why_unusable(trial) is None)
+        return tuple(sorted(trials, key=lambda trial: trial.order))
 
     def at(self, contender: str, mix: Mix) -> tuple[TrialRecord, ...]:
         """Usable trials of ``contender`` at one mix."""

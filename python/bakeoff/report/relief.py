@@ -109,7 +109,7 @@ class _Panel:
 
     def quads(self, surface: Relief, first: int) -> list[Row]:
         """Four corners for each piece between neighbours that were all measured, the farthest first."""
-        found: list[Row] = []
+        rows: list[Row] = []
         pieces = [(file, record) for file in range(self.files - 1) for record in range(self.records - 1)]
         for file, record in sorted(pieces, key=lambda piece: piece[0] / self.files + piece[1] / self.records):
             ring = ((file, record), (file, record + 1), (file + 1, record + 1), (file + 1, record))
@@ -120,8 +120,8 @@ class _Panel:
             height = math.fsum(rate for _, _, rate in corners) / len(corners) / self.top
             fill = _tint(surface.colour, LIGHTEST * (1.0 - height))
             for order, (f, r, rate) in enumerate(corners):
-                found.append({"q": first + len(found) - order, "o": order, "f": fill, **_place(self.at(r, f, rate))})
-        return found
+                rows.append({"q": first + len(rows) - order, "o": order, "f": fill, **_place(self.at(r, f, rate))})
+        return rows
 
     def label(
         self,
@@ -132,8 +132,8 @@ class _Panel:
     ) -> None:
         """Sizes along the two edges in front, rates along the one at the left."""
 
-        def put(align: str, point: Point, text: str, aside: float, below: float) -> None:
-            data[align].append({"t": text, **_place((point[0] + aside, point[1] - below))})
+        def put(align: str, point: Point, text: str, across: float, below: float) -> None:
+            data[align].append({"t": text, **_place((point[0] + across, point[1] - below))})
 
         for number in _some(len(records)):
             put("right", self.at(number, self.files - 1.0, 0.0), records[number], -6.0, 7.0)

@@ -140,9 +140,9 @@ def _shared_shapes(svg: str, prefix: str) -> str:
     often = [shape for shape, times in Counter(m[1] for m in pattern.findall(svg)).items() if times > 8]
     names = {shape: f"{prefix}-shape{index}" for index, shape in enumerate(often)}
 
-    def used(found: re.Match[str]) -> str:
-        name = names.get(found[2])
-        return f'<use href="#{name}" transform="{found[1]}"/>' if name else found[0]
+    def used(match: re.Match[str]) -> str:
+        name = names.get(match[2])
+        return f'<use href="#{name}" transform="{match[1]}"/>' if name else match[0]
 
     shared = "".join(f'<path id="{name}" {shape}/>' for shape, name in names.items())
     return (f"<defs>{shared}</defs>" if shared else "") + pattern.sub(used, svg)
@@ -156,13 +156,13 @@ def script_json(value: Any) -> str:
 
 def column_groups(columns: tuple[blocks.Column, ...]) -> list[tuple[str, int]]:
     """Neighbouring columns of one group as (group, how many); an empty list when no column has a group."""
-    found: list[tuple[str, int]] = []
+    groups: list[tuple[str, int]] = []
     for column in columns:
-        if found and found[-1][0] == column.group:
-            found[-1] = (column.group, found[-1][1] + 1)
+        if groups and groups[-1][0] == column.group:
+            groups[-1] = (column.group, groups[-1][1] + 1)
         else:
-            found.append((column.group, 1))
-    return found if any(group for group, _ in found) else []
+            groups.append((column.group, 1))
+    return groups if any(group for group, _ in groups) else []
 
 
 def _with_code(text: str) -> Markup:

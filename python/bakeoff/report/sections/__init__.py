@@ -66,9 +66,9 @@ OVER_CLIENTS = frozenset({"rates", "response", "errors", "ratios", "numbers", "s
 def builders(context: Context) -> list[Builder]:
     """What makes the sections of a report on ``context``, in their order."""
     hidden = context.kind.hides(context) | (OVER_CLIENTS if context.cells_alone else frozenset())
-    found = []
+    builds = []
     for place, build in SECTIONS:
         if place not in hidden:
-            found.append(build)
-        found += [own for after, own in context.kind.sections if after == place]
-    return found
+            builds.append(build)
+        builds += [own for after, own in context.kind.sections if after == place]
+    return builds

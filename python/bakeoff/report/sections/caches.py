@@ -73,13 +73,13 @@ def _rows(context: Context, name: str, mix: Mix) -> list[tuple[str, ...]]:
 
 
 def _row(test: str, cells: dict[CellKey, list[CellFigures]]) -> tuple[str, ...]:
-    before = Counter(_reached(found) for found in cells.values())
+    before = Counter(_reached(figures) for figures in cells.values())
     levels = [f"{LEVELS.get(level, level)}{f' ({n:,})' if len(before) > 1 else ''}" for level, n in before.items()]
-    empty = sum(all(cell.cache and cell.cache.proved for cell in found) for found in cells.values())
+    empty = sum(all(cell.cache and cell.cache.proved for cell in figures) for figures in cells.values())
     cached = {
         key: marked[-1]
-        for key, found in cells.items()
-        if 2 * len(marked := [c for c in found if c.cached]) >= len(found)
+        for key, figures in cells.items()
+        if 2 * len(marked := [c for c in figures if c.cached]) >= len(figures)
     }
     why = wording.MISSING
     if cached:
@@ -90,7 +90,7 @@ def _row(test: str, cells: dict[CellKey, list[CellFigures]]) -> tuple[str, ...]:
 
 def _carried(cells: dict[CellKey, list[CellFigures]]) -> str:
     """What disk or wire carried, as a share of what the clients moved, where that was counted."""
-    every = (cell for found in cells.values() for cell in found)
+    every = (cell for figures in cells.values() for cell in figures)
     counted = [(cell.carried_bytes, cell.bytes) for cell in every if cell.carried_bytes is not None and cell.bytes]
     if not counted:
         return wording.MISSING

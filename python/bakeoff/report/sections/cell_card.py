@@ -46,14 +46,14 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
 
 def _against(pair: CellPair, name: str) -> list[tuple[str, str]]:
     other = pair.baseline if name == pair.contender else pair.contender
-    found = [(f"Ratio to {other}", _ratio(pair.overall, name == pair.baseline))]
+    rows = [(f"Ratio to {other}", _ratio(pair.overall, name == pair.baseline))]
     if pair.overall.open < pair.overall.cells:
         won = pair.overall.behind if name == pair.baseline else pair.overall.ahead
         share = wording.percent(won / pair.overall.cells)
-        found.append(("Cells won", f"{won:,} of {pair.overall.cells:,} ({share}) against {other}"))
+        rows.append(("Cells won", f"{won:,} of {pair.overall.cells:,} ({share}) against {other}"))
     apart = [region.average for region in pair.regions if region.average.cells < pair.overall.cells]
-    found += [(title(average.name), f"{_ratio(average, name == pair.baseline)}") for average in apart]
-    return found
+    rows += [(title(average.name), f"{_ratio(average, name == pair.baseline)}") for average in apart]
+    return rows
 
 
 def _ratio(average: Average, inverse: bool) -> str:
@@ -70,6 +70,6 @@ def _cached(context: Context, name: str) -> str:
     pair = next((p for p in context.comparison.cells.pairs if name in (p.baseline, p.contender)), None)
     if pair is None:
         return ""
-    found = [cell for cell in pair.cells if cell.state not in ("void", "skipped")]
-    cached = sum(name in cell.cached for cell in found)
-    return f"{cached:,} of {len(found):,}" if cached else ""
+    measured = [cell for cell in pair.cells if cell.state not in ("void", "skipped")]
+    cached = sum(name in cell.cached for cell in measured)
+    return f"{cached:,} of {len(measured):,}" if cached else ""

@@ -65,7 +65,7 @@ def _rows(context: Context, name: str, mix: Mix, pick: Pick) -> tuple[tuple[tupl
     sizes = sorted({size for _, size in logs}, key=lambda kib: -1.0 if kib is None else kib)
     rows = []
     for test in dict.fromkeys(test for test, _ in logs):
-        found = [logs.get((test, size)) for size in sizes]
-        shown = (wording.figures(math.exp(math.fsum(some) / len(some)), 3) if some else "" for some in found)
+        by_size = [logs.get((test, size)) for size in sizes]
+        shown = (wording.figures(math.exp(math.fsum(some) / len(some)), 3) if some else "" for some in by_size)
         rows.append((title(test), *shown))
     return tuple(rows), sizes

@@ -12,8 +12,8 @@ from bakeoff.store.figures import Figures
 
 def section(context: Context) -> Section:
     """The share of failed operations, and their classes where there are any."""
-    found = {name: totals([t for t in context.run.trials if t.contender == name])[1] for name in context.names}
-    classes = sorted({kind for errors in found.values() for kind, number in errors.items() if number})
+    by_contender = {name: totals([t for t in context.run.trials if t.contender == name])[1] for name in context.names}
+    classes = sorted({kind for errors in by_contender.values() for kind, number in errors.items() if number})
     blocks: list[Block] = []
     if not classes:
         blocks.append(Text(f"No operation failed in any trial of {wording.names(list(context.names))}.", "good"))
@@ -21,7 +21,7 @@ def section(context: Context) -> Section:
     if classes:
         words = context.compared.error_words
         columns = (Column("Contender", numeric=False), *(Column(wording.error(kind, words)) for kind in classes))
-        rows = tuple((name, *(f"{found[name].get(kind, 0):,}" for kind in classes)) for name in context.names)
+        rows = tuple((name, *(f"{by_contender[name].get(kind, 0):,}" for kind in classes)) for name in context.names)
         note = "In the measured windows of all trials, voided and failed ones too."
         blocks.append(Table("Failed operations by class", columns, rows, note))
     outside = tuple(line for name in context.names if (line := _outside(context, name)))
@@ -36,11 +36,11 @@ def section(context: Context) -> Section:
 def _outside(context: Context, name: str) -> str:
     """Failures that no figure holds, as they ended in a ramp; empty if there are none."""
     trials = [trial for trial in context.run.trials if trial.contender == name]
-    found = [trial.figures(Figures).outside for trial in trials]
-    errors = sum(one.errors for one in found)
+    outside = [trial.figures(Figures).outside for trial in trials]
+    errors = sum(one.errors for one in outside)
     if not errors:
         return ""
-    operations = wording.plural(errors + sum(one.operations for one in found), "operation")
+    operations = wording.plural(errors + sum(one.operations for one in outside), "operation")
     return f"{name}: {errors:,} of {operations} failed outside the measured windows: they are in no figure."
 
 

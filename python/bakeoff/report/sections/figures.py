@@ -23,12 +23,12 @@ def section(context: Context) -> Section | None:
     mix = context.peak_mix()
     if mix is None:
         return None
-    found = {name: _values(context, name, mix) for name in context.names}
-    rows = list(dict.fromkeys(figure for values in found.values() for figure in values))
+    figures = {name: _values(context, name, mix) for name in context.names}
+    rows = list(dict.fromkeys(figure for values in figures.values() for figure in values))
     if not rows:
         return None
     columns = (Column("Figure", numeric=False), *(Column(name) for name in context.names))
-    cells = tuple((row, *(_shown(found[name].get(row, [])) for name in context.names)) for row in rows[:MOST_ROWS])
+    cells = tuple((row, *(_shown(figures[name].get(row, [])) for name in context.names)) for row in rows[:MOST_ROWS])
     note = f"The first {MOST_ROWS} of {len(rows):,}." if len(rows) > MOST_ROWS else ""
     title = f"Other figures at {mix.words}"
     words = "As the load generator told them of each trial: mean over the blocks, with the least and the most."
@@ -37,12 +37,12 @@ def section(context: Context) -> Section | None:
 
 def _values(context: Context, name: str, mix: Mix) -> dict[str, list[Value]]:
     """Each figure with its value in every trial of a contender at a mix."""
-    told = TOLD | context.kind.told
-    found: dict[str, list[Value]] = {}
+    elsewhere = TOLD | context.kind.told
+    values: dict[str, list[Value]] = {}
     for trial in context.at(name, mix):
-        for figure, value in _leaves({key: value for key, value in trial.workload.items() if key not in told}, ""):
-            found.setdefault(figure, []).append(value)
-    return found
+        for figure, value in _leaves({key: value for key, value in trial.workload.items() if key not in elsewhere}, ""):
+            values.setdefault(figure, []).append(value)
+    return values
 
 
 def _leaves(table: dict[str, Any], prefix: str) -> Iterator[tuple[str, Value]]:

@@ -50,17 +50,17 @@ def section(context: Context) -> Section:
         cells = [f"{mix}"]
         for name in context.names:
             trials = context.at(name, mix)
-            found = mean_interval([trial.generator_cpu_share * 100.0 for trial in trials])
+            interval = mean_interval([trial.generator_cpu_share * 100.0 for trial in trials])
             spec_rows.append(
                 {
                     "contender": name,
                     "mix": mix.x,
-                    "value": known(found.centre),
-                    "low": known(found.low),
-                    "high": known(found.high),
+                    "value": known(interval.centre),
+                    "low": known(interval.low),
+                    "high": known(interval.high),
                 }
             )
-            cells += _cells(trials, found.centre)
+            cells += _cells(trials, interval.centre)
         table_rows.append(tuple(cells))
     spec = lines_with_intervals(
         [row for row in spec_rows if row["value"] is not None],

@@ -121,23 +121,23 @@ def _stand_out(pair: CellPair) -> list[Block]:
         Column("95 % interval"),
         Column("Why", numeric=False),
     )
-    found: list[Block] = []
+    blocks: list[Block] = []
     odd = [cell for cell in pair.cells if cell.outlier]
     if odd:
         rows = tuple(
             (name_of(c), wording.ratio(c.ratio, c.low, c.high), wording.interval(c.low, c.high), c.outlier) for c in odd
         )
         note = "They are counted in every average; the row “Without outliers” leaves them out."
-        found.append(Table(f"Outliers, {against(pair)}", columns, rows, note, depth=Depth.SUMMARY))
+        blocks.append(Table(f"Outliers, {against(pair)}", columns, rows, note, depth=Depth.SUMMARY))
     void = [cell for cell in pair.cells if cell.state == "void"]
     if void:
         rows = tuple((name_of(c), wording.MISSING, wording.MISSING, c.reason) for c in void)
-        found.append(Table(f"Void cells, {against(pair)}", columns, rows, "They are in no average."))
+        blocks.append(Table(f"Void cells, {against(pair)}", columns, rows, "They are in no average."))
     skipped = [cell for cell in pair.cells if cell.state == "skipped"]
     if skipped:
         reasons = list(dict.fromkeys(cell.reason for cell in skipped))
-        found.append(Text(f"{wording.plural(len(skipped), 'cell')} not measured: {'; '.join(reasons[:4])}."))
-    return found
+        blocks.append(Text(f"{wording.plural(len(skipped), 'cell')} not measured: {'; '.join(reasons[:4])}."))
+    return blocks
 
 
 def name_of(cell: CellRatio) -> str:
@@ -203,23 +203,23 @@ class _Drawing:
         cells = [cell for cell in self.pair.cells if cell.test == test]
         columns = [label(kib) for kib in _sizes([cell.record_kib for cell in cells])]
         rows = [label(kib) for kib in _sizes([cell.file_kib for cell in cells])]
-        found = [self._cell(cell, label(cell.record_kib), label(cell.file_kib)) for cell in cells]
+        heat_cells = [self._cell(cell, label(cell.record_kib), label(cell.file_kib)) for cell in cells]
         average = next((a for a in self.pair.tests if a.name == test), None)
         subtitle = f"average {short(average.ratio)}×, {self._ended(average)}" if average else "no cell in common"
         across, down = (capital(axis.name) for axis in self.form.axes)
         words = (test.replace("_", "-"), capital(title(test)), subtitle, across, down)
-        return self._spec(found, columns, rows, words, wide=False)
+        return self._spec(heat_cells, columns, rows, words, wide=False)
 
     def _by_one_size(self) -> Chart:
         columns = [label(kib) for kib in _sizes([cell.record_kib for cell in self.pair.cells])]
-        found = [self._cell(cell, label(cell.record_kib), title(cell.test)) for cell in self.pair.cells]
+        heat_cells = [self._cell(cell, label(cell.record_kib), title(cell.test)) for cell in self.pair.cells]
         chart_title, subtitle = f"All {self.form.tests}: {against(self.pair)}", self._ended(self.pair.overall)
         if self.form.percent:
             chart_title = f"{self.pair.contender} as a percentage of {self.pair.baseline}"
             subtitle = percent_of(self.pair.overall, self.pair)
         across, down = capital(self.form.axes[0].name), capital(self.form.test)
         words = (self.form.tests, chart_title, subtitle, across, down)
-        return self._spec(found, columns, [title(test) for test in self.tests], words, wide=True)
+        return self._spec(heat_cells, columns, [title(test) for test in self.tests], words, wide=True)
 
     def _overviews(self) -> list[Chart]:
         """Tests against record sizes; each number is the average over the file sizes."""
@@ -227,7 +227,7 @@ class _Drawing:
         sizes = _sizes([point.size_kib for curve in curves for point in curve.points])
         if len(curves) < 2 or len(sizes) < 2:
             return []
-        found = [
+        heat_cells = [
             HeatCell(
                 label(point.size_kib),
                 title(curve.test),
@@ -246,7 +246,7 @@ class _Drawing:
             capital(self.form.axes[0].name),
             capital(self.form.test),
         )
-        return [self._spec(found, [label(kib) for kib in sizes], rows, words, wide=True)]
+        return [self._spec(heat_cells, [label(kib) for kib in sizes], rows, words, wide=True)]
 
     @staticmethod
     def _ended(average: Average) -> str:

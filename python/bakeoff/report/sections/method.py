@@ -91,9 +91,9 @@ def _file_systems(environment: dict[str, Any]) -> list[Table]:
     content = environment.get("content")
     contenders = content.get("contenders") if isinstance(content, dict) else None
     known = contenders if isinstance(contenders, dict) else {}
-    found = {name: facts for name, facts in known.items() if isinstance(facts, dict) and facts.get("file_system")}
+    folders = {name: facts for name, facts in known.items() if isinstance(facts, dict) and facts.get("file_system")}
     rows = []
-    for name, facts in hidden(found).items():
+    for name, facts in hidden(folders).items():
         free, options = facts.get("free_bytes"), _value(facts.get("mount_options") or "unknown")
         rows.append(
             (
@@ -142,13 +142,13 @@ def _settings(plan: dict[str, Any]) -> Table:
 def _receive_buffer(context: Context) -> str:
     """What the kernel made of the receive buffer that the plan asks for; empty when it asks for none."""
     asked = number(context.run.plan, "receive_buffer_bytes", 0.0)
-    found = sorted({size for t in context.run.trials if (size := t.connections.get("receive_buffer_bytes", 0))})
-    if not asked or not found:
+    sizes = sorted({size for t in context.run.trials if (size := t.connections.get("receive_buffer_bytes", 0))})
+    if not asked or not sizes:
         return ""
     # The kernel doubles what it is asked for, as its own bookkeeping is in the buffer, too.
-    made = " or ".join(f"{size:,}" for size in found)
+    made = " or ".join(f"{size:,}" for size in sizes)
     text = f"Receive buffer of the sockets: {asked:,.0f} bytes asked for, {made} bytes made of it by the kernel"
-    if found[0] < 2 * asked:
+    if sizes[0] < 2 * asked:
         return f"{text}, which is less than twice as many: `sysctl -w net.core.rmem_max={asked:.0f}` allows it."
     return f"{text}, which doubles it for its own use. A server cannot send further ahead than that."
 
@@ -182,11 +182,11 @@ def _flat(title: str, tree: dict[str, Any]) -> Table:
 
 
 def _leaves(tree: dict[str, Any], prefix: str) -> list[tuple[str, str]]:
-    found = []
+    leaves = []
     for name, value in tree.items():
         path = f"{prefix}{name}"
-        found += _leaves(value, f"{path} · ") if isinstance(value, dict) else [(path, _value(value))]
-    return found
+        leaves += _leaves(value, f"{path} · ") if isinstance(value, dict) else [(path, _value(value))]
+    return leaves
 
 
 def _items(value: Any) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ def _apart(context: Context) -> list[Block]:
     if mix is None or context.kind.tells_operations or context.comparison.cells:
         return []
     trials = {name: context.at(name, mix) for name in context.names}
-    operations = list(dict.fromkeys(o.name for found in trials.values() for t in found for o in t.per_operation))
+    operations = list(dict.fromkeys(o.name for at_peak in trials.values() for t in at_peak for o in t.per_operation))
     if len(operations) < 2:
         return []
     titles = ("1/s", "mean ms", "p50 ms", "p99 ms", "failed")
@@ -59,23 +59,23 @@ def _apart(context: Context) -> list[Block]:
 
 
 def _cells(trials: tuple[TrialRecord, ...], operation: str) -> tuple[str, ...]:
-    found = [(t.window_s, o) for t in trials for o in t.per_operation if o.name == operation]
-    if not found:
+    measured = [(t.window_s, o) for t in trials for o in t.per_operation if o.name == operation]
+    if not measured:
         return (wording.MISSING,) * 5
-    times = [o.service for _, o in found]
-    count, window_s = sum(o.operations for _, o in found), sum(trial.window_s for trial in trials)
+    times = [o.service for _, o in measured]
+    count, window_s = sum(o.operations for _, o in measured), sum(trial.window_s for trial in trials)
     timed = sum(one.count for one in times)
     mean_ns = sum((one.mean_ns or 0.0) * one.count for one in times) / timed if timed else math.nan
     percentiles = [geometric_mean([getattr(one, key) for one in times]) for key in ("p50_ns", "p99_ns")]
-    failed = sum(sum(o.errors.values()) for _, o in found)
+    failed = sum(sum(o.errors.values()) for _, o in measured)
     rate = count / window_s if window_s > 0.0 else math.nan
     return (wording.figures(rate), *(wording.figures(ns / 1e6) for ns in (mean_ns, *percentiles)), f"{failed:,}")
 
 
 def _pair(context: Context, pair: PairComparison) -> list[Block]:
-    found, tested = pair.exploratory.found, pair.exploratory.tested
-    text = Text(f"{pair.contender} ÷ {pair.baseline}: {len(found)} of {tested} cells differ.")
-    if not found:
+    cells, tested = pair.exploratory.found, pair.exploratory.tested
+    text = Text(f"{pair.contender} ÷ {pair.baseline}: {len(cells)} of {tested} cells differ.")
+    if not cells:
         return [text]
     columns = (
         Column("Operation", numeric=False),
@@ -96,10 +96,10 @@ def _pair(context: Context, pair: PairComparison) -> list[Block]:
             f"{cell.blocks}",
             wording.probability(cell.q),
         )
-        for cell in found[:SHOWN]
+        for cell in cells[:SHOWN]
     )
     rest = (
-        f"The {SHOWN} largest of {len(found)}; all are in the data embedded in this page." if len(found) > SHOWN else ""
+        f"The {SHOWN} largest of {len(cells)}; all are in the data embedded in this page." if len(cells) > SHOWN else ""
     )
     return [
         text,

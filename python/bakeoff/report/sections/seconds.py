@@ -78,26 +78,26 @@ def _series(trial: TrialRecord, step: int, value: Callable[[list[SecondRecord]],
     rows = []
     for start in range(0, len(seconds), step):
         chunk = list(seconds[start : start + step])
-        found = known(value(chunk))
-        if found is not None:
+        figure = known(value(chunk))
+        if figure is not None:
             rows.append(
                 {
                     "contender": trial.contender,
                     "trial": trial.id,
                     "second": chunk[0].second + 0.5 * sum(second.width_s for second in chunk),
-                    "value": found,
+                    "value": figure,
                 }
             )
     return rows
 
 
 def _means(rows: list[Row]) -> list[Row]:
-    found: dict[tuple[str, float], list[float]] = defaultdict(list)
+    by_second: dict[tuple[str, float], list[float]] = defaultdict(list)
     for row in rows:
-        found[row["contender"], row["second"]].append(row["value"])
+        by_second[row["contender"], row["second"]].append(row["value"])
     return [
         {"contender": name, "second": second, "value": known(sum(values) / len(values))}
-        for (name, second), values in found.items()
+        for (name, second), values in by_second.items()
     ]
 
 

@@ -20,14 +20,14 @@ SMALL = 0.005
 
 def section(context: Context) -> Section | None:
     """Mean time of each step per operation, as shares of the whole, at each mix."""
-    found = {
+    by_mix = {
         (name, mix): _means(context.at(name, mix)) for name in context.names for mix in context.comparison.run.mixes
     }
-    steps = sorted({step for means in found.values() for step in means}, key=_rank)
+    steps = sorted({step for means in by_mix.values() for step in means}, key=_rank)
     if not steps:
         return None
     rows: list[Row] = []
-    for (name, mix), means in found.items():
+    for (name, mix), means in by_mix.items():
         whole = sum(means.values())
         for step, value in means.items():
             if whole > 0.0:
@@ -50,7 +50,7 @@ def section(context: Context) -> Section | None:
         "share of the mean response time, mean over all blocks; milliseconds in the table",
     )
     description = "Share of each step in the mean response time at each mix, one panel for each contender."
-    chart = Chart("chart-steps", "Where the time goes", description, spec, _table(context, found, steps), wide=True)
+    chart = Chart("chart-steps", "Where the time goes", description, spec, _table(context, by_mix, steps), wide=True)
     return Section("steps", "Where the time goes", (Text(_note(context)), chart))
 
 
@@ -70,14 +70,14 @@ def _note(context: Context) -> str:
 
 def _closes(context: Context) -> str:
     """How long servers took to close as they had announced, where that was measured."""
-    found = []
+    texts = []
     for name in context.names:
         steps = [s.summary for t in context.usable if t.contender == name for s in t.steps if s.name == CLOSE]
         count = sum(s.count for s in steps)
         if count:
             mean_ms = sum((s.mean_ns or 0.0) * s.count for s in steps) / count / 1e6
-            found.append(f"{name} {wording.figures(mean_ms)} ms")
-    return f"; from there to the server's close: {', '.join(found)} on average" if found else ""
+            texts.append(f"{name} {wording.figures(mean_ms)} ms")
+    return f"; from there to the server's close: {', '.join(texts)} on average" if texts else ""
 
 
 def _rank(step: str) -> tuple[int, str]:
@@ -109,7 +109,7 @@ def _means(trials: tuple[TrialRecord, ...]) -> dict[str, float]:
     return means
 
 
-def _table(context: Context, found: dict[tuple[str, Mix], dict[str, float]], steps: list[str]) -> Table:
+def _table(context: Context, by_mix: dict[tuple[str, Mix], dict[str, float]], steps: list[str]) -> Table:
     columns = (
         Column(context.mix_title),
         *(Column(_title(step), group=name) for name in context.names for step in steps),
@@ -117,7 +117,7 @@ def _table(context: Context, found: dict[tuple[str, Mix], dict[str, float]], ste
     rows = tuple(
         (
             f"{mix}",
-            *(wording.figures(found[name, mix].get(step, 0.0)) for name in context.names for step in steps),
+            *(wording.figures(by_mix[name, mix].get(step, 0.0)) for name in context.names for step in steps),
         )
         for mix in context.comparison.run.mixes
     )

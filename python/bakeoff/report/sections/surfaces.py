@@ -68,8 +68,8 @@ def _rates(cells: list[CellRatio], files: list[float], records: list[float], sid
     at = {(cell.file_kib, cell.record_kib): (cell.baseline_kib_s, cell.contender_kib_s)[side] for cell in cells}
 
     def rate(file: float, record: float) -> float | None:
-        found = at.get((file, record), math.nan) * 1024.0 / 1e6
-        return found if math.isfinite(found) and found > 0.0 else None
+        speed = at.get((file, record), math.nan) * 1024.0 / 1e6
+        return speed if math.isfinite(speed) and speed > 0.0 else None
 
     return tuple(tuple(rate(file, record) for record in records) for file in files)
 
