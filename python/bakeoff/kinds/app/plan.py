@@ -49,10 +49,10 @@ class AppSettings(SourceSettings):
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""
-        found = dict(super().without_effect(addresses))
+        reasons = dict(super().without_effect(addresses))
         if all(parse_app_address(address).unix for address in addresses):
-            found["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
-        return found
+            reasons["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
+        return reasons
 
     @model_validator(mode="after")
     def _app_consistent(self) -> Self:

@@ -111,14 +111,14 @@ class FileBlocksSettings(FileSettings):
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""
-        found = dict(super().without_effect(addresses))
+        reasons = dict(super().without_effect(addresses))
         if self.access or self.icf:
             why = "access and icf name all that is timed: leave it out"
-            found |= dict.fromkeys(("block_sizes", "patterns", "mixed_read", "mixed_random"), why)
+            reasons |= dict.fromkeys(("block_sizes", "patterns", "mixed_read", "mixed_random"), why)
         elif "mixed" not in self.patterns:
             why = "belongs to the pattern mixed, which is not among the patterns: add it"
-            found |= {"mixed_read": why, "mixed_random": why}
-        return found
+            reasons |= {"mixed_read": why, "mixed_random": why}
+        return reasons
 
     @property
     def ends_with_its_work(self) -> bool:

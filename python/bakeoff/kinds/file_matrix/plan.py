@@ -107,26 +107,26 @@ class FileMatrixSettings(FileSettings):
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""
-        found = dict(super().without_effect(addresses))
+        reasons = dict(super().without_effect(addresses))
         if self.file_sizes is not None:
             why = "file_sizes names the files one by one: leave one of the two out"
-            found |= {"file_min": why, "file_max": why}
+            reasons |= {"file_min": why, "file_max": why}
         if self.record_sizes is not None:
             why = "record_sizes names the records one by one: leave one of the two out"
-            found |= {"record_min": why, "record_max": why}
-            found["cut_off"] = "record_sizes names the records, none of which is cut off: leave one of the two out"
+            reasons |= {"record_min": why, "record_max": why}
+            reasons["cut_off"] = "record_sizes names the records, none of which is cut off: leave one of the two out"
         if "stride_read" not in self.tests:
-            found["stride"] = "belongs to the test stride_read, which is not among the tests: leave it out"
+            reasons["stride"] = "belongs to the test stride_read, which is not among the tests: leave it out"
         if "mixed" not in self.tests:
-            found["mixed_read_percent"] = "belongs to the test mixed, which is not among the tests: add it"
+            reasons["mixed_read_percent"] = "belongs to the test mixed, which is not among the tests: add it"
         if len({file for file, _ in pairs(self)}) == 1:
-            found["weights"] = "there is one file size only, which has all the weight: leave it out"
+            reasons["weights"] = "there is one file size only, which has all the weight: leave it out"
         if max(self.mixes) * self.threads == 1:
-            found["stonewall"] = "one client has no others to stop: give mixes, such as 2,4"
+            reasons["stonewall"] = "one client has no others to stop: give mixes, such as 2,4"
         if all(test.endswith("read") for test in self.tests):
             why = "none of the tests writes: leave it out"
-            found |= {"fsync": why, "dsync": why, "sync": why}
-        return found
+            reasons |= {"fsync": why, "dsync": why, "sync": why}
+        return reasons
 
     @property
     def weighted(self) -> str:

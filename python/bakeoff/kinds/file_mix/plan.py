@@ -45,16 +45,16 @@ class FileMixSettings(FileSettings, RampSettings):
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""
-        found = dict(super().without_effect(addresses))
+        reasons = dict(super().without_effect(addresses))
         if self.loadfile is None:
-            found["resolve"] = "belongs to loadfile: name one, too"
+            reasons["resolve"] = "belongs to loadfile: name one, too"
             if self.turn_bytes is None:
-                found["turn_pause"] = "belongs to turn_bytes: give that, too"
+                reasons["turn_pause"] = "belongs to turn_bytes: give that, too"
         else:
-            found["workspace"] = "a loadfile brings its own files: leave it out"
-            found |= dict.fromkeys(("turn_bytes", "turn_pause"), "a loadfile keeps its own pace: leave it out")
-            found["verify"] = "the data of a loadfile are not checked: leave it out"
-        return found
+            reasons["workspace"] = "a loadfile brings its own files: leave it out"
+            reasons |= dict.fromkeys(("turn_bytes", "turn_pause"), "a loadfile keeps its own pace: leave it out")
+            reasons["verify"] = "the data of a loadfile are not checked: leave it out"
+        return reasons
 
     @property
     def ends_with_its_work(self) -> bool:

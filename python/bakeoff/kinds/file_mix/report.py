@@ -108,16 +108,16 @@ def _ratio(context: Context, base: str, name: str, mix: Mix) -> str:
     ]
     if not logs:
         return wording.MISSING
-    found = ratios_by_row([logs])
-    ratio, low, high = float(found.ratio[0]), float(found.low[0]), float(found.high[0])
+    ratios = ratios_by_row([logs])
+    ratio, low, high = float(ratios.ratio[0]), float(ratios.low[0]), float(ratios.high[0])
     return (
         f"{wording.ratio(ratio, low, high)} ({wording.interval(low, high)})" if len(logs) > 1 else wording.ratio(ratio)
     )
 
 
 def _touched(trial: TrialRecord) -> Spread | None:
-    found = trial.figures(MixFigures).touched_bytes_per_client
-    return found if found is not None and found.mean is not None else None
+    spread = trial.figures(MixFigures).touched_bytes_per_client
+    return spread if spread is not None and spread.mean is not None else None
 
 
 def _working_set(context: Context) -> Table:
@@ -129,7 +129,7 @@ def _working_set(context: Context) -> Table:
     for mix in context.comparison.run.mixes:
         cells = [f"{mix}"]
         for name in context.names:
-            touched = [found for trial in context.at(name, mix) if (found := _touched(trial))]
+            touched = [spread for trial in context.at(name, mix) if (spread := _touched(trial))]
             cells += _set(touched, mix)
         rows.append(tuple(cells))
     note = (
@@ -142,9 +142,9 @@ def _working_set(context: Context) -> Table:
 def _set(touched: list[Spread], mix: Mix) -> list[str]:
     if not touched:
         return [wording.MISSING] * 3
-    mean = math.fsum(found.mean or 0.0 for found in touched) / len(touched) / 2**20
-    least = min(found.min or 0.0 for found in touched) / 2**20
-    most = max(found.max or 0.0 for found in touched) / 2**20
+    mean = math.fsum(spread.mean or 0.0 for spread in touched) / len(touched) / 2**20
+    least = min(spread.min or 0.0 for spread in touched) / 2**20
+    most = max(spread.max or 0.0 for spread in touched) / 2**20
     return [
         wording.figures(mean),
         f"{wording.figures(least, 3)} – {wording.figures(most, 3)}",

@@ -89,8 +89,8 @@ class FileFacts(Strict):
 
 def homes() -> set[str]:
     """Home folders of people: root, ordinary users, and whoever runs this."""
-    found = {entry.pw_dir for entry in pwd.getpwall() if entry.pw_uid == 0 or entry.pw_uid >= 1000}
-    return {os.path.realpath(home) for home in [*found, str(Path.home()), "/home"] if home != "/nonexistent"}
+    folders = {entry.pw_dir for entry in pwd.getpwall() if entry.pw_uid == 0 or entry.pw_uid >= 1000}
+    return {os.path.realpath(home) for home in [*folders, str(Path.home()), "/home"] if home != "/nonexistent"}
 
 
 def check_folder_address(address: str) -> None:

@@ -114,12 +114,12 @@ class FolderCheck(Check):
 
     def _notes_of_others(self, name: str, *owners: str) -> list[str]:
         """A sentence for each kind of folders of other runs in a contender's folder."""
-        found = []
+        notes = []
         for owner in owners:
             there = [other for whose, other in self._others[name] if whose == owner]
             if there:
-                found.append(f"{OTHERS[owner]}: {', '.join(there[:3])}{' …' if len(there) > 3 else ''}")
-        return found
+                notes.append(f"{OTHERS[owner]}: {', '.join(there[:3])}{' …' if len(there) > 3 else ''}")
+        return notes
 
     def _fit_together(self) -> None:
         """What stays for the whole run must fit for all contenders of a file system. Raises TargetError."""

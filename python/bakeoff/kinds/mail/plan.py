@@ -105,14 +105,14 @@ class MailSettings(NetworkSettings):
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""
-        found = dict(super().without_effect(addresses))
+        reasons = dict(super().without_effect(addresses))
         places = [parse_mail_address(address) for address in addresses]
         if not self.starttls and not any(p.sending.implicit_tls or p.reading.implicit_tls for p in places):
             why = "no connection is made by TLS: give starttls, too, or addresses that begin with it"
-            found |= {"insecure": why, "ca_file": why}
+            reasons |= {"insecure": why, "ca_file": why}
         elif self.insecure and self.ca_file is not None:
-            found["ca_file"] = "certificates are not checked with insecure: leave one of the two out"
-        return found
+            reasons["ca_file"] = "certificates are not checked with insecure: leave one of the two out"
+        return reasons
 
     @model_validator(mode="after")
     def _mail_consistent(self) -> Self:

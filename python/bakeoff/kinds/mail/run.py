@@ -90,9 +90,9 @@ class MailCheck(Check):
                 facts["pop3 offers"] = reader.capabilities()
             reader.quit()
         for place in (address.sending, address.reading):
-            found = backlog(resolve_place(place))
-            if found is not None:
-                facts[f"{place.protocol} listen backlog"] = found
+            length = backlog(resolve_place(place))
+            if length is not None:
+                facts[f"{place.protocol} listen backlog"] = length
         return facts
 
     def compare(self) -> Sequence[Note]:

@@ -121,12 +121,12 @@ class Smtp(_Session):
         texts = []
         for _ in range(LINES):
             line = self.wire.line(LINE_BYTES)
-            found = _REPLY.fullmatch(line)
-            if found is None:
+            match = _REPLY.fullmatch(line)
+            if match is None:
                 raise WireError(f"this is not SMTP: {shown(line)!r}")
-            texts.append(shown(found[3] or b""))
-            if found[2] != b"-":
-                return int(found[1]), "\n".join(texts)
+            texts.append(shown(match[3] or b""))
+            if match[2] != b"-":
+                return int(match[1]), "\n".join(texts)
         raise WireError(f"a reply has more than {LINES} lines")
 
 
@@ -158,20 +158,20 @@ class Pop3(_Session):
     def stat(self) -> tuple[int, int]:
         """Messages in the mailbox, and their bytes."""
         text = self.command("STAT")
-        found = re.match(r"([0-9]{1,9}) ([0-9]{1,18})\b", text, re.ASCII)
-        if found is None:
+        match = re.match(r"([0-9]{1,9}) ([0-9]{1,18})\b", text, re.ASCII)
+        if match is None:
             raise WireError(f"it answers STAT by {text!r}")
-        return int(found[1]), int(found[2])
+        return int(match[1]), int(match[2])
 
     def capabilities(self) -> list[str]:
         """What the server can do. Raises TalkError when it does not know the question."""
         self.command("CAPA")
-        found: set[str] = set()
+        names: set[str] = set()
         for _ in range(LINES):
             line = self.wire.line(LINE_BYTES)
             if line == b".":
-                return sorted(found)
-            found.add(shown(line.split()[0]) if line.split() else "")
+                return sorted(names)
+            names.add(shown(line.split()[0]) if line.split() else "")
         raise WireError(f"its list of capabilities has more than {LINES} lines")
 
     def quit(self) -> None:

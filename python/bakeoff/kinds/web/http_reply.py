@@ -44,8 +44,8 @@ def read_reply(wire: Wire, largest: int, head_only: bool = False) -> tuple[Head,
 
 def _head(wire: Wire) -> Head:
     line = wire.line(HEAD_BYTES)
-    found = _STATUS.fullmatch(line)
-    if found is None:
+    match = _STATUS.fullmatch(line)
+    if match is None:
         raise WireError(f"this is not HTTP/1: {shown(line)!r}")
     headers: dict[str, str] = {}
     size = len(line) + 2
@@ -53,8 +53,8 @@ def _head(wire: Wire) -> Head:
         line = wire.line(HEAD_BYTES)
         size += len(line) + 2
         if not line:
-            version = f"1.{found[1].decode()}"
-            return Head(int(found[2]), version, headers, size)
+            version = f"1.{match[1].decode()}"
+            return Head(int(match[2]), version, headers, size)
         if size > HEAD_BYTES:
             break
         _take(headers, line)
@@ -109,10 +109,10 @@ def _chunks(wire: Wire, largest: int) -> bytes:
     body = bytearray()
     while len(body) < largest:
         line = wire.line(CHUNK_LINE_BYTES)
-        found = _CHUNK.fullmatch(line)
-        if found is None:
+        match = _CHUNK.fullmatch(line)
+        if match is None:
             raise WireError(f"a chunk's size is malformed: {shown(line)!r}")
-        size = int(found[1], 16)
+        size = int(match[1], 16)
         if size == 0:
             for _ in range(HEADERS):  # the trailer
                 if not wire.line(HEAD_BYTES):

@@ -54,10 +54,10 @@ def _read_urls(value: Any, info: ValidationInfo) -> Any:
         raise ValueError(f"{value} cannot be read ({error.strerror}): check the path") from None
     except UnicodeDecodeError:
         raise ValueError(f"{value} is not text in UTF-8") from None
-    found = [_url_line(value, number, line) for number, line in enumerate(lines, 1) if line.split("#")[0].strip()]
-    if not found:
+    urls = [_url_line(value, number, line) for number, line in enumerate(lines, 1) if line.split("#")[0].strip()]
+    if not urls:
         raise ValueError(f"{value} names no path: write lines of weight and path, such as `3 /index.html`")
-    return found
+    return urls
 
 
 def _url_line(name: str, number: int, line: str) -> tuple[float, str]:
@@ -166,16 +166,16 @@ class WebSettings(SourceSettings):
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""
-        found = dict(super().without_effect(addresses))
+        reasons = dict(super().without_effect(addresses))
         places = [parse_web_address(address) for address in addresses]
         if all(place.scheme != "https" for place in places):
             why = "no contender is reached by https://: leave it out"
-            found |= {"insecure": why, "ca_file": why, "full_handshake": why}
+            reasons |= {"insecure": why, "ca_file": why, "full_handshake": why}
         elif self.insecure and self.ca_file is not None:
-            found["ca_file"] = "certificates are not checked with insecure: leave one of the two out"
+            reasons["ca_file"] = "certificates are not checked with insecure: leave one of the two out"
         if all(place.unix for place in places):
-            found["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
-        return found
+            reasons["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
+        return reasons
 
     @field_validator("headers", mode="before")
     @classmethod
@@ -294,10 +294,10 @@ def requests_of(
     if c.source == "dynamic" and web.dynamic_url is not None:
         return (_request(address.prefix + web.dynamic_url),)
     assert manifest is not None
-    found: Sequence[ManifestFile] = manifest.dynamic if c.source == "dynamic" else manifest.classes.get(c.name, ())
-    if not found:
+    files: Sequence[ManifestFile] = manifest.dynamic if c.source == "dynamic" else manifest.classes.get(c.name, ())
+    if not files:
         raise PlanError(f"the corpus has no files of class {c.name!r}: make it anew with `bakeoff corpus`")
-    return tuple(_request(f"{address.prefix}/{f.path}", f.size, f.sha256) for f in found)
+    return tuple(_request(f"{address.prefix}/{f.path}", f.size, f.sha256) for f in files)
 
 
 def _url_paths(c: WebClass, web: WebSettings, address: WebAddress) -> list[str]:

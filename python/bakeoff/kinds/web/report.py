@@ -26,8 +26,8 @@ class Web(ReportPart):
 
 def _hashed(context: Context, name: str) -> str:
     """Empty for work that is not checked so."""
-    found = [t.figures(WebFigures).bodies_hashed for t in context.usable if t.contender == name]
-    counts = [count for count in found if count is not None]
+    per_trial = [t.figures(WebFigures).bodies_hashed for t in context.usable if t.contender == name]
+    counts = [count for count in per_trial if count is not None]
     if not counts:
         return ""
     replies = wording.plural(sum(counts), "reply", "replies")

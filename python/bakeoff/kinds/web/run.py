@@ -146,8 +146,8 @@ class WebCheck(Check):
         ]
         names = list(self._replies)
         differences = self._differences()
-        notes += [Note("warning", found["text"]) for found in differences if not found["withhold"]]
-        held = [found["text"] for found in differences if found["withhold"]]
+        notes += [Note("warning", difference["text"]) for difference in differences if not difference["withhold"]]
+        held = [difference["text"] for difference in differences if difference["withhold"]]
         notes += [Note("warning", f"{text}: there will be no verdict between them") for text in held]
         for other in names[1:]:
             notes += self._trait_differences(names[0], other)
@@ -160,7 +160,7 @@ class WebCheck(Check):
         Only contents that no manifest vouches for can differ: the others were refused by `examine`. A page that
         changes from request to request cannot be compared.
         """
-        found = []
+        differences = []
         for one, other in itertools.combinations(self._replies, 2):
             for sample, left in self._replies[one].items():
                 right = self._replies[other].get(sample)
@@ -176,9 +176,9 @@ class WebCheck(Check):
                 if changes:
                     text += ", but the page changes from request to request"
                 withhold = not changes and not may_differ(self._settings.expect)
-                found.append({"between": [one, other], "text": text, "withhold": withhold})
+                differences.append({"between": [one, other], "text": text, "withhold": withhold})
                 break
-        return found
+        return differences
 
     def _trait_differences(self, one: str, other: str) -> list[Note]:
         notes = []

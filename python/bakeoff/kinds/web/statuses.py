@@ -28,13 +28,13 @@ def parse_expect(value: object) -> str:
 
 def statuses_of(expect: str) -> tuple[int, ...]:
     """The statuses that count; empty when every one does."""
-    found: list[int] = []
+    statuses: list[int] = []
     for word in expect.split(","):
         if word.endswith("xx"):
-            found += range(100 * int(word[0]), 100 * int(word[0]) + 100)
+            statuses += range(100 * int(word[0]), 100 * int(word[0]) + 100)
         elif word.isdigit():
-            found.append(int(word))
-    return tuple(dict.fromkeys(found))
+            statuses.append(int(word))
+    return tuple(dict.fromkeys(statuses))
 
 
 def may_differ(expect: str) -> bool:

@@ -41,8 +41,8 @@ class _Mix:
 def section(context: Context) -> Section | None:
     """Network, queue and service time at each mix, and the server's processors and disk beside them."""
     mixes = context.comparison.run.mixes
-    found = {(name, mix): _mix(context.at(name, mix)) for name in context.names for mix in mixes}
-    known = {key: value for key, value in found.items() if value is not None}
+    by_cell = {(name, mix): _mix(context.at(name, mix)) for name in context.names for mix in mixes}
+    known = {key: value for key, value in by_cell.items() if value is not None}
     if not known:
         return None
     rows: list[Row] = [
@@ -106,8 +106,8 @@ def _mix(trials: tuple[TrialRecord, ...]) -> _Mix | None:
 
 
 def _total_ms(trials: tuple[TrialRecord, ...], name: str) -> float:
-    found = [step.summary for trial in trials for step in trial.steps if step.name == name]
-    return sum((s.mean_ns or 0.0) * s.count for s in found) / 1e6
+    summaries = [step.summary for trial in trials for step in trial.steps if step.name == name]
+    return sum((s.mean_ns or 0.0) * s.count for s in summaries) / 1e6
 
 
 def _mean_ms(trials: tuple[TrialRecord, ...], name: str) -> float:
@@ -192,10 +192,10 @@ def _kinds(context: Context) -> list[Block]:
 
 
 def _kind(trials: tuple[TrialRecord, ...], kind: str) -> list[str]:
-    found = [(t, o) for t in trials for o in t.per_operation if o.name == kind and o.operations]
-    if not found:
+    pairs = [(t, o) for t in trials for o in t.per_operation if o.name == kind and o.operations]
+    if not pairs:
         return [wording.MISSING] * 6
-    rate = sum(o.operations / t.window_s for t, o in found) / len(found)
-    p50, p99 = (geometric_mean([getattr(o.service, name) for _, o in found]) for name in ("p50_ns", "p99_ns"))
+    rate = sum(o.operations / t.window_s for t, o in pairs) / len(pairs)
+    p50, p99 = (geometric_mean([getattr(o.service, name) for _, o in pairs]) for name in ("p50_ns", "p99_ns"))
     steps = [_mean_ms(trials, f"{kind}/{step}") for step in STEPS]
     return [wording.figures(value) for value in (rate, p50 / 1e6, p99 / 1e6, *steps)]

@@ -46,19 +46,19 @@ def _row(context: Context, index: int, mix: Mix) -> tuple[str, ...]:
             row += [wording.MISSING] * (len(METRICS) + 3)
             continue
         row += [wording.figures(context.comparison.curve(key, name).points[index].centre) for key, _ in METRICS]
-        found = [scores(trial) for trial in trials]
-        row.append(wording.figures(min(score.lowest for score in found)))
-        row.append(wording.figures(max(score.highest for score in found)))
+        scored = [scores(trial) for trial in trials]
+        row.append(wording.figures(min(score.lowest for score in scored)))
+        row.append(wording.figures(max(score.highest for score in scored)))
         row.append(f"{min(trial.fairness_jain for trial in trials):.4f}")
     return tuple(row)
 
 
 def _starved(trial: TrialRecord, enough: int) -> str:
     """Who got nothing in a trial in which others did."""
-    found = starved_clients(trial, enough)
-    if not found:
+    starved = starved_clients(trial, enough)
+    if not starved:
         return ""
-    listed = ", ".join(f"{client}" for client in found[:NAMED])
-    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    clients = "client" if len(found) == 1 else "clients"
+    listed = ", ".join(f"{client}" for client in starved[:NAMED])
+    more = f" and {len(starved) - NAMED} more" if len(starved) > NAMED else ""
+    clients = "client" if len(starved) == 1 else "clients"
     return f"{trial.contender}, {trial.mix} {trial.mix.unit}, block {trial.block}: {clients} {listed}{more}"

@@ -76,18 +76,18 @@ def lags(run: RunRecord) -> tuple[str, ...]:
     """A sentence for each contender whose mail is read more slowly than it is accepted."""
     if sending_share(run) >= 1.0:
         return ()
-    found = []
+    sentences = []
     for contender in run.contenders:
         behind = [row for mix in run.mixes if (row := lag(run, contender.name, mix)) is not None]
         if behind:
             mixes = wording.several([mix for mix, *_ in behind])
             mix, accepted, read, waiting = max(behind, key=lambda row: row[3] / row[1])
-            found.append(
+            sentences.append(
                 f"{contender.name}: reading lags behind sending at {mixes}: at {mix} it accepted "
                 f"{wording.figures(accepted)} messages/s, {wording.figures(read)}/s were read, and "
                 f"{wording.figures(waiting)} waited at the end of the window"
             )
-    return tuple(found)
+    return tuple(sentences)
 
 
 def telling_flow(run: RunRecord, name: str) -> list[TrialRecord]:
@@ -112,18 +112,18 @@ def lag(run: RunRecord, name: str, mix: Mix) -> tuple[Mix, float, float, float] 
 
 def foreign_mail(run: RunRecord) -> tuple[str, ...]:
     """A sentence for each contender whose mailboxes were given mail that is not Bakeoff's, which was left alone."""
-    found = []
+    sentences = []
     for contender in run.contenders:
         by_mailbox = _books(contender.name, [t for t in run.trials if t.contender == contender.name]).foreign
         if by_mailbox:
             named = sorted(by_mailbox)
             more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-            found.append(
+            sentences.append(
                 f"{contender.name}: {wording.plural(sum(by_mailbox.values()), 'message')} that are not Bakeoff's were "
                 f"in {wording.plural(len(named), 'mailbox', 'mailboxes')} during trials and left alone: "
                 f"{', '.join(named[:NAMED])}{more}"
             )
-    return tuple(found)
+    return tuple(sentences)
 
 
 # Mailboxes named before the rest are only counted.

@@ -83,13 +83,13 @@ def _at_a_time(run: RunRecord, name: str, trials: list[TrialRecord]) -> tuple[st
 
 def _flat(loads: list[Load]) -> list[Load]:
     """The highest mixes at which sending outpaces delivery, and the rate of delivery is the same."""
-    found: list[Load] = []
+    flat: list[Load] = []
     for load in reversed(loads):
-        rates = [load.delivered_per_s, *(other.delivered_per_s for other in found)]
+        rates = [load.delivered_per_s, *(other.delivered_per_s for other in flat)]
         if not load.lagging or not 0.0 < max(rates) <= (1.0 + FLAT_SHARE) * min(rates):
             break
-        found.insert(0, load)
-    return found
+        flat.insert(0, load)
+    return flat
 
 
 def _load(run: RunRecord, name: str, mix: Mix, trials: list[TrialRecord]) -> Load | None:

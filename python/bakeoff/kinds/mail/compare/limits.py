@@ -57,11 +57,11 @@ RATE_TOLERANCE = 0.02
 
 def limits(run: RunRecord) -> tuple[str, ...]:
     """A sentence for each number of a result that equals a limit."""
-    found: dict[str, None] = {}
+    sentences: dict[str, None] = {}
     for trial in run.trials:
         for text in (*_sessions(run, trial), *_overflow(run, trial)):
-            found[f"{trial.contender}: {text}"] = None
-    return (*found, *_rates(run))
+            sentences[f"{trial.contender}: {text}"] = None
+    return (*sentences, *_rates(run))
 
 
 def _sessions(run: RunRecord, trial: TrialRecord) -> Iterator[str]:

@@ -95,10 +95,12 @@ def _flow(context: Context) -> list[Block]:
 
 
 def _means(rows: list[Row]) -> list[Row]:
-    found: dict[tuple[str, float], list[float]] = defaultdict(list)
+    by_second: dict[tuple[str, float], list[float]] = defaultdict(list)
     for row in rows:
-        found[row["contender"], row["second"]].append(row["value"])
-    return [{"contender": name, "second": at, "value": known(fmean(values))} for (name, at), values in found.items()]
+        by_second[row["contender"], row["second"]].append(row["value"])
+    return [
+        {"contender": name, "second": at, "value": known(fmean(values))} for (name, at), values in by_second.items()
+    ]
 
 
 def _ledger(context: Context) -> list[Block]:
@@ -131,19 +133,19 @@ def _ledger(context: Context) -> list[Block]:
 
 
 def _refusals(context: Context) -> list[Block]:
-    found: dict[str, dict[str, int]] = {}
+    by_kind: dict[str, dict[str, int]] = {}
     texts: dict[str, None] = {}
     for trial in context.run.trials:
         refusals = trial.figures(MailFigures).refusals
         for when, refused in (("init", refusals.init), ("measured", refusals.measured)):
             for kind, count in refused.counts.items():
-                row = found.setdefault(f"{kind.replace('_', ' ')} ({when})", {})
+                row = by_kind.setdefault(f"{kind.replace('_', ' ')} ({when})", {})
                 row[trial.contender] = row.get(trial.contender, 0) + count
             texts |= {f"{trial.contender}: {text}": None for text in refused.texts}
-    if not found:
+    if not by_kind:
         return []
     columns = (Column("Sessions not served", numeric=False), *(Column(name) for name in context.names))
-    rows = tuple((kind, *(f"{row.get(name, 0):,}" for name in context.names)) for kind, row in sorted(found.items()))
+    rows = tuple((kind, *(f"{row.get(name, 0):,}" for name in context.names)) for kind, row in sorted(by_kind.items()))
     note = "A connect of 1, 3 or 7 s tells of an overflow of the accept queue: the kernel dropped the first packets."
     blocks: list[Block] = [Table("Refusals by their kind, all trials", columns, rows, note)]
     if texts:

@@ -27,8 +27,10 @@ def steps_of_mail(context: Context) -> list[Block]:
     titles = ("times", "mean ms", "p50 ms", "p95 ms", "p99 ms")
     columns += [Column(title, group=name) for name in context.names for title in titles]
     by_name = [_summaries(context.at(name, mix)) for name in context.names]
-    order = dict.fromkeys(step for found in by_name for step in found)
-    rows = [(_title(step), *(cell for found in by_name for cell in _cells(found.get(step, [])))) for step in order]
+    order = dict.fromkeys(step for summaries in by_name for step in summaries)
+    rows = [
+        (_title(step), *(cell for summaries in by_name for cell in _cells(summaries.get(step, [])))) for step in order
+    ]
     title = f"Steps at {mix.words}"
     note = "Successful steps in the windows of all blocks. Percentiles: geometric mean over the blocks."
     return [Table(title, tuple(columns), tuple(rows), note, folded=True)]
@@ -36,15 +38,15 @@ def steps_of_mail(context: Context) -> list[Block]:
 
 def _summaries(trials: tuple[TrialRecord, ...]) -> dict[str, list[Summary]]:
     """Summaries of each step that was done, each followed by those of its parts."""
-    found: dict[str, list[Summary]] = {}
+    summaries: dict[str, list[Summary]] = {}
     for operation in (operation for trial in trials for operation in trial.per_operation):
         if operation.service.count:
-            found.setdefault(operation.name, []).append(operation.service)
+            summaries.setdefault(operation.name, []).append(operation.service)
     for step in (step for trial in trials for step in trial.steps):
         if "/" in step.name and step.summary.max_ns:
-            found.setdefault(step.name, []).append(step.summary)
-    order = list(found)
-    return dict(sorted(found.items(), key=lambda item: (_place(item[0], order), order.index(item[0]))))
+            summaries.setdefault(step.name, []).append(step.summary)
+    order = list(summaries)
+    return dict(sorted(summaries.items(), key=lambda item: (_place(item[0], order), order.index(item[0]))))
 
 
 def _place(name: str, order: list[str]) -> int:

@@ -83,14 +83,14 @@ def saturation_words(comparison: Comparison) -> list[str]:
     """A sentence for each contender and side that takes too long, with the load from which on."""
     if not isinstance(comparison.own, MailSummary):
         return []
-    found: dict[tuple[str, str], str] = {}
+    sentences: dict[tuple[str, str], str] = {}
     for at in comparison.own.saturation:
         for side in at.sides:
             seconds = at.sending_s if side == "sending" else at.reading_s
-            found.setdefault(
+            sentences.setdefault(
                 (at.contender, side),
                 f"{at.contender} is saturated in {side} from {at.mix.words} on: a step takes "
                 f"{wording.figures(seconds, 3)} s on average ({SATURATED_S:g} s or more), without EHLO, QUIT and empty "
                 "polls.",
             )
-    return list(found.values())
+    return list(sentences.values())
