@@ -50,7 +50,7 @@ def resolve(endpoint: Endpoint) -> tuple[str, ...]:
     if endpoint.unix is not None:
         return ()
     try:
-        found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
+        answers = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise TargetError(
@@ -58,7 +58,7 @@ def resolve(endpoint: Endpoint) -> tuple[str, ...]:
             "the DNS"
         ) from None
     texts = []
-    for family, _, _, _, place in found:
+    for family, _, _, _, place in answers:
         host, port = str(place[0]), int(place[1])
         texts.append(f"[{host}]:{port}" if family == socket.AF_INET6 else f"{host}:{port}")
     return tuple(dict.fromkeys(texts))

@@ -21,14 +21,14 @@ def differences(suite: Suite, settings: CommonSettings) -> tuple[str, ...]:
     published = published_settings(suite, type(settings))
     if published is None:
         return ()
-    found = []
+    parts = []
     for name, field in type(settings).model_fields.items():
         key, mine, theirs = field.alias or name, getattr(settings, name), getattr(published, name)
         # What says where the work is done, of which size the servers are, and how the tool watches them, is no part
         # of a publication.
         if not extra_of(field).get("own") and mine != theirs:
-            found.append(f"{key}: {text_of(name, field, mine)}, published {text_of(name, field, theirs)}")
-    return tuple(found)
+            parts.append(f"{key}: {text_of(name, field, mine)}, published {text_of(name, field, theirs)}")
+    return tuple(parts)
 
 
 def text_of(name: str, field: FieldInfo, value: Any) -> str:

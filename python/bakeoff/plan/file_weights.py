@@ -29,18 +29,18 @@ class FileWeights(Strict):
     sizes: tuple[SizeClass, ...] = Field(min_length=1, max_length=64)
 
 
-def inventory_to_toml(found: Inventory) -> str:
+def inventory_to_toml(inventory: Inventory) -> str:
     """The text of the file that `--weights` reads."""
     head = {
-        "folder": found.folder,
-        "complete": found.complete,
-        "files": found.files,
-        "bytes": found.bytes,
-        **{name: getattr(found, name) for name in COUNTS},
+        "folder": inventory.folder,
+        "complete": inventory.complete,
+        "files": inventory.files,
+        "bytes": inventory.bytes,
+        **{name: getattr(inventory, name) for name in COUNTS},
     }
     sizes = [
         table_to_toml("[[size]]", {"up_to_bytes": up_to, "files": files, "bytes": total})
-        for up_to, (files, total) in sorted(found.sizes.items())
+        for up_to, (files, total) in sorted(inventory.sizes.items())
     ]
     return "\n".join([HEAD + table_to_toml("[inventory]", head), *sizes])
 
@@ -59,14 +59,14 @@ def read_weights(path: Path) -> FileWeights:
     if not sizes:
         raise ValueError(f"{path} counts no file that is not empty: nothing can be weighted by it")
     try:
-        found = FileWeights.model_validate(
+        weights = FileWeights.model_validate(
             {"folder": head.get("folder"), "errors": head.get("errors"), "sizes": sizes}, strict=False
         )
     except ValidationError:
         raise ValueError(f"{path} {NOT_ONE}") from None
-    if len({size.up_to_bytes for size in found.sizes}) != len(found.sizes):
+    if len({size.up_to_bytes for size in weights.sizes}) != len(weights.sizes):
         raise ValueError(f"{path} {NOT_ONE}")
-    return found
+    return weights
 
 
 def _weights(value: Any, info: ValidationInfo) -> Any:

@@ -116,11 +116,11 @@ def with_flags(
     """
     contenders = [dict(c) for c in given.contenders]
     for name, command in resets.items():
-        found = [c for c in contenders if c.get("name") == name]
-        if not found:
+        named = [c for c in contenders if c.get("name") == name]
+        if not named:
             names = [str(c.get("name")) for c in contenders]
             raise PlanError(f"--reset: there is no contender {name!r}: {did_you_mean(name, names)}")
-        found[0]["reset"] = command
+        named[0]["reset"] = command
     flags = {("plan", key): "--" + key.replace("_", "-") for key in plan}
     flags |= {("settings", key): "--" + key.replace("_", "-") for key in settings}
     return PlanInput(
@@ -134,13 +134,13 @@ def with_flags(
 
 def parse_contenders(words: Sequence[str]) -> list[dict[str, Any]]:
     """Contenders of `NAME=ADDRESS` words. Raises PlanError that shows the form."""
-    found = []
+    contenders = []
     for word in words:
         name, equals, address = word.partition("=")
         if not equals or not address or not re.fullmatch(r"[A-Za-z0-9._+-]+", name):
             raise PlanError(f"{word!r} is not a contender: write NAME=ADDRESS, such as nginx=http://127.0.0.1:8080")
-        found.append({"name": name, "address": address})
-    return found
+        contenders.append({"name": name, "address": address})
+    return contenders
 
 
 def resolve_plan(given: PlanInput) -> Plan:
@@ -286,7 +286,7 @@ def _contenders(given: PlanInput) -> tuple[Contender, ...]:
         raise PlanError(
             f"{given.origin}: {len(given.contenders):,} contenders are too many for one run: at most {CONTENDERS_MAX}"
         )
-    found: list[Contender] = []
+    contenders: list[Contender] = []
     for position, table in enumerate(given.contenders, 1):
         name = table.get("name")
         where = name[:80] if isinstance(name, str) else f"number {position}"
@@ -294,7 +294,7 @@ def _contenders(given: PlanInput) -> tuple[Contender, ...]:
             contender = Contender.model_validate(table)
         except ValidationError as error:
             raise explain(error, Contender, partial(_contender_label, given.origin, where)) from None
-        if any(contender.name == other.name for other in found):
+        if any(contender.name == other.name for other in contenders):
             raise PlanError(f"two contenders are named {contender.name!r}: give each a name of its own")
-        found.append(contender)
-    return tuple(found)
+        contenders.append(contender)
+    return tuple(contenders)

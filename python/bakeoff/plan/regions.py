@@ -28,18 +28,18 @@ SMALL_OFFICE = Region(name="small office", file_most=2 << 20, record_most=32 << 
 def parse_region(text: str) -> Region:
     """The region of `small-office=files<=2MiB,records<=32KiB`. Raises ValueError that shows the form."""
     name, _, limits = text.partition("=")
-    found: dict[str, Any] = {}
+    bounds: dict[str, Any] = {}
     for part in limits.split(","):
         match = _LIMIT.fullmatch(part.strip())
         if match is None:
             raise ValueError(f"{text!r} is not a region: {FORM}")
         key = f"{match[1].removesuffix('s')}_{'most' if match[2] == '<=' else 'least'}"
-        if key in found:
+        if key in bounds:
             raise ValueError(f"{text!r} names a limit twice: {FORM}")
-        found[key] = parse_size(match[3])
+        bounds[key] = parse_size(match[3])
     if not re.fullmatch(r"[\w][\w .+-]{0,39}", name.strip()):
         raise ValueError(f"{text!r} is not a region: {FORM}")
-    region = Region(name=name.strip(), **found)
+    region = Region(name=name.strip(), **bounds)
     for least, most in ((region.file_least, region.file_most), (region.record_least, region.record_most)):
         if least is not None and most is not None and least > most:
             raise ValueError(f"{text!r} is empty: its smallest size is larger than its largest")
@@ -52,11 +52,11 @@ def _regions(value: Any, info: ValidationInfo) -> Any:
     words = [value] if isinstance(value, str) else value
     if not isinstance(words, (list, tuple)) or not all(isinstance(word, (str, Region)) for word in words):
         return value
-    found = tuple(word if isinstance(word, Region) else parse_region(word) for word in words)
-    names = [region.name for region in found]
+    regions = tuple(word if isinstance(word, Region) else parse_region(word) for word in words)
+    names = [region.name for region in regions]
     if len(set(names)) != len(names):
         raise ValueError("regions: give each a name of its own")
-    return found
+    return regions
 
 
 Regions = Annotated[tuple[Region, ...], BeforeValidator(_regions)]

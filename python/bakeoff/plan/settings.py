@@ -179,11 +179,11 @@ class RampSettings(CommonSettings):
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""
-        found = super().without_effect(addresses)
+        reasons = super().without_effect(addresses)
         if self.operations is None:
-            return found
+            return reasons
         why = "a trial that is bounded by operations has no ramps: leave it out"
-        return {**found, "ramp_up": why, "ramp_down": why}
+        return {**reasons, "ramp_up": why, "ramp_down": why}
 
 
 class NetworkSettings(RampSettings):
