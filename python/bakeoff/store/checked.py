@@ -12,28 +12,28 @@ TrialRows = tuple[sqlite3.Row, dict[str, list[sqlite3.Row]]]
 
 def rows(connection: sqlite3.Connection, query: str, *values: int) -> list[sqlite3.Row]:
     """The rows of a query, unless there are more than a file may have."""
-    found = connection.execute(query, values).fetchmany(MOST_ROWS + 1)
-    if len(found) > MOST_ROWS:
+    fetched = connection.execute(query, values).fetchmany(MOST_ROWS + 1)
+    if len(fetched) > MOST_ROWS:
         raise DamagedError(f"a table has more than {MOST_ROWS:,} rows")
-    return found
+    return fetched
 
 
 def run_row(connection: sqlite3.Connection) -> sqlite3.Row:
     """The row of the run."""
-    found = rows(connection, "SELECT * FROM run")
-    if not found:
+    runs = rows(connection, "SELECT * FROM run")
+    if not runs:
         raise DamagedError("it holds no run: it was cut off while being created")
-    if seal.run_seal(found[0]) != found[0]["sha256"]:
+    if seal.run_seal(runs[0]) != runs[0]["sha256"]:
         raise DamagedError("the seal of its run is broken")
-    return found[0]
+    return runs[0]
 
 
 def table_rows(connection: sqlite3.Connection, run: sqlite3.Row, table: str) -> list[sqlite3.Row]:
     """The rows of a table that never changes."""
-    found = rows(connection, f"SELECT * FROM {table} ORDER BY position")
-    if seal.rows_seal(found) != run[f"{table}_sha256"]:
+    entries = rows(connection, f"SELECT * FROM {table} ORDER BY position")
+    if seal.rows_seal(entries) != run[f"{table}_sha256"]:
         raise DamagedError(f"the seal of its table {table} is broken")
-    return found
+    return entries
 
 
 def trial_rows(connection: sqlite3.Connection, run: sqlite3.Row, tables: Sequence[str]) -> Iterator[TrialRows]:
@@ -52,9 +52,9 @@ def trial_rows(connection: sqlite3.Connection, run: sqlite3.Row, tables: Sequenc
 
 def event_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3.Row]:
     """Every event."""
-    found, link = rows(connection, "SELECT * FROM events ORDER BY id"), seal.START
-    for row in found:
+    events, link = rows(connection, "SELECT * FROM events ORDER BY id"), seal.START
+    for row in events:
         link = seal.next_link(link, seal.event_seal(row))
-    if (len(found), link) != (run["events"], run["events_sha256"]):
+    if (len(events), link) != (run["events"], run["events_sha256"]):
         raise DamagedError("the chain of its events is broken")
-    return found
+    return events

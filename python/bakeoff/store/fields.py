@@ -95,8 +95,8 @@ class Fields:
 
     def numbers(self, name: str) -> tuple[int, ...]:
         """A JSON array of whole numbers from 1."""
-        found = tuple(self._array(name, int))
-        return found if all(n >= 1 for n in found) else self._refuse(name)
+        numbers = tuple(self._array(name, int))
+        return numbers if all(n >= 1 for n in numbers) else self._refuse(name)
 
     def mix(self, name: str) -> Mix:
         """A mix as JSON."""
@@ -108,10 +108,10 @@ class Fields:
     def mixes(self, name: str) -> tuple[Mix, ...]:
         """A JSON array of mixes of one sort, at least one."""
         try:
-            found = tuple(map(_bounded, mixes_from_json(self._json(name))))
+            mixes = tuple(map(_bounded, mixes_from_json(self._json(name))))
         except ValueError:
             self._refuse(name)
-        return found or self._refuse(name)
+        return mixes or self._refuse(name)
 
     def _array(self, name: str, kind: type) -> list[Any]:
         value = self._json(name)

@@ -71,12 +71,12 @@ def histogram(path: Path, trial_id: int, name: str) -> bytes:
     query = "SELECT hdr, h.sha256, t.sha256 AS trial_sha256 FROM histograms h JOIN trials t ON t.id = h.trial_id"
 
     def look(connection: sqlite3.Connection) -> bytes | None:
-        found = connection.execute(f"{query} WHERE trial_id = ? AND name = ?", (trial_id, name)).fetchone()
-        if found is None:
+        row = connection.execute(f"{query} WHERE trial_id = ? AND name = ?", (trial_id, name)).fetchone()
+        if row is None:
             return None
-        blob = bytes(found["hdr"])
-        whole = seal.stored_trial_seal(connection, trial_id) == found["trial_sha256"]
-        if not whole or seal.blob_seal(blob) != found["sha256"]:
+        blob = bytes(row["hdr"])
+        whole = seal.stored_trial_seal(connection, trial_id) == row["trial_sha256"]
+        if not whole or seal.blob_seal(blob) != row["sha256"]:
             raise DamagedError(f"the histogram {name!r} of trial {trial_id} is not the one that was written")
         return blob
 
@@ -171,7 +171,7 @@ def _content(connection: sqlite3.Connection) -> _Content:
     agents, contenders, planned = (
         [Fields(table, one) for one in checked.table_rows(connection, row, table)] for table in seal.FIXED
     )
-    found = _Content(
+    content = _Content(
         run=run,
         agents=tuple(AgentRecord(a.text("name"), a.table("facts")) for a in agents),
         contenders=tuple(
@@ -180,12 +180,12 @@ def _content(connection: sqlite3.Connection) -> _Content:
         planned=tuple(map(_planned, planned)),
         events=tuple(map(_event, (Fields("events", one) for one in checked.event_rows(connection, row)))),
     )
-    _check_planned(found)
+    _check_planned(content)
     latest = {}
     for trial, parts in checked.trial_rows(connection, row, tuple(seal.PARTS)):
-        record = _attempt(found, Fields("trials", trial), parts)
+        record = _attempt(content, Fields("trials", trial), parts)
         latest[record.order] = record
-    return replace(found, trials=tuple(latest[order] for order in sorted(latest)))
+    return replace(content, trials=tuple(latest[order] for order in sorted(latest)))
 
 
 def _planned(row: Fields) -> PlannedTrial:

@@ -177,9 +177,9 @@ class TrialRecord:
         for known in self._figures:
             if isinstance(known, model):
                 return known
-        found = parsed(model, self.workload, f"the figures of trial {self.id}")
-        self._figures.append(found)
-        return found
+        figures = parsed(model, self.workload, f"the figures of trial {self.id}")
+        self._figures.append(figures)
+        return figures
 
     @property
     def errors_total(self) -> int:

@@ -217,9 +217,9 @@ def _objects(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
 @cache
 def _expected(version: int) -> list[list[tuple[object, ...]]]:
     """What files of a version may hold: one of these, exactly."""
-    found = []
+    schemas = []
     for tables in (TABLES,) if version == SCHEMA_VERSION else OLDER.get(version, ()):
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.executescript(tables)
-            found.append(_objects(connection))
-    return found
+            schemas.append(_objects(connection))
+    return schemas

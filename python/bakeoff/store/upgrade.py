@@ -52,9 +52,9 @@ def _copy(old: sqlite3.Connection, version: int) -> sqlite3.Connection:
         new.execute("BEGIN")
         for run in checked.rows(old, "SELECT * FROM run"):
             facts = Fields("run", run).table("environment")
-            found = {name: facts.pop(name) for name in ("content",) if name in facts}
+            environment = {name: facts.pop(name) for name in ("content",) if name in facts}
             mixes = [{"clients": number} for number in Fields("run", run).numbers("mixes")]
-            _insert(new, "run", _run({**dict(run), "mixes": to_json(mixes)}, version, found))
+            _insert(new, "run", _run({**dict(run), "mixes": to_json(mixes)}, version, environment))
             _insert(new, "agents", {"position": 0, "name": ONLY_AGENT, "facts": to_json(facts)})
         for table in _TAKEN_OVER:
             with closing(old.execute(f"SELECT * FROM {table}")) as rows:
