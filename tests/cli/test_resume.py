@@ -18,7 +18,7 @@ def test_a_file_that_was_passed_on_runs_by_its_plan_or_by_trust(bakeoff: Bakeoff
     header = RunHeader(
         name=plan.name, suite=plan.suite, kind=plan.kind, plan=plan.to_dict(), plan_hash=plan.hash,
         tool={}, environment={}, contenders=[ContenderRecord(c.name, c.address, c.reset) for c in plan.contenders],
-        mixes=plan.settings.mixes, blocks_planned=plan.blocks, delta=plan.delta, agents=[AgentRecord("local", {})],
+        mixes=plan.settings.mix_values, blocks_planned=plan.blocks, delta=plan.delta, agents=[AgentRecord("local", {})],
     )  # fmt: skip
     RunWriter.create(run_file, header, order_trials(plan)).close()
 

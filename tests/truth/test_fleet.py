@@ -45,7 +45,7 @@ def test_the_server_has_counted_what_both_have_measured(target: Callable[..., Ta
     assert {client.client for client in whole.per_client} == {0, 1, 2, 3, 4}
     assert sum(client.operations for client in whole.per_client) == 1_000
     for name in ("service", "step/first_byte"):
-        assert json.loads(_engine.summary(outcome.whole.histograms[name]))["count"] == 1_000
+        assert json.loads(_engine.ForTests.summary(outcome.whole.histograms[name]))["count"] == 1_000
     assert sum(second.service.count for second in whole.per_second) == 1_000
 
 
