@@ -14,13 +14,13 @@ class ReportPart:
     """The part of a kind for reports: derive from it, and set or override what differs.
 
     ``sections`` are its own, each with the id of the section that it follows. ``rate_curves`` are the metrics that are
-    charted first. ``told`` names the figures of its trials that its sections tell; those that nobody tells stand in a
-    table of their own, as do the operations unless ``tells_operations``.
+    charted first. ``figures_shown`` names the figures of its trials that its sections show; those that nobody
+    shows stand in a table of their own, as do the operations unless ``tells_operations``.
     """
 
     sections: Sequence[tuple[str, Builder]] = ()
     rate_curves: Sequence[str] = ("rate", "throughput")
-    told: frozenset[str] = frozenset()
+    figures_shown: frozenset[str] = frozenset()
     tells_operations: bool = False
 
     def hides(self, context: Context) -> frozenset[str]:

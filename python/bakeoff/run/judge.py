@@ -10,7 +10,7 @@ from typing import Any
 
 from bakeoff.agents.result import StartsResult, SummaryResult, TrialResult
 from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
-from bakeoff.run.kind import RunPart, told
+from bakeoff.run.kind import RunPart, figures_of
 from bakeoff.store import records
 from bakeoff.store.figures import Common
 from bakeoff.store.marks import BEYOND_LINK, GENERATOR_LIMITED, GENERATOR_WAITED, STUCK_OPERATIONS, Mark
@@ -74,7 +74,7 @@ def judge(result: TrialResult, error_limit: float, part: RunPart) -> tuple[str, 
 
 def unsolicited(result: TrialResult) -> int:
     """Replies, or other bytes, that came on connections without a request."""
-    return result.connections.unsolicited + told(Common, result).unsolicited
+    return result.connections.unsolicited + figures_of(Common, result).unsolicited
 
 
 def list_errors(errors: dict[str, int]) -> str:
@@ -88,7 +88,7 @@ def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPar
     all_marks: list[Mark] = list(part.marks(result))
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
     # File calls spend their CPU in the system under test: there a busy thread limits nothing.
-    common = told(Common, result)
+    common = figures_of(Common, result)
     generator = result.generator
     # Looking for replies in vain is no work: a thread that does it has room for more.
     busy_share = generator.cpu_share if generator.busy_share is None else generator.busy_share

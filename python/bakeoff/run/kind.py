@@ -83,7 +83,7 @@ class Check(ABC):
 S = TypeVar("S", bound=Shape)
 
 
-def told(model: type[S], result: TrialResult) -> S:
+def figures_of(model: type[S], result: TrialResult) -> S:
     """What a trial told of itself beside the counts of every trial. Raises LabError when it cannot be that."""
     try:
         return model.model_validate(result.workload or {})

@@ -157,7 +157,7 @@ class FileMix(ReportPart):
 
     sections = (("caches", section),)
     rate_curves = ("operations",)
-    told = frozenset({"turns", "link_bytes_per_s", "beyond_link", "touched_bytes", "touched_bytes_per_client"})
+    figures_shown = frozenset({"turns", "link_bytes_per_s", "beyond_link", "touched_bytes", "touched_bytes_per_client"})
 
     def hides(self, context: Context) -> frozenset[str]:
         """A turn is many operations, and no part of one."""

@@ -14,7 +14,7 @@ from bakeoff.kinds.mail.talk import TalkError, open_pop3, open_smtp
 from bakeoff.mail.accounts import Account
 from bakeoff.mail.address import MailAddress, Place, parse_mail_address, resolve_place
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.kind import Check, Fault, Note, RunPart, told
+from bakeoff.run.kind import Check, Fault, Note, RunPart, figures_of
 from bakeoff.run.listeners import backlog
 from bakeoff.run.wire import WireError
 from bakeoff.store import records
@@ -133,7 +133,7 @@ class MailRunPart(RunPart):
 
     def fault(self, result: TrialResult) -> Fault | None:
         """See RunPart."""
-        ledger = told(MailFigures, result).ledger
+        ledger = figures_of(MailFigures, result).ledger
         if unchecked := unchecked_mail(ledger):
             return Fault(records.FAILED, unchecked)
         if not ledger.balanced:
@@ -144,7 +144,7 @@ class MailRunPart(RunPart):
 
     def marks(self, result: TrialResult) -> Sequence[Mark]:
         """See RunPart."""
-        return () if told(MailFigures, result).ledger.balanced else (UNBALANCED,)
+        return () if figures_of(MailFigures, result).ledger.balanced else (UNBALANCED,)
 
 
 def unchecked_mail(ledger: Ledger) -> str:

@@ -12,7 +12,7 @@ from bakeoff.report.kind import ReportPart
 class Web(ReportPart):
     """See ReportPart."""
 
-    told = frozenset({"bodies_hashed"})
+    figures_shown = frozenset({"bodies_hashed"})
 
     def audit_notes(self, context: Context) -> tuple[str, ...]:
         """How many replies were held against the corpus byte by byte."""

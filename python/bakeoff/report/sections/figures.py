@@ -13,7 +13,7 @@ from bakeoff.report.context import Context
 from bakeoff.store.figures import Figures
 
 # What general sections tell, and what is no figure of the contender.
-TOLD = frozenset(Figures.model_fields) | {"complete"}
+SHOWN_FOR_ALL = frozenset(Figures.model_fields) | {"complete"}
 MOST_ROWS = 200
 Value = bool | float | str
 
@@ -37,7 +37,7 @@ def section(context: Context) -> Section | None:
 
 def _values(context: Context, name: str, mix: Mix) -> dict[str, list[Value]]:
     """Each figure with its value in every trial of a contender at a mix."""
-    elsewhere = TOLD | context.kind.told
+    elsewhere = SHOWN_FOR_ALL | context.kind.figures_shown
     values: dict[str, list[Value]] = {}
     for trial in context.at(name, mix):
         for figure, value in _leaves({key: value for key, value in trial.workload.items() if key not in elsewhere}, ""):

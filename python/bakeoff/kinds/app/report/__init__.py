@@ -11,7 +11,7 @@ class App(ReportPart):
     """See ReportPart."""
 
     sections = (("numbers", scores.section), ("steps", bottleneck.section))
-    told = frozenset({"server"})
+    figures_shown = frozenset({"server"})
     tells_operations = True
 
     def hides(self, context: Context) -> frozenset[str]:

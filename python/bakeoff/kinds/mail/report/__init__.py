@@ -10,7 +10,7 @@ class Mail(ReportPart):
     """See ReportPart. Its section tells every step."""
 
     sections = (("result", section),)
-    told = frozenset({"ledger", "flow", "visible", "response", "refusals", "sessions", "share"})
+    figures_shown = frozenset({"ledger", "flow", "visible", "response", "refusals", "sessions", "share"})
     tells_operations = True
 
 
