@@ -31,7 +31,7 @@ def shapes_in(hint: Any) -> Iterator[type[Shape]]:
 
 
 def objects_in(value: Any, named: bool) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a field; with ``named`` those below the names of an object."""
+    """The JSON objects of a field; with `named` those below the names of an object."""
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
     elif isinstance(value, dict):

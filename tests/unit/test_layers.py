@@ -143,7 +143,7 @@ def test_general_layers_name_no_kind() -> None:
 
 
 def loaded_by(script: str, *prefixes: str) -> list[str]:
-    """The modules with these names that are loaded after ``script``."""
+    """The modules with these names that are loaded after `script`."""
     code = f"{script}\nimport sys; print(*(name for name in sys.modules if name.startswith({prefixes!r})))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.split()

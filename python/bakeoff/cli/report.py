@@ -68,7 +68,7 @@ def _has_surfaces(kind: str) -> bool:
 
 
 def check_target(run: Path, target: Path, force: bool) -> str:
-    """The form of report that ``target`` asks for. Raises PlanError when it must not or cannot be written."""
+    """The form of report that `target` asks for. Raises PlanError when it must not or cannot be written."""
     form = form_of(target)
     if form is None:
         known = " or ".join(endings())

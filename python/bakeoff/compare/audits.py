@@ -34,7 +34,7 @@ CONTENT_OPERATIONS = 30
 
 @dataclass(frozen=True)
 class LittlesLaw:
-    """N = X · (R + Z) for closed mixes: ``threads`` sessions per client, ``think_s`` seconds between
+    """N = X · (R + Z) for closed mixes: `threads` sessions per client, `think_s` seconds between
     operations. Sessions that fill and check data between operations are busy in that time, too.
 
     It does not hold, and is not checked, where a trial is made of cells: what is between two cells (making files
@@ -57,7 +57,7 @@ class LittlesLaw:
         return None if implied is None else (implied + _outside(trial)) / sessions - 1.0
 
     def tolerance(self, trial: TrialRecord) -> float:
-        """How far the law may be off in ``trial``, as a share."""
+        """How far the law may be off in `trial`, as a share."""
         return self.kind.law_tolerance(trial, self)
 
 
@@ -75,7 +75,7 @@ def law_tolerance(trial: TrialRecord, law: LittlesLaw) -> float:
 
 
 def littles_law(run: RunRecord, kind: ComparePart) -> LittlesLaw:
-    """The law with the threads and think time of the plan of ``run``."""
+    """The law with the threads and think time of the plan of `run`."""
     threads = max(1, round(settings.number(run.plan, "threads", 1.0)))
     return LittlesLaw(kind, threads, settings.number(run.plan, "think_s", 0.0), not has_cells(run.trials))
 
@@ -87,7 +87,7 @@ def _outside(trial: TrialRecord) -> float:
 
 
 def audit_all(run: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ...]:
-    """Every audit over the usable trials of ``cube``."""
+    """Every audit over the usable trials of `cube`."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     law = (_little(trials, little),) if little.applies else ()
     starts = (_starts(run, trials),) if any(trial.starts for trial in trials) else ()
@@ -185,7 +185,7 @@ def _bytes(trials: list[TrialRecord]) -> Audit:
 
 
 def _rates(trials: list[TrialRecord], all_trials: int) -> Audit:
-    """Of ``trials``, whose rates were counted; importers divide by the time themselves, which proves nothing."""
+    """Of `trials`, whose rates were counted; importers divide by the time themselves, which proves nothing."""
     bad, worst = [], 0.0
     for trial in trials:
         expected = trial.operations / trial.window_s if trial.window_s > 0.0 else math.inf

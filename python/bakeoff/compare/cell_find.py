@@ -26,7 +26,7 @@ CACHE_FALL, LEVEL = 3.0, 1.6
 def crossings(points: tuple[SizePoint, ...], by_interval: bool) -> tuple[Crossing, ...]:
     """Where the curve goes from one side of 1.00 to the other; points that show neither side do not count.
 
-    ``by_interval``: there are blocks enough for intervals to tell the side. Otherwise the numbers alone do.
+    `by_interval`: there are blocks enough for intervals to tell the side. Otherwise the numbers alone do.
     """
     sides = [_side(point, by_interval) for point in points]
     signed = [i for i, side in enumerate(sides) if side]
@@ -53,7 +53,7 @@ def _near(points: tuple[SizePoint, ...]) -> float:
 
 
 def outliers(keys: tuple[CellKey, ...], logs: Floats) -> dict[int, str]:
-    """Cells that stand alone, by position, with the reason. ``logs`` has the shape (cells, blocks)."""
+    """Cells that stand alone, by position, with the reason. `logs` has the shape (cells, blocks)."""
     known = np.isfinite(logs).any(axis=1)
     centres = np.full(len(keys), np.nan)
     if known.any():

@@ -11,7 +11,7 @@ AXES: tuple[Axis, ...] = ("record", "file")
 
 @dataclass(frozen=True)
 class SizeAxis:
-    """A size by which cells differ: ``key`` names it in data, ``name`` for people, ``at`` is one size of it."""
+    """A size by which cells differ: `key` names it in data, `name` for people, `at` is one size of it."""
 
     key: Axis
     name: str
@@ -20,9 +20,9 @@ class SizeAxis:
 
 @dataclass(frozen=True)
 class CellForm:
-    """``test`` is what is done in a cell, besides its sizes; ``axes`` are the sizes that tell cells apart. Rates are
-    shown in ``rate_unit``, which is ``rate_scale`` times KiB/s. Ratios are told in ``percent`` or as 1.17×.
-    ``transfers`` names transfers a second where they are shown as well.
+    """`test` is what is done in a cell, besides its sizes; `axes` are the sizes that tell cells apart. Rates are
+    shown in `rate_unit`, which is `rate_scale` times KiB/s. Ratios are told in `percent` or as 1.17×.
+    `transfers` names transfers a second where they are shown as well.
     """
 
     test: str

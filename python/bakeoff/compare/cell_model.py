@@ -20,10 +20,10 @@ CellState = Literal["ahead", "behind", "tied", "open", "void", "skipped"]
 
 @dataclass(frozen=True)
 class CellRatio:
-    """One cell. ``state`` is the contender's: ``ahead`` and ``behind`` after Benjamini–Hochberg over all cells,
-    ``tied`` when no difference is shown, ``open`` with too few blocks, ``void`` or ``skipped`` for a ``reason``.
+    """One cell. `state` is the contender's: `ahead` and `behind` after Benjamini–Hochberg over all cells,
+    `tied` when no difference is shown, `open` with too few blocks, `void` or `skipped` for a `reason`.
 
-    ``cached`` names the contenders whose rate only a cache explains. ``outlier`` is the reason why the cell
+    `cached` names the contenders whose rate only a cache explains. `outlier` is the reason why the cell
     stands out of its surroundings, empty when it does not. Sizes are None where the cell has none.
     """
 
@@ -51,10 +51,10 @@ class CellRatio:
 
 @dataclass(frozen=True)
 class Average:
-    """The geometric mean of the ratios of ``cells`` cells with its interval over blocks, and how they ended.
+    """The geometric mean of the ratios of `cells` cells with its interval over blocks, and how they ended.
 
-    ``arithmetic`` is their arithmetic mean; ``above`` counts the cells with a ratio over 1, shown or not. Of a
-    ``weighted`` one both means are weighed by the files of a share, and cells without weight are left out.
+    `arithmetic` is their arithmetic mean; `above` counts the cells with a ratio over 1, shown or not. Of a
+    `weighted` one both means are weighed by the files of a share, and cells without weight are left out.
     """
 
     name: str
@@ -95,8 +95,8 @@ class SizePoint:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Between ``last_kib`` and ``first_kib`` the ratio crosses 1.00, near ``near_kib``; ``falls`` when the contender
-    is ahead below and behind above. Without ``shown`` it is seen in the numbers, with too few blocks to show it.
+    """Between `last_kib` and `first_kib` the ratio crosses 1.00, near `near_kib`; `falls` when the contender
+    is ahead below and behind above. Without `shown` it is seen in the numbers, with too few blocks to show it.
     """
 
     last_kib: float
@@ -108,7 +108,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class SizeCurve:
-    """Ratios against the record size or the file size; ``test`` is empty for all tests together."""
+    """Ratios against the record size or the file size; `test` is empty for all tests together."""
 
     test: str
     axis: Axis
@@ -118,7 +118,7 @@ class SizeCurve:
 
 @dataclass(frozen=True)
 class Regime:
-    """File sizes up to ``always_kib`` are always cached, from ``never_kib`` on never; ``fall`` is between the two."""
+    """File sizes up to `always_kib` are always cached, from `never_kib` on never; `fall` is between the two."""
 
     contender: str
     tests: tuple[str, ...]
@@ -131,8 +131,8 @@ class Regime:
 class CellPair:
     """Two contenders over all cells at one mix.
 
-    ``overall`` counts every cell that has a ratio. ``uncached`` and ``without_outliers`` are the same without the
-    cells so marked, None when there are none; ``cached_cells`` counts those of ``overall``; ``regions`` are those of
+    `overall` counts every cell that has a ratio. `uncached` and `without_outliers` are the same without the
+    cells so marked, None when there are none; `cached_cells` counts those of `overall`; `regions` are those of
     the plan that hold any cell.
     """
 
@@ -152,7 +152,7 @@ class CellPair:
     sentences: tuple[str, ...]
 
     def curve(self, test: str, axis: Axis) -> SizeCurve | None:
-        """The curve of ``test`` ("" for all tests), None when there are fewer than two sizes."""
+        """The curve of `test` ("" for all tests), None when there are fewer than two sizes."""
         return next((c for c in self.curves if c.test == test and c.axis == axis), None)
 
 
@@ -169,7 +169,7 @@ class CellComparison:
     weights: FileWeights | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values. Cells are rows under ``columns``: a page holds thousands of them."""
+        """Plain values. Cells are rows under `columns`: a page holds thousands of them."""
         columns = [field.name for field in dataclasses.fields(CellRatio)]
         pairs = []
         for pair in self.pairs:

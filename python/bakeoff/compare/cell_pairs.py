@@ -47,7 +47,7 @@ def compare_cells(
 ) -> CellComparison | None:
     """The comparison cell by cell; None when no two contenders have a cell in common.
 
-    Contenders ``in_memory`` have no cache in front of something slower.
+    Contenders `in_memory` have no cache in front of something slower.
     """
     form = cube.kind.cells or SIZES
     arrays = [array for mix in cube.mixes if (array := cell_array(cube, mix)).keys]
@@ -237,7 +237,7 @@ class _Averages:
         return [at for at, cell in enumerate(self.cells) if at in usable and cell.state != "void" and wanted(cell)]
 
     def over(self, name: str, wanted: Callable[[CellRatio], bool]) -> Average | None:
-        """None when no cell is ``wanted``. The name is for people: a test, or what the group is."""
+        """None when no cell is `wanted`. The name is for people: a test, or what the group is."""
         picked = self._pick(wanted)
         if not picked and name != "all cells":
             return None
@@ -294,5 +294,5 @@ class _Averages:
         return SizeCurve(test, axis, points, crossings(points, enough))
 
     def count(self, wanted: Callable[[CellRatio], bool]) -> int:
-        """How many of the cells in the average are ``wanted``."""
+        """How many of the cells in the average are `wanted`."""
         return len(self._pick(wanted))

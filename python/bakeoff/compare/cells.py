@@ -28,10 +28,10 @@ CellKey = tuple[str, int | None, int | None]
 class CellArray:
     """Rates in KiB/s of all contenders at one mix, shape (contenders, cells, blocks).
 
-    NaN where a cell has no rate; ``skipped`` and ``void`` say why, by the position of contender and cell. ``lost``, of
+    NaN where a cell has no rate; `skipped` and `void` say why, by the position of contender and cell. `lost`, of
     the same shape, marks the cells in which the contender moved nothing, or nothing for a client, or whose whole trial
     it lost.
-    ``cached`` holds (contender, cell) that only a cache explains in at least half of the blocks.
+    `cached` holds (contender, cell) that only a cache explains in at least half of the blocks.
     """
 
     contenders: tuple[str, ...]
@@ -113,7 +113,7 @@ def rate_of(cell: CellFigures) -> float:
 
 
 def cell_array(cube: Cube, mix: Mix) -> CellArray:
-    """All cells of the usable trials at ``mix``, tests in order of work, sizes rising."""
+    """All cells of the usable trials at `mix`, tests in order of work, sizes rising."""
     trials = {
         (c, b): trial
         for c, name in enumerate(cube.contenders)
@@ -168,7 +168,7 @@ def common_cells(run: RunRecord, usable: Iterable[TrialRecord]) -> frozenset[Cel
 
 
 def mean_rate(trial: TrialRecord, keys: frozenset[CellKey], weights: FileWeights | None = None) -> float:
-    """The geometric mean of KiB/s over ``keys``; NaN when one of them has no rate, or there are none."""
+    """The geometric mean of KiB/s over `keys`; NaN when one of them has no rate, or there are none."""
     cells = [cell for cell in cells_of(trial) if key_of(cell) in keys]
     if not cells or len(cells) != len(keys):
         return math.nan
@@ -177,12 +177,12 @@ def mean_rate(trial: TrialRecord, keys: frozenset[CellKey], weights: FileWeights
 
 
 def weights_over(keys: list[CellKey], weights: FileWeights | None) -> NDArray[np.float64]:
-    """What each cell counts in a mean over ``keys``, together 1: all alike without ``weights``."""
+    """What each cell counts in a mean over `keys`, together 1: all alike without `weights`."""
     return np.full(len(keys), 1.0 / max(1, len(keys))) if weights is None else weights.of([file for _, file, _ in keys])
 
 
 def whole(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``logs`` of the cells that are in all blocks kept, the others NaN; shape (cells, blocks kept).
+    """`logs` of the cells that are in all blocks kept, the others NaN; shape (cells, blocks kept).
 
     A block is kept with half of the cells of the fullest one. An average over blocks must mean the same cells in each.
     """
@@ -202,7 +202,7 @@ def kept_blocks(logs: NDArray[np.float64]) -> NDArray[np.bool_]:
 def mean_logs(
     cube: Cube, keys: frozenset[CellKey], weights: FileWeights | None, baseline: str, contender: str
 ) -> PairLogs:
-    """The mean over ``keys`` of ln(contender / baseline), shape (mixes, blocks), as the table of cells averages it."""
+    """The mean over `keys` of ln(contender / baseline), shape (mixes, blocks), as the table of cells averages it."""
     shape = (len(cube.mixes), len(cube.blocks))
     logs = np.full(shape, np.nan)
     lost = (np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool))

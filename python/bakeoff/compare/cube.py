@@ -25,8 +25,8 @@ Key = tuple[str, Mix, int]
 
 @dataclass(frozen=True)
 class Cube:
-    """``trials`` maps (contender, mix, block) to the trial; ``usable`` holds those whose numbers count; ``lost``
-    those that the contender lost, with the reason: they have no numbers, or none that may stand for it. ``kind`` knows
+    """`trials` maps (contender, mix, block) to the trial; `usable` holds those whose numbers count; `lost`
+    those that the contender lost, with the reason: they have no numbers, or none that may stand for it. `kind` knows
     what is particular to the suite.
     """
 
@@ -40,9 +40,9 @@ class Cube:
     left_out: tuple[LeftOut, ...]
 
     def values(self, extract: Callable[[TrialRecord], float], failed_too: bool = False) -> NDArray[np.float64]:
-        """``extract`` of every usable trial, shape (contenders, mixes, blocks); NaN where there is none.
+        """`extract` of every usable trial, shape (contenders, mixes, blocks); NaN where there is none.
 
-        With ``failed_too`` also of failed trials: for errors, which are what made them fail.
+        With `failed_too` also of failed trials: for errors, which are what made them fail.
         """
         numbers = np.full((len(self.contenders), len(self.mixes), len(self.blocks)), math.nan)
         for c, contender in enumerate(self.contenders):
@@ -54,22 +54,22 @@ class Cube:
         return numbers
 
     def losses(self, contender: str) -> NDArray[np.bool_]:
-        """Which trials ``contender`` lost, shape (mixes, blocks)."""
+        """Which trials `contender` lost, shape (mixes, blocks)."""
         lost = [[(contender, mix, block) in self.lost for block in self.blocks] for mix in self.mixes]
         return np.array(lost, dtype=bool).reshape(len(self.mixes), len(self.blocks))
 
     def of(self, contender: str, mixes: tuple[Mix, ...]) -> list[TrialRecord]:
-        """All trials of ``contender`` at ``mixes``, usable or not."""
+        """All trials of `contender` at `mixes`, usable or not."""
         wanted = set(mixes)
         return [trial for (name, mix, _), trial in self.trials.items() if name == contender and mix in wanted]
 
     def index(self, contender: str) -> int:
-        """Position of ``contender`` on the first axis."""
+        """Position of `contender` on the first axis."""
         return self.contenders.index(contender)
 
 
 def build_cube(run: RunRecord, baseline: str) -> Cube:
-    """Sort the trials of ``run``; the baseline comes first. A later attempt replaces an earlier one."""
+    """Sort the trials of `run`; the baseline comes first. A later attempt replaces an earlier one."""
     names = [contender.name for contender in run.contenders]
     ordered = (baseline, *(name for name in names if name != baseline))
     trials = {(t.contender, t.mix, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
@@ -114,7 +114,7 @@ def blamed(trials: list[TrialRecord]) -> list[TrialRecord]:
 
 
 def totals(trials: list[TrialRecord]) -> tuple[int, dict[str, int]]:
-    """Operations and errors by class, summed over ``trials``."""
+    """Operations and errors by class, summed over `trials`."""
     errors: dict[str, int] = defaultdict(int)
     for trial in trials:
         for name, count in trial.errors.items():

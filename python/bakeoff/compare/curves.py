@@ -59,7 +59,7 @@ def _curve(cube: Cube, metric: Metric, contender: str, values: Floats, level: fl
 
 
 def _point(mix: Mix, values: Floats, scale: str, level: float, lost: int = 0, zeros: int = 0) -> CurvePoint:
-    """``zeros`` trials served nothing that counts, and others may have the number 0: they pull the mean down instead of
+    """`zeros` trials served nothing that counts, and others may have the number 0: they pull the mean down instead of
     being left out of it.
     """
     served = finite(values)

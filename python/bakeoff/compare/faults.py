@@ -20,8 +20,8 @@ from bakeoff.store.records import RunRecord, TrialRecord
 
 @dataclass(frozen=True)
 class Source:
-    """Where faults of one sort are found. ``words`` has a clause for each class that counts, in the order of printing;
-    ``counts`` gives the classes of a trial, ``of`` the number of things that were looked at, ``noun`` what they are.
+    """Where faults of one sort are found. `words` has a clause for each class that counts, in the order of printing;
+    `counts` gives the classes of a trial, `of` the number of things that were looked at, `noun` what they are.
     """
 
     opening: str
@@ -33,7 +33,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Fault:
-    """Faults of one source in ``trials`` trials of a contender: how many of each class, of how many things."""
+    """Faults of one source in `trials` trials of a contender: how many of each class, of how many things."""
 
     source: Source
     counts: dict[str, int]
@@ -75,7 +75,7 @@ ANSWERS = Source(
 
 
 def faults(trials: Iterable[TrialRecord], sources: Iterable[Source]) -> tuple[Fault, ...]:
-    """What is wrong in ``trials`` of one contender; voided and interrupted trials are not held against it."""
+    """What is wrong in `trials` of one contender; voided and interrupted trials are not held against it."""
     counted = blamed(list(trials))
     listed = []
     for source in sources:

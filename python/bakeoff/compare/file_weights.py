@@ -34,8 +34,8 @@ class _Weights(Shape):
 
 @dataclass(frozen=True)
 class FileWeights:
-    """``shares`` of the ``files`` of ``folder`` by file size of the cells in bytes, together 1; ``folded`` of them are
-    of other sizes and count at the nearest. ``errors`` names of the folder could not be looked at.
+    """`shares` of the `files` of `folder` by file size of the cells in bytes, together 1; `folded` of them are
+    of other sizes and count at the nearest. `errors` names of the folder could not be looked at.
     """
 
     folder: str
@@ -66,7 +66,7 @@ class FileWeights:
         return f"weighted by the file sizes of {self.folder}"
 
     def sentence(self, measured: Iterable[int | None]) -> str:
-        """What the weights are, and how well the cells fit them; ``measured`` are the file sizes with a ratio."""
+        """What the weights are, and how well the cells fit them; `measured` are the file sizes with a ratio."""
         parts = [f"Averages over cells are {self.words} ({wording.plural(self.files, 'file')}, by number)"]
         if self.folded:
             outside = wording.percent(self.folded)
@@ -90,7 +90,7 @@ class FileWeights:
 
 
 def weights_of(plan: dict[str, Any], sizes: Iterable[int]) -> FileWeights | None:
-    """The weights of a stored plan over the file ``sizes`` of its cells; None for a plan without."""
+    """The weights of a stored plan over the file `sizes` of its cells; None for a plan without."""
     settings = plan.get("settings")
     written = settings.get("weights") if isinstance(settings, dict) else None
     known = sorted(set(sizes))

@@ -32,7 +32,7 @@ AHEAD = ("higher", "lower", "near_margin")
 
 @dataclass(frozen=True)
 class Judge:
-    """Everything needed to turn a decision about a pair into a verdict. ``faults`` are those of the whole run: a
+    """Everything needed to turn a decision about a pair into a verdict. `faults` are those of the whole run: a
     server that loses mail at one mix is not the better one at another.
     """
 
@@ -54,8 +54,8 @@ class Judge:
         blocks: int,
         reach: tuple[float, float] = (math.nan, math.nan),
     ) -> tuple[Verdict, tuple[Gate, ...]]:
-        """The verdict on ``contender`` against ``baseline`` over ``mixes``; ``leader`` is the one ahead, by a factor
-        inside ``reach``.
+        """The verdict on `contender` against `baseline` over `mixes`; `leader` is the one ahead, by a factor
+        inside `reach`.
         """
         alike = decision.outcome not in AHEAD
         follower = baseline if leader == contender else contender

@@ -14,9 +14,9 @@ UNFINISHED = "unfinished"
 
 @dataclass(frozen=True)
 class Hung:
-    """``operations`` never ended, in ``trials`` of ``of`` trials.
+    """`operations` never ended, in `trials` of `of` trials.
 
-    A trial can be marked for an operation that began after its window, which is in no count: ``operations`` is
+    A trial can be marked for an operation that began after its window, which is in no count: `operations` is
     then 0.
     """
 
@@ -33,7 +33,7 @@ class Hung:
 
 
 def hung(trials: list[TrialRecord]) -> Hung:
-    """Operations that never ended in ``trials``; voided and interrupted trials say nothing about it."""
+    """Operations that never ended in `trials`; voided and interrupted trials say nothing about it."""
     counted = blamed(trials)
     touched = [trial for trial in counted if trial.errors.get(UNFINISHED, 0) > 0 or STUCK_OPERATIONS in trial.marks]
     return Hung(sum(trial.errors.get(UNFINISHED, 0) for trial in touched), len(touched), len(counted))

@@ -19,11 +19,11 @@ from bakeoff.store.records import RunRecord, Summary, TrialRecord
 class ComparePart:
     """The part of a kind for comparisons: derive from it, and set or override what differs.
 
-    ``work`` is what its operations are called in sentences. ``faults`` are what makes a contender lose outright, in the
-    order of printing. ``wrong`` are the classes of errors that are wrong answers, and no refusals; ``error_words`` are
-    its words for classes whose names would mislead. From a mean of ``enough`` operations on a client without any was
-    starved. ``cells`` is how its cells are told, where trials are made of cells. ``gates_of_its_own`` and
-    ``audits_of_its_own`` name what `gates` and `same_work` may find beyond the general ones.
+    `work` is what its operations are called in sentences. `faults` are what makes a contender lose outright, in the
+    order of printing. `wrong` are the classes of errors that are wrong answers, and no refusals; `error_words` are
+    its words for classes whose names would mislead. From a mean of `enough` operations on a client without any was
+    starved. `cells` is how its cells are told, where trials are made of cells. `gates_of_its_own` and
+    `audits_of_its_own` name what `gates` and `same_work` may find beyond the general ones.
     """
 
     work: str = "operations"
@@ -46,11 +46,11 @@ class ComparePart:
         return trial.bytes_in + trial.bytes_out
 
     def rates(self, plan: dict[str, Any]) -> tuple[Metric, ...]:
-        """The rates of a run of ``plan``, the primary one first."""
+        """The rates of a run of `plan`, the primary one first."""
         return (metrics.operations_rate(self.work),)
 
     def endpoints(self, run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -> tuple[Metric, ...]:
-        """The metrics of ``run``, the primary one first; ``general`` are `rates`, throughput and response times."""
+        """The metrics of `run`, the primary one first; `general` are `rates`, throughput and response times."""
         return general
 
     def implied_sessions(self, trial: TrialRecord, law: LittlesLaw) -> float | None:
@@ -68,7 +68,7 @@ class ComparePart:
         return audits.same_content(cube)
 
     def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
-        """Validity checks beyond the general ones, of a contender that is ``ahead`` or behind."""
+        """Validity checks beyond the general ones, of a contender that is `ahead` or behind."""
         return []
 
     def advice(self, run: RunRecord) -> list[Advisory]:

@@ -35,8 +35,8 @@ NAMED = 3
 class PairLogs:
     """ln(contender / baseline) of pairs, with bounded losses in it.
 
-    ``ties`` marks pairs that both lost, which have no logarithm; ``lost`` those that the first (baseline) and the
-    second (contender) lost. A loss counts as ``factor`` times slower.
+    `ties` marks pairs that both lost, which have no logarithm; `lost` those that the first (baseline) and the
+    second (contender) lost. A loss counts as `factor` times slower.
     """
 
     logs: Logs
@@ -45,7 +45,7 @@ class PairLogs:
     factor: float
 
     def settled(self) -> Logs:
-        """``logs`` with 0 for what both lost, in rows that have a number in half of the blocks at least."""
+        """`logs` with 0 for what both lost, in rows that have a number in half of the blocks at least."""
         known = np.isfinite(self.logs)
         often = 2 * known.sum(axis=-1, keepdims=True) >= (known | self.ties).sum(axis=-1, keepdims=True)
         logs: Logs = np.where(self.ties & often & known.any(axis=-1, keepdims=True), 0.0, self.logs)
@@ -61,9 +61,9 @@ def broke(trial: TrialRecord) -> bool:
 
 
 def starved_clients(trial: TrialRecord, enough: int) -> tuple[int, ...]:
-    """The clients of ``trial`` that got nothing, or next to nothing, while others were served.
+    """The clients of `trial` that got nothing, or next to nothing, while others were served.
 
-    A client without any operation counts where the mean client has ``enough`` of them: a short trial may leave one
+    A client without any operation counts where the mean client has `enough` of them: a short trial may leave one
     without. The clients that carry a rate stand in for each other: none of them can starve.
     """
     if not trial.operations or len(trial.per_client) < 2 or trial.starts is not None:
@@ -92,7 +92,7 @@ def clients_words(clients: Iterable[int], of: int) -> str:
 
 
 def bounded(bottom: Logs, top: Logs, lost: tuple[Marks, Marks], higher_is_better: bool = True) -> PairLogs:
-    """``top`` over ``bottom``, both logarithms of one shape with NaN where there is no number; ``lost`` marks what the
+    """`top` over `bottom`, both logarithms of one shape with NaN where there is no number; `lost` marks what the
     bottom and the top one lost. A pair in which one lost counts only where the other one has a number.
     """
     below, above = lost

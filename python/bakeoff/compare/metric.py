@@ -15,10 +15,10 @@ Scale = Literal["linear", "log"]
 
 @dataclass(frozen=True)
 class Metric:
-    """``extract`` gives a number or NaN.
+    """`extract` gives a number or NaN.
 
-    ``scale`` says how blocks are averaged: what is positive on logarithms. With ``cells`` the value is the geometric
-    mean over these, by ``weights`` when there are any. A trial with fewer operations than ``least`` says too little
+    `scale` says how blocks are averaged: what is positive on logarithms. With `cells` the value is the geometric
+    mean over these, by `weights` when there are any. A trial with fewer operations than `least` says too little
     about this figure for a verdict.
     """
 

@@ -25,7 +25,7 @@ CELLS = "Geometric mean of"
 
 
 def metrics(kind: ComparePart, plan: dict[str, Any]) -> tuple[Metric, ...]:
-    """The metrics that any run of ``kind`` has, the primary one first."""
+    """The metrics that any run of `kind` has, the primary one first."""
 
     def throughput(trial: TrialRecord) -> float:
         return megabytes_per_s(kind.moved_bytes(trial), trial)
@@ -48,18 +48,18 @@ def metrics(kind: ComparePart, plan: dict[str, Any]) -> tuple[Metric, ...]:
 
 
 def operations_rate(work: str, key: str = "rate") -> Metric:
-    """Operations per second, by their ``work``."""
+    """Operations per second, by their `work`."""
     rate = f"{work}/s"
     return Metric(key, f"{rate[0].upper()}{rate[1:]}", rate, True, "log", lambda t: t.operations_per_s, rate)
 
 
 def megabytes_per_s(moved_bytes: int, trial: TrialRecord) -> float:
-    """Bytes moved in the window of ``trial``, 10⁶ a second."""
+    """Bytes moved in the window of `trial`, 10⁶ a second."""
     return moved_bytes / 1e6 / trial.window_s if trial.window_s > 0.0 else math.nan
 
 
 def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
-    """The metrics of ``run``. Where trials are made of cells, the primary one is the geometric mean of the rates of
+    """The metrics of `run`. Where trials are made of cells, the primary one is the geometric mean of the rates of
     the cells that all contenders have: every cell then weighs the same, or by the files of a share.
     """
     endpoints = cube.kind.endpoints(run, cube, metrics(cube.kind, run.plan))

@@ -41,7 +41,7 @@ AuditName = Literal["Little's law", "Offered starts", "Counts", "Bytes", "Rates"
 
 @dataclass(frozen=True)
 class Gate:
-    """A validity check that did not pass. ``red`` takes the verdict away, ``amber`` qualifies it. ``contender`` is the
+    """A validity check that did not pass. `red` takes the verdict away, `amber` qualifies it. `contender` is the
     one that it speaks of.
     """
 
@@ -53,7 +53,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``winner`` is set when ``kind`` is better; ``more_blocks`` when a number of blocks would settle it."""
+    """`winner` is set when `kind` is better; `more_blocks` when a number of blocks would settle it."""
 
     kind: VerdictKind
     winner: str | None
@@ -66,8 +66,8 @@ class Verdict:
 class Endpoint:
     """One metric over the whole curve: the weighted geometric mean over mixes of the paired ratio.
 
-    ``lost`` has for either contender how many of the ``pairs_counted`` pairs (mix and block) it lost outright; each
-    counts as ``lost_as`` times slower. ``low`` and ``high`` are NaN under six blocks.
+    `lost` has for either contender how many of the `pairs_counted` pairs (mix and block) it lost outright; each
+    counts as `lost_as` times slower. `low` and `high` are NaN under six blocks.
     """
 
     metric: str
@@ -94,8 +94,8 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class RatioPoint:
-    """The ratio at one mix with its simultaneous band. ``lost`` has for either contender in how many of the
-    ``blocks`` it lost outright; the band is then that of the sign-flip test.
+    """The ratio at one mix with its simultaneous band. `lost` has for either contender in how many of the
+    `blocks` it lost outright; the band is then that of the sign-flip test.
     """
 
     mix: Mix
@@ -109,7 +109,7 @@ class RatioPoint:
 
 @dataclass(frozen=True)
 class RatioCurve:
-    """The ratio of one metric over the mixes; ``method`` says how the band was made."""
+    """The ratio of one metric over the mixes; `method` says how the band was made."""
 
     metric: str
     title: str
@@ -121,7 +121,7 @@ class RatioCurve:
 
 @dataclass(frozen=True)
 class OperationRatio:
-    """One exploratory comparison of an operation at a mix; ``q`` is the Benjamini–Hochberg value."""
+    """One exploratory comparison of an operation at a mix; `q` is the Benjamini–Hochberg value."""
 
     operation: str
     metric: str
@@ -136,7 +136,7 @@ class OperationRatio:
 
 @dataclass(frozen=True)
 class Exploratory:
-    """Every operation at every mix. ``found`` are the cells with q ≤ 0.05; their intervals are FCR-
+    """Every operation at every mix. `found` are the cells with q ≤ 0.05; their intervals are FCR-
     adjusted.
     """
 
@@ -159,7 +159,7 @@ class PairComparison:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """A metric of one contender at one mix: centre and interval over ``blocks``. ``lost`` trials were lost outright;
+    """A metric of one contender at one mix: centre and interval over `blocks`. `lost` trials were lost outright;
     of rates those that failed count as 0, and there is no interval then.
     """
 
@@ -173,7 +173,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Curve:
-    """A metric of one contender over the mixes; ``centre_is`` names the kind of mean over blocks."""
+    """A metric of one contender over the mixes; `centre_is` names the kind of mean over blocks."""
 
     metric: str
     title: str
@@ -187,9 +187,9 @@ class Curve:
 class ContenderSummary:
     """Peak, saturation and reliability of one contender over the whole run.
 
-    ``saturation_mix`` is None when the curve was not seen to flatten. ``hung_operations`` never ended, in
-    ``hung_trials`` trials; there may be trials without a count. ``generator_wait_share`` is the largest share of
-    a window that the generator waited for a processor, over the ``generator_waited`` trials.
+    `saturation_mix` is None when the curve was not seen to flatten. `hung_operations` never ended, in
+    `hung_trials` trials; there may be trials without a count. `generator_wait_share` is the largest share of
+    a window that the generator waited for a processor, over the `generator_waited` trials.
     """
 
     name: str
@@ -241,7 +241,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class Lost:
-    """What ``contender`` lost outright: a trial, or one cell of it when ``cell`` is not empty."""
+    """What `contender` lost outright: a trial, or one cell of it when `cell` is not empty."""
 
     contender: str
     mix: Mix
@@ -263,7 +263,7 @@ class AuditTrial:
 
 @dataclass(frozen=True)
 class Audit:
-    """A check made on every usable trial. ``worst`` is the largest relative deviation seen. Of ``not_stated`` trials,
+    """A check made on every usable trial. `worst` is the largest relative deviation seen. Of `not_stated` trials,
     which another tool measured, nobody said what it needs.
     """
 
@@ -311,7 +311,7 @@ class RunInfo:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of the headline; ``kind`` is that of the verdict it states, ``loss``, or empty for what follows."""
+    """A sentence of the headline; `kind` is that of the verdict it states, `loss`, or empty for what follows."""
 
     kind: str
     text: str
@@ -319,15 +319,15 @@ class Sentence:
 
 @dataclass(frozen=True)
 class KindSummary:
-    """What a kind of suite tells of a run beside the curves; ``key`` is its name in JSON."""
+    """What a kind of suite tells of a run beside the curves; `key` is its name in JSON."""
 
     key: ClassVar[str] = ""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All that a report says about who is faster; ``headline`` is the result in sentences, first one
-    first, ``headline_kinds`` the kind of each. What compares cells is there for suites whose trials are made of them;
+    """All that a report says about who is faster; `headline` is the result in sentences, first one
+    first, `headline_kinds` the kind of each. What compares cells is there for suites whose trials are made of them;
     a kind of suite may tell more of its own.
     """
 
@@ -364,7 +364,7 @@ class Comparison:
         return self.headline[: losses + 1]
 
     def curve(self, metric: str, contender: str) -> Curve:
-        """The curve of ``metric`` for ``contender``. Raises KeyError when there is none."""
+        """The curve of `metric` for `contender`. Raises KeyError when there is none."""
         for curve in self.curves:
             if curve.metric == metric and curve.contender == contender:
                 return curve

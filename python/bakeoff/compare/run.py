@@ -26,10 +26,10 @@ LEVEL = 0.95
 
 
 def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None = None) -> Comparison:
-    """Compare all contenders of ``run``.
+    """Compare all contenders of `run`.
 
-    ``baseline`` is the contender that the others are divided by (default: the first of the plan);
-    ``delta`` the smallest ratio minus 1 that matters (default: the plan's). Raises PlanError when the
+    `baseline` is the contender that the others are divided by (default: the first of the plan);
+    `delta` the smallest ratio minus 1 that matters (default: the plan's). Raises PlanError when the
     baseline is no contender or delta is out of range.
     """
     names = [contender.name for contender in run.contenders]

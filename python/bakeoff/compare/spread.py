@@ -14,7 +14,7 @@ FACTOR = 2.0
 
 @dataclass(frozen=True)
 class Spread:
-    """Lowest and highest rate of one contender at ``mix``, per second; ``mixes`` are as bad as that."""
+    """Lowest and highest rate of one contender at `mix`, per second; `mixes` are as bad as that."""
 
     mix: Mix
     low: float
@@ -31,7 +31,7 @@ class Spread:
 
 
 def widest(usable: list[TrialRecord]) -> Spread | None:
-    """The mix at which the blocks of one contender differ most, when that is by more than ``FACTOR``."""
+    """The mix at which the blocks of one contender differ most, when that is by more than `FACTOR`."""
     rates: dict[Mix, list[float]] = defaultdict(list)
     for trial in usable:
         rates[trial.mix].append(trial.operations_per_s)

@@ -21,7 +21,7 @@ def rate(value: float) -> str:
 
 
 def figures(value: float, digits: int = 4) -> str:
-    """``digits`` significant figures, thousands separated, never in exponent form from 0.0001 up."""
+    """`digits` significant figures, thousands separated, never in exponent form from 0.0001 up."""
     if not math.isfinite(value):
         return MISSING
     if value == 0.0:
@@ -133,7 +133,7 @@ def several(chosen: Sequence[Mix]) -> str:
 
 
 def error(name: str, words: Mapping[str, str]) -> str:
-    """A class of errors for people, by the ``words`` of a kind of suite where it has any: "short body"."""
+    """A class of errors for people, by the `words` of a kind of suite where it has any: "short body"."""
     return words.get(name, name.replace("_", " "))
 
 

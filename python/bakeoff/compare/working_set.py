@@ -32,7 +32,7 @@ def were_cold(trials: list[TrialRecord]) -> bool:
 
 
 def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[Advisory]:
-    """A warning when the largest working set of ``trials`` fits into the memory of the client or of the server."""
+    """A warning when the largest working set of `trials` fits into the memory of the client or of the server."""
     model = figures_of(run.kind)
     largest = max((working_set_bytes(trial, model) for trial in trials), default=0)
     own = _memory_bytes(run.environment)

@@ -34,7 +34,7 @@ class Given:
 
 
 def write_import(target: Path, files: Sequence[Given]) -> int:
-    """Make the new run file ``target``; returns its number of trials.
+    """Make the new run file `target`; returns its number of trials.
 
     Raises PlanError for files that do not belong together, RunFileError when the file is there or cannot be written.
     """

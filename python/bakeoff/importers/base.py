@@ -17,9 +17,9 @@ from bakeoff.store.records import EMPTY_SUMMARY, Summary
 
 @dataclass(frozen=True)
 class Sample:
-    """One contender at one number of clients, measured once: what was done in ``length_s`` seconds.
+    """One contender at one number of clients, measured once: what was done in `length_s` seconds.
 
-    ``workload`` is what the kind of suite tells of its trials (`kinds/NAME/figures.py`), ``service`` the times of
+    `workload` is what the kind of suite tells of its trials (`kinds/NAME/figures.py`), `service` the times of
     single operations, where the file has them.
     """
 
@@ -35,8 +35,8 @@ class Sample:
 
 @dataclass(frozen=True)
 class Foreign:
-    """One file: figures of one contender. ``tool`` is the tool's own name with its version, ``kind`` the kind of suite
-    that its figures are of, ``began`` an ISO moment if the file has one, ``stated`` what it says of the way of
+    """One file: figures of one contender. `tool` is the tool's own name with its version, `kind` the kind of suite
+    that its figures are of, `began` an ISO moment if the file has one, `stated` what it says of the way of
     measuring.
     """
 

@@ -34,7 +34,7 @@ STATED = {
 
 @dataclass
 class _Reader:
-    """What was read so far. ``unit`` is that of figures: `kB` or `ops` a second, or `usec` for each operation."""
+    """What was read so far. `unit` is that of figures: `kB` or `ops` a second, or `usec` for each operation."""
 
     unit: str = "kB"
     tool: str = "IOzone"

@@ -1,6 +1,6 @@
 """What a report is made of: sections of blocks. Renderers turn each kind of block into their own form.
 
-Every block has a ``depth`` from which on it is shown (see bakeoff.report.depth).
+Every block has a `depth` from which on it is shown (see bakeoff.report.depth).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Toned(str):
     tone: Tone
 
     def __new__(cls, text: str, tone: Tone) -> Toned:
-        """``text`` with a tone."""
+        """`text` with a tone."""
         cell = super().__new__(cls, text)
         cell.tone = tone
         return cell
@@ -28,7 +28,7 @@ class Toned(str):
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph of plain text; ``advice`` is set apart after it."""
+    """A paragraph of plain text; `advice` is set apart after it."""
 
     text: str
     tone: Tone = "plain"
@@ -46,8 +46,8 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Column:
-    """Title of a table column; numbers are aligned to the right. ``group`` spans neighbouring columns. Where there is
-    no room for all, ``spare`` columns are given up, the highest first.
+    """Title of a table column; numbers are aligned to the right. `group` spans neighbouring columns. Where there is
+    no room for all, `spare` columns are given up, the highest first.
     """
 
     title: str
@@ -70,8 +70,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing with what it shows in words and the numbers behind it. Where nothing can be drawn, ``plain`` stands
-    for it, or else ``table``.
+    """A drawing with what it shows in words and the numbers behind it. Where nothing can be drawn, `plain` stands
+    for it, or else `table`.
     """
 
     id: str
@@ -132,7 +132,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """The whole report. ``headline`` is the result in sentences, each with a tone in ``tones``; ``verdict`` is its kind
+    """The whole report. `headline` is the result in sentences, each with a tone in `tones`; `verdict` is its kind
     in one or two words.
     """
 
@@ -147,7 +147,7 @@ class Report:
     embedded: dict[str, Any] = field(default_factory=dict)
 
     def blocks(self, depth: Depth) -> tuple[Block, ...]:
-        """What a reader at ``depth`` is shown, in its order."""
+        """What a reader at `depth` is shown, in its order."""
         return tuple(block for section in self.sections for block in section.blocks if block.depth <= depth)
 
     def charts(self) -> tuple[Chart, ...]:

@@ -49,7 +49,7 @@ def finish(chart: Any, datasets: dict[str, list[Row]], wide: bool = False) -> di
 
 
 def themed(chart: Any, datasets: dict[str, list[Row]]) -> dict[str, Any]:
-    """The specification of ``chart`` with its data and the theme of all charts."""
+    """The specification of `chart` with its data and the theme of all charts."""
     spec: dict[str, Any] = chart.to_dict(validate=False)
     spec["datasets"] = datasets
     spec["config"] = _CONFIG
@@ -110,8 +110,8 @@ def heading(title: str, subtitle: str) -> alt.TitleParams:
 def contender_channels(
     names: Sequence[str], shown: Sequence[str] | None = None
 ) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
-    """Colour, marker and dash by contender, sharing one legend of those ``shown`` (default: all
-    ``names``).
+    """Colour, marker and dash by contender, sharing one legend of those `shown` (default: all
+    `names`).
     """
     domain = [name for name in names if shown is None or name in shown]
     index = [names.index(name) % len(PALETTE) for name in domain]
@@ -128,7 +128,7 @@ def mix_axis(mixes: Sequence[Mix]) -> alt.X:
 
 
 def plain_or_thousands(top: float) -> str:
-    """The format of an axis up to ``top``: 0.4 must not become 400m on an axis of milliseconds."""
+    """The format of an axis up to `top`: 0.4 must not become 400m on an axis of milliseconds."""
     return "~s" if top >= 10_000 else ",~f"
 
 

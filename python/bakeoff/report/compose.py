@@ -25,7 +25,7 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
 
 
 def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False, depth: Depth = Depth.PAGE) -> Report:
-    """All sections that have something to say about ``run`` to a reader at ``depth``; of cells also ``surfaces``,
+    """All sections that have something to say about `run` to a reader at `depth`; of cells also `surfaces`,
     when wanted.
     """
     context = Context(run, comparison, surfaces)

@@ -71,7 +71,7 @@ class Context:
         return tuple(sorted(trials, key=lambda trial: trial.order))
 
     def at(self, contender: str, mix: Mix) -> tuple[TrialRecord, ...]:
-        """Usable trials of ``contender`` at one mix."""
+        """Usable trials of `contender` at one mix."""
         return tuple(t for t in self.usable if t.contender == contender and t.mix == mix)
 
     def peak_mix(self) -> Mix | None:

@@ -21,7 +21,7 @@ class Depth(IntEnum):
 
 
 def shown_from(depth: Depth) -> Callable[[F], F]:
-    """Mark a section that has something for readers at ``depth``; unmarked ones are for the page alone.
+    """Mark a section that has something for readers at `depth`; unmarked ones are for the page alone.
 
     Its blocks say for themselves from which depth on they are shown; above that of their section they never are.
     """

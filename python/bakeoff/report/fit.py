@@ -23,7 +23,7 @@ NARROWEST_WORDS = 12
 
 @dataclass(frozen=True)
 class Head:
-    """Title of a column. ``spare`` columns are given up first where there is no room, the highest first."""
+    """Title of a column. `spare` columns are given up first where there is no room, the highest first."""
 
     title: str
     numeric: bool
@@ -55,7 +55,7 @@ def _shown(cell: str | Text) -> Text:
 
 
 def fitted(sheet: Sheet, console: Console) -> RenderableType:
-    """``sheet`` in the widest form that ``console`` has room for."""
+    """`sheet` in the widest form that `console` has room for."""
     while _least(sheet) > console.width and any(head.spare for head in sheet.heads):
         sheet = _without(sheet, max(range(len(sheet.heads)), key=lambda index: sheet.heads[index].spare))
     return _stacked(sheet) if _least(sheet) > console.width else _table(sheet, console)

@@ -28,7 +28,7 @@ COLUMN_GAP, ROW_GAP = 0.03, 0.05
 
 @dataclass(frozen=True)
 class HeatCell:
-    """One cell of a map. ``text`` is shown; ``ratio`` None makes it empty, with a × when it has a text."""
+    """One cell of a map. `text` is shown; `ratio` None makes it empty, with a × when it has a text."""
 
     column: str
     row: str
@@ -59,8 +59,8 @@ def heat_map(
     wide: bool = False,
     margin: int = MARGIN,
 ) -> dict[str, Any]:
-    """A Vega-Lite specification. ``pair`` are the places of baseline and contender, ``limit`` the logarithm at which
-    colours saturate, ``titles`` those of the chart, the line under it, the columns and the rows.
+    """A Vega-Lite specification. `pair` are the places of baseline and contender, `limit` the logarithm at which
+    colours saturate, `titles` those of the chart, the line under it, the columns and the rows.
     """
     width = (2 * WIDTH + 20 if wide else WIDTH) - margin
     height = ROW_HEIGHT * len(rows)

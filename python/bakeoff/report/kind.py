@@ -13,9 +13,9 @@ Builder = Callable[[Context], Section | None]
 class ReportPart:
     """The part of a kind for reports: derive from it, and set or override what differs.
 
-    ``sections`` are its own, each with the id of the section that it follows. ``rate_curves`` are the metrics that are
-    charted first. ``figures_shown`` names the figures of its trials that its sections show; those that nobody
-    shows stand in a table of their own, as do the operations unless ``tells_operations``.
+    `sections` are its own, each with the id of the section that it follows. `rate_curves` are the metrics that are
+    charted first. `figures_shown` names the figures of its trials that its sections show; those that nobody
+    shows stand in a table of their own, as do the operations unless `tells_operations`.
     """
 
     sections: Sequence[tuple[str, Builder]] = ()

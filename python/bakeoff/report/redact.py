@@ -8,7 +8,7 @@ SECRET = ("password", "passwd", "secret", "token", "authorization")
 
 
 def hidden(value: Any) -> Any:
-    """``value`` with everything under a secret-looking name replaced: a report is made to be passed on."""
+    """`value` with everything under a secret-looking name replaced: a report is made to be passed on."""
     if isinstance(value, dict):
         return {
             k: "(hidden)" if any(s in str(k).lower() for s in SECRET) and v else hidden(v) for k, v in value.items()

@@ -33,7 +33,7 @@ MOST_LABELS = 7
 
 @dataclass(frozen=True)
 class Relief:
-    """The surface of one contender. ``colour`` is `#rrggbb`."""
+    """The surface of one contender. `colour` is `#rrggbb`."""
 
     name: str
     colour: str
@@ -48,8 +48,8 @@ def reliefs(
     shown: Callable[[float], str],
     titles: tuple[str, str],
 ) -> dict[str, Any]:
-    """A Vega-Lite specification: ``surfaces`` side by side on one scale. ``records`` and ``files`` name columns and
-    rows of the grids, ``shown`` writes a rate, ``titles`` are those of the chart and the line under it.
+    """A Vega-Lite specification: `surfaces` side by side on one scale. `records` and `files` name columns and
+    rows of the grids, `shown` writes a rate, `titles` are those of the chart and the line under it.
     """
     top = _round_up(max(rate for surface in surfaces for row in surface.rates for rate in row if rate is not None))
     data: dict[str, list[Row]] = {"floor": [], "quads": [], "left": [], "right": [], "names": []}
@@ -79,13 +79,13 @@ def reliefs(
 
 
 class _Panel:
-    """The place of one surface: ``left`` is the middle of its floor, pixels."""
+    """The place of one surface: `left` is the middle of its floor, pixels."""
 
     def __init__(self, left: float, records: int, files: int, top: float) -> None:
         self.left, self.records, self.files, self.top = left, records, files, top
 
     def at(self, record: float, file: float, rate: float) -> Point:
-        """Where a point of the surface is on paper; ``record`` and ``file`` are places in the grid."""
+        """Where a point of the surface is on paper; `record` and `file` are places in the grid."""
         across, down = record / (self.records - 1), file / (self.files - 1)
         floor = 30.0 + 2.0 * HALF_DEPTH - (across + down) * HALF_DEPTH
         return self.left + (across - down) * HALF_WIDTH, floor + rate / self.top * TALL
@@ -154,7 +154,7 @@ def _place(point: Point) -> Row:
 
 
 def _tint(colour: str, white: float) -> str:
-    """``colour`` with a share of white."""
+    """`colour` with a share of white."""
     parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(part + (255 - part) * white):02x}" for part in parts)
 

@@ -31,9 +31,9 @@ FREE_DISK_BYTES = 1_000_000_000
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing about a machine. ``level`` is ``mend`` where figures should not be believed, or a run would not end
-    well, before it is mended, ``note`` where it limits no more than ``limits`` says, ``unknown`` where the machine does
-    not tell. ``value`` is the number in ``unit``, ``text`` the same in words; ``mend`` is a command, or what to do.
+    """One thing about a machine. `level` is `mend` where figures should not be believed, or a run would not end
+    well, before it is mended, `note` where it limits no more than `limits` says, `unknown` where the machine does
+    not tell. `value` is the number in `unit`, `text` the same in words; `mend` is a command, or what to do.
     """
 
     name: str

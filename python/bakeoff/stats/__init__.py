@@ -1,7 +1,7 @@
 """Statistics of a bake-off: pure functions on arrays. Only NumPy and SciPy are imported here.
 
 The unit of every inference is the block. Ratios are handled as natural logarithms, so that
-``a / b`` and ``b / a`` are judged alike.
+`a / b` and `b / a` are judged alike.
 """
 
 import bakeoff.stats._one_thread  # noqa: F401 - before all that imports NumPy

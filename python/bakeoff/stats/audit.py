@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 
 def jain_index(rates: ArrayLike) -> float:
-    """Jain's fairness index of per-client amounts, shape ``(clients,)``: 1 = all alike, 1/n = one got all.
+    """Jain's fairness index of per-client amounts, shape `(clients,)`: 1 = all alike, 1/n = one got all.
 
     NaN without clients or when nobody got anything. Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
     """

@@ -13,7 +13,7 @@ from bakeoff.stats.intervals import PairedRatio, paired_log_ratio
 
 @dataclass(frozen=True)
 class Saturation:
-    """Indices into the mixes: ``peak`` of the highest mean, ``knee`` of the first mean within the
+    """Indices into the mixes: `peak` of the highest mean, `knee` of the first mean within the
     share of it.
     """
 
@@ -30,7 +30,7 @@ class Collapse:
 
 
 def trapezoid_weights(clients: ArrayLike) -> NDArray[np.float64]:
-    """Weights, shape ``(mixes,)`` and sum 1, of a trapezoid over the logarithm of ``clients`` (rising, ≥ 1).
+    """Weights, shape `(mixes,)` and sum 1, of a trapezoid over the logarithm of `clients` (rising, ≥ 1).
 
     A geometric mean with these weights is the area under the log-ratio curve on a log axis of clients,
     divided by its width: 16 mixes crowded at the top do not outvote the few at the bottom.
@@ -51,9 +51,9 @@ def trapezoid_weights(clients: ArrayLike) -> NDArray[np.float64]:
 
 
 def saturation(means: ArrayLike, share: float = 0.05) -> Saturation | None:
-    """Peak and knee of mean rates, shape ``(mixes,)``, NaN where nothing was measured; None if all are.
+    """Peak and knee of mean rates, shape `(mixes,)`, NaN where nothing was measured; None if all are.
 
-    The knee is the smallest mix whose mean is within ``share`` of the peak: more clients bring no more work.
+    The knee is the smallest mix whose mean is within `share` of the peak: more clients bring no more work.
     """
     values = np.asarray(means, dtype=np.float64)
     if not np.isfinite(values).any():
@@ -64,9 +64,9 @@ def saturation(means: ArrayLike, share: float = 0.05) -> Saturation | None:
 
 
 def collapse_after_peak(rates: ArrayLike, share: float = 0.05, level: float = 0.95) -> Collapse | None:
-    """Does the rate at the last measured mix fall short of the peak? ``rates`` has shape ``(mixes, blocks)``.
+    """Does the rate at the last measured mix fall short of the peak? `rates` has shape `(mixes, blocks)`.
 
-    Shown when the last mix lies more than ``share`` under the peak and the paired interval excludes 1.
+    Shown when the last mix lies more than `share` under the peak and the paired interval excludes 1.
     None when the peak is the last measured mix. The peak is picked from the same data, so this is a
     description; it carries no corrected test.
     """

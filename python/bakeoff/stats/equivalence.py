@@ -10,8 +10,8 @@ from scipy import special
 def equivalence_p(log_mean: float, log_sd: float, blocks: int, delta: float) -> float:
     """p value that the true ratio lies outside 1/(1+delta) .. 1+delta (paired TOST, the larger of the two).
 
-    ``log_mean`` and ``log_sd`` are of the per-block log-ratios. The margin is symmetrical on logarithms,
-    so that swapping the contenders changes nothing. NaN below two blocks; 1 when ``delta`` is 0.
+    `log_mean` and `log_sd` are of the per-block log-ratios. The margin is symmetrical on logarithms,
+    so that swapping the contenders changes nothing. NaN below two blocks; 1 when `delta` is 0.
     """
     if blocks < 2 or not math.isfinite(log_mean):
         return math.nan

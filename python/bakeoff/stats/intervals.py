@@ -14,7 +14,7 @@ from bakeoff.stats.permutation import sign_flip_interval, sign_flip_p
 
 @dataclass(frozen=True)
 class MeanInterval:
-    """A centre and its interval over ``blocks`` values; NaN where it cannot be computed."""
+    """A centre and its interval over `blocks` values; NaN where it cannot be computed."""
 
     blocks: int
     centre: float
@@ -26,8 +26,8 @@ class MeanInterval:
 class PairedRatio:
     """The ratio of two contenders over paired blocks.
 
-    ``log_mean`` and ``log_sd`` are of the per-block log-ratios; ``low`` and ``high`` bound ``ratio``
-    at the level asked for; ``p_t`` is the two-sided paired t test, ``p_flip`` the sign-flip test.
+    `log_mean` and `log_sd` are of the per-block log-ratios; `low` and `high` bound `ratio`
+    at the level asked for; `p_t` is the two-sided paired t test, `p_flip` the sign-flip test.
     """
 
     blocks: int
@@ -41,7 +41,7 @@ class PairedRatio:
 
 
 def t_quantile(freedom: float, level: float) -> float:
-    """Half-width factor of a two-sided t interval at ``level`` (0..1) with ``freedom`` degrees of freedom."""
+    """Half-width factor of a two-sided t interval at `level` (0..1) with `freedom` degrees of freedom."""
     return float(special.stdtrit(freedom, 0.5 + level / 2.0))
 
 
@@ -51,7 +51,7 @@ def t_two_sided_p(statistic: float, freedom: float) -> float:
 
 
 def finite(values: ArrayLike) -> NDArray[np.float64]:
-    """The finite entries of ``values`` as a flat array."""
+    """The finite entries of `values` as a flat array."""
     flat = np.asarray(values, dtype=np.float64).ravel()
     return flat[np.isfinite(flat)]
 
@@ -82,9 +82,9 @@ def geometric_interval(values: ArrayLike, level: float = 0.95) -> MeanInterval:
 
 
 def paired_log_ratio(numerator: ArrayLike, denominator: ArrayLike, level: float = 0.95) -> PairedRatio:
-    """Paired t interval of ``numerator / denominator`` over blocks, computed on logarithms.
+    """Paired t interval of `numerator / denominator` over blocks, computed on logarithms.
 
-    Both arrays have shape ``(blocks,)`` in the same order. A block counts when both values are finite
+    Both arrays have shape `(blocks,)` in the same order. A block counts when both values are finite
     and positive; the caller names the blocks left out. Raises ValueError when the shapes differ.
     """
     top = np.asarray(numerator, dtype=np.float64)
@@ -96,7 +96,7 @@ def paired_log_ratio(numerator: ArrayLike, denominator: ArrayLike, level: float 
 
 
 def ratio_from_logs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
-    """The same from per-block log-ratios, shape ``(blocks,)``; NaN entries are left out."""
+    """The same from per-block log-ratios, shape `(blocks,)`; NaN entries are left out."""
     logs = finite(log_ratios)
     interval = mean_interval(logs, level)
     if logs.size < 2:

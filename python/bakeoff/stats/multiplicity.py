@@ -29,9 +29,9 @@ def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
 
 
 def fcr_level(selected: int, tested: int, q: float = 0.05) -> float:
-    """Level of the intervals of cells picked by Benjamini–Hochberg at ``q``.
+    """Level of the intervals of cells picked by Benjamini–Hochberg at `q`.
 
-    Keeps the expected share of picked intervals that miss at ``q`` (Benjamini and Yekutieli, 2005).
+    Keeps the expected share of picked intervals that miss at `q` (Benjamini and Yekutieli, 2005).
     """
     if tested < 1 or selected < 1:
         return 1.0 - q

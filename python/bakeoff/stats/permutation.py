@@ -14,10 +14,10 @@ MONTE_CARLO_SEED = 20_260_101
 
 @lru_cache(maxsize=8)
 def sign_flips(blocks: int, exact_blocks: int = EXACT_BLOCKS, draws: int = MONTE_CARLO_FLIPS) -> NDArray[np.float64]:
-    """Signs of shape ``(flips, blocks)``, entries ±1, read-only.
+    """Signs of shape `(flips, blocks)`, entries ±1, read-only.
 
-    Up to ``exact_blocks`` every flip is listed, but only one of each mirrored pair: the statistics used
-    here are absolute values. Beyond that ``draws`` random rows with a fixed seed.
+    Up to `exact_blocks` every flip is listed, but only one of each mirrored pair: the statistics used
+    here are absolute values. Beyond that `draws` random rows with a fixed seed.
     """
     if blocks < 1:
         raise ValueError("sign flips need at least one block")
@@ -33,7 +33,7 @@ def sign_flips(blocks: int, exact_blocks: int = EXACT_BLOCKS, draws: int = MONTE
 
 
 def sign_flip_p(log_ratios: ArrayLike) -> float:
-    """Two-sided p value of the mean of per-block log-ratios, shape ``(blocks,)``, under random signs.
+    """Two-sided p value of the mean of per-block log-ratios, shape `(blocks,)`, under random signs.
 
     Exact up to 16 blocks; beyond, a Monte Carlo estimate with fixed seed and the usual +1 (never zero).
     NaN entries are left out; no entries gives NaN.
@@ -75,5 +75,5 @@ def sign_flip_interval(log_ratios: ArrayLike, level: float = 0.95) -> tuple[floa
 
 
 def smallest_sign_flip_p(blocks: int) -> float:
-    """The smallest two-sided p value that ``blocks`` pairs can reach: 2 / 2^blocks."""
+    """The smallest two-sided p value that `blocks` pairs can reach: 2 / 2^blocks."""
     return 2.0 / 2.0**blocks

@@ -14,9 +14,9 @@ def _z(probability: float) -> float:
 
 
 def blocks_for_difference(log_sd: float, log_effect: float, alpha: float = 0.05, power: float = 0.8) -> int | None:
-    """Blocks to show a difference of ``log_effect`` with the given power; None if more than 10,000.
+    """Blocks to show a difference of `log_effect` with the given power; None if more than 10,000.
 
-    ``log_sd`` is the spread of per-block log-ratios: sqrt(2(1 - rho)) times one contender's spread.
+    `log_sd` is the spread of per-block log-ratios: sqrt(2(1 - rho)) times one contender's spread.
     """
     if log_effect == 0.0:
         return None
@@ -27,7 +27,7 @@ def blocks_for_difference(log_sd: float, log_effect: float, alpha: float = 0.05,
 def blocks_for_equivalence(
     log_sd: float, delta: float, log_effect: float = 0.0, alpha: float = 0.05, power: float = 0.8
 ) -> int | None:
-    """Blocks to show equivalence within ``delta`` (0.05 = 5 %) when the true log-ratio is ``log_effect``.
+    """Blocks to show equivalence within `delta` (0.05 = 5 %) when the true log-ratio is `log_effect`.
 
     None when the effect lies outside the margin or more than 10,000 blocks would be needed.
     """
@@ -40,7 +40,7 @@ def blocks_for_equivalence(
 
 
 def blocks_for_sign_flip(alpha: float = 0.05) -> int:
-    """Fewest blocks with which a sign-flip test can reach ``alpha`` at all (6 for 0.05)."""
+    """Fewest blocks with which a sign-flip test can reach `alpha` at all (6 for 0.05)."""
     return max(1, math.ceil(1.0 - math.log2(alpha)))
 
 

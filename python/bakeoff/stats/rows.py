@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RowRatios:
-    """All of shape ``(rows,)``. ``low``, ``high`` and ``p`` are NaN for rows with fewer than two blocks."""
+    """All of shape `(rows,)`. `low`, `high` and `p` are NaN for rows with fewer than two blocks."""
 
     blocks: NDArray[np.int64]
     log_mean: Floats
@@ -24,7 +24,7 @@ class RowRatios:
 
 
 def ratios_by_row(log_ratios: ArrayLike, level: float = 0.95) -> RowRatios:
-    """Mean ratio with t interval and two-sided p of each row, shape ``(rows, blocks)``; NaN is left out."""
+    """Mean ratio with t interval and two-sided p of each row, shape `(rows, blocks)`; NaN is left out."""
     logs = np.atleast_2d(np.asarray(log_ratios, dtype=np.float64))
     known = np.isfinite(logs)
     blocks = known.sum(axis=1)

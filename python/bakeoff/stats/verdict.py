@@ -18,10 +18,10 @@ Outcome = Literal["higher", "lower", "equivalent", "near_margin", "inconclusive"
 
 @dataclass(frozen=True)
 class Decision:
-    """``higher``/``lower``: the ratio is shown to be above or below 1, and matters. ``near_margin``: it is shown to
+    """`higher`/`lower`: the ratio is shown to be above or below 1, and matters. `near_margin`: it is shown to
     be above or below 1, but lies so near to the smallest difference that matters that its size is open.
 
-    ``more_blocks`` is None when no reasonable number of blocks would settle it.
+    `more_blocks` is None when no reasonable number of blocks would settle it.
     """
 
     outcome: Outcome
@@ -36,11 +36,11 @@ def decide(
     alpha: float = 0.05,
     comparisons: int = 1,
 ) -> Decision:
-    """One of five verdicts for ``estimate``, or ``too_few`` under six blocks.
+    """One of five verdicts for `estimate`, or `too_few` under six blocks.
 
-    ``p_difference`` (t test) and ``p_equivalence`` (TOST) are already corrected for the other comparisons
-    of their family, ``comparisons`` in number (Holm). A difference must be seen by the interval, the
-    corrected t test and the sign-flip test alike, and reach ``delta`` (0.05 = 5 %).
+    `p_difference` (t test) and `p_equivalence` (TOST) are already corrected for the other comparisons
+    of their family, `comparisons` in number (Holm). A difference must be seen by the interval, the
+    corrected t test and the sign-flip test alike, and reach `delta` (0.05 = 5 %).
     """
     if estimate.blocks < MINIMUM_BLOCKS:
         return Decision("too_few", MINIMUM_BLOCKS - estimate.blocks)

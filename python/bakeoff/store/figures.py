@@ -38,7 +38,7 @@ class Shape(BaseModel):
 
 
 class CacheState(Shape):
-    """How cold a cache was before a cell; ``proved`` when the kernel showed it empty."""
+    """How cold a cache was before a cell; `proved` when the kernel showed it empty."""
 
     asked: str = ""
     name: str = ""
@@ -56,7 +56,7 @@ class ServiceTimes(Shape):
 class CellFigures(Shape):
     """One cell of a trial that is made of cells: a test at one file size and one record size, in bytes.
 
-    A cell that was ``skipped``, for the reason that this says, has no figures. ``per_client`` are bytes and KiB/s.
+    A cell that was `skipped`, for the reason that this says, has no figures. `per_client` are bytes and KiB/s.
     """
 
     test: str = ""
@@ -94,8 +94,8 @@ class Outside(Shape):
 
 
 class Common(Shape):
-    """What says of any kind whether a trial counts. ``unsolicited`` are replies that nobody had asked for; with
-    ``cpu_is_work`` the generator's processor time is spent in the system under test; ``beyond_link`` says that more was
+    """What says of any kind whether a trial counts. `unsolicited` are replies that nobody had asked for; with
+    `cpu_is_work` the generator's processor time is spent in the system under test; `beyond_link` says that more was
     moved than the network carries.
     """
 
@@ -105,8 +105,8 @@ class Common(Shape):
 
 
 class Figures(Common):
-    """What any kind may tell. ``outside_s`` is time that sessions spent between operations on filling and checking
-    data; ``stale_connections`` are requests that were asked again, as the server had closed their kept connection.
+    """What any kind may tell. `outside_s` is time that sessions spent between operations on filling and checking
+    data; `stale_connections` are requests that were asked again, as the server had closed their kept connection.
     """
 
     cells: Annotated[tuple[CellFigures, ...], Field(max_length=MOST_CELLS)] | None = None
@@ -127,7 +127,7 @@ MODEL = Figures
 
 
 def parsed(model: type[S], value: Any, whose: str) -> S:
-    """A stored ``value`` as ``model``. Raises RunFileError that says ``whose`` it is and which part is wrong."""
+    """A stored `value` as `model`. Raises RunFileError that says `whose` it is and which part is wrong."""
     try:
         return model.model_validate(value)
     except ValidationError as error:

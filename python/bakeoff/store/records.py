@@ -173,7 +173,7 @@ class TrialRecord:
     _figures: list[Figures] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def figures(self, model: type[F]) -> F:
-        """The trial's own figures as ``model``, parsed once. Raises RunFileError when they do not fit it."""
+        """The trial's own figures as `model`, parsed once. Raises RunFileError when they do not fit it."""
         for known in self._figures:
             if isinstance(known, model):
                 return known

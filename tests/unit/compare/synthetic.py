@@ -43,7 +43,7 @@ CLASSES = (
 
 @dataclass(frozen=True)
 class Server:
-    """A made-up contender: ``decline`` is the share of its rate lost per client beyond 30."""
+    """A made-up contender: `decline` is the share of its rate lost per client beyond 30."""
 
     name: str
     capacity: float
@@ -75,7 +75,7 @@ def trial(
     random: np.random.Generator,
     shared: float,
 ) -> TrialRecord:
-    """One trial of ``server`` with ``shared`` the log-effect of the block."""
+    """One trial of `server` with `shared` the log-effect of the block."""
     # A smooth corner between "each client as fast as it can" and "the server is full".
     rate = ((clients / server.base_ms * 1000.0) ** -4.0 + server.capacity**-4.0) ** -0.25
     rate *= math.exp(shared + random.normal(0.0, server.spread))
@@ -239,7 +239,7 @@ def at_rates(record: RunRecord) -> RunRecord:
 def change(
     record: RunRecord, contender: str, clients: int | None, blocks: tuple[int, ...] | None, **fields: object
 ) -> RunRecord:
-    """``record`` with ``fields`` replaced in the trials named; None means all mixes or all blocks."""
+    """`record` with `fields` replaced in the trials named; None means all mixes or all blocks."""
 
     def chosen(t: TrialRecord) -> bool:
         at_mix = clients is None or t.mix.clients == clients

@@ -87,7 +87,7 @@ def matrix_run(
     kind: str = "file-matrix",
     mixes: tuple[int, ...] = (1,),
 ) -> RunRecord:
-    """A run of contenders "nfs" (A) and "cifs" (B). ``change`` may alter each cell: contender, block, cell."""
+    """A run of contenders "nfs" (A) and "cifs" (B). `change` may alter each cell: contender, block, cell."""
     random = np.random.default_rng(7)
     record = run((Server("nfs", 9_000.0, 0.2), Server("cifs", 9_000.0, 0.2)), mixes=mixes, blocks=blocks)
     trials = []

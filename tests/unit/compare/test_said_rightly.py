@@ -21,7 +21,7 @@ NOISY = (replace(FAST, spread=1.5), replace(SLOW, spread=1.5))
 
 
 def near(percent: float, spread: float = 0.012) -> RunRecord:
-    """Two contenders that differ by so much, in blocks that vary by ``spread``."""
+    """Two contenders that differ by so much, in blocks that vary by `spread`."""
     factor = 1.0 + percent / 100.0
     one = Server("nginx", 30_000.0 * factor, 0.1 / factor, spread=spread)
     return run((one, Server("apache", 30_000.0, 0.1, spread=spread)), blocks=8)

@@ -22,7 +22,7 @@ TWIN = replace(FAST, name="twin")
 
 
 def starving(record: RunRecord, name: str, clients: int) -> RunRecord:
-    """The last client of ``name`` gets nothing, the first what it would have got."""
+    """The last client of `name` gets nothing, the first what it would have got."""
 
     def starve(trial: TrialRecord) -> TrialRecord:
         first, *others, last = trial.per_client
@@ -159,7 +159,7 @@ def test_equal_contenders_that_fail_equally_often_are_rarely_called_different(bl
 
 
 def idle_in(name: str, operations: int, elapsed_s: float = 1.0) -> RunRecord:
-    """``name`` is twice as fast, and gives the third of four clients nothing in one cell of block 2."""
+    """`name` is twice as fast, and gives the third of four clients nothing in one cell of block 2."""
 
     def idle(contender: str, block: int, cell: dict[str, Any]) -> None:
         here = (contender, block, cell["test"], cell["record_bytes"]) == (name, 2, "random read", 4096)

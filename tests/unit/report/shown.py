@@ -21,7 +21,7 @@ def shown(
     comparison: Comparison | None = None,
     colours: bool = False,
 ) -> str:
-    """The text, with styles only when ``colours`` are wanted."""
+    """The text, with styles only when `colours` are wanted."""
     text = io.StringIO()
     style = "standard" if colours else None
     console = Console(file=text, width=width, highlight=False, force_terminal=colours, color_system=style)  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
 """Numbers of the statistics module against scipy 1.17.1 and statsmodels 0.15.0.
 
-The expected values were printed once by ``ttest_rel(...).confidence_interval``, ``permutation_test``
-(samples, all permutations), ``ttost_paired(transform=np.log)``, ``multipletests`` (holm, fdr_bh),
-``t.interval`` and ``gmean`` on the arrays below.
+The expected values were printed once by `ttest_rel(...).confidence_interval`, `permutation_test`
+(samples, all permutations), `ttost_paired(transform=np.log)`, `multipletests` (holm, fdr_bh),
+`t.interval` and `gmean` on the arrays below.
 """
 
 from __future__ import annotations

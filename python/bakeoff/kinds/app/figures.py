@@ -6,7 +6,7 @@ from bakeoff.store.figures import Count, Figures, Number, Shape
 
 
 class Server(Shape):
-    """What the server used, by its own word, in ``watched_s`` seconds of the window."""
+    """What the server used, by its own word, in `watched_s` seconds of the window."""
 
     cpu_share: Number | None = None
     watched_s: Number | None = None
@@ -15,7 +15,7 @@ class Server(Shape):
 
 
 class AppFigures(Figures):
-    """``server`` is there when the server told anything of itself."""
+    """`server` is there when the server told anything of itself."""
 
     server: Server | None = None
 

@@ -30,7 +30,7 @@ class Transactions(Shape):
 
 
 class BlockCell(CellFigures):
-    """A cell with its directions; ``bins`` count transfers by their time."""
+    """A cell with its directions; `bins` count transfers by their time."""
 
     outstanding: Count = 1
     ios_per_s: Number = 0.0
@@ -41,7 +41,7 @@ class BlockCell(CellFigures):
 
 
 class BlockFigures(Figures):
-    """All clients work on one region of ``region_bytes``."""
+    """All clients work on one region of `region_bytes`."""
 
     cells: Annotated[tuple[BlockCell, ...], Field(max_length=MOST_CELLS)] | None = None
     region_bytes: Count | None = None

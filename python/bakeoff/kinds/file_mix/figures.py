@@ -6,7 +6,7 @@ from bakeoff.store.figures import Count, Figures, Number, Shape
 
 
 class Turns(Shape):
-    """Clients that work in turns of ``bytes`` with rests of ``pause_s`` between them."""
+    """Clients that work in turns of `bytes` with rests of `pause_s` between them."""
 
     bytes: Count = 0
     pause_s: Number = 0.0
@@ -23,7 +23,7 @@ class Spread(Shape):
 
 
 class MixFigures(Figures):
-    """``touched_bytes`` are distinct pages of files, of all clients together."""
+    """`touched_bytes` are distinct pages of files, of all clients together."""
 
     turns: Turns | None = None
     link_bytes_per_s: Number | None = None

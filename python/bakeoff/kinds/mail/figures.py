@@ -24,8 +24,8 @@ class Books(Shape):
 
 
 class Ledger(Shape):
-    """Messages by class, one for each recipient, with the first ids of each class; ``foreign`` mail and mailboxes that
-    could not be looked at, by mailbox and by reason. No server can bring about one that is not ``balanced``.
+    """Messages by class, one for each recipient, with the first ids of each class; `foreign` mail and mailboxes that
+    could not be looked at, by mailbox and by reason. No server can bring about one that is not `balanced`.
     """
 
     balanced: bool = True
@@ -95,7 +95,7 @@ class Times(Shape):
 
 
 class Visible(Shape):
-    """Certainly not there ``after`` so long, there ``by`` so long."""
+    """Certainly not there `after` so long, there `by` so long."""
 
     after: Times = Times()
     by: Times = Times()
@@ -150,7 +150,7 @@ class Share(Shape):
 
 
 class MailFigures(Figures):
-    """Parts are empty where a trial does not tell them; ``flow`` is None then."""
+    """Parts are empty where a trial does not tell them; `flow` is None then."""
 
     ledger: Ledger = Ledger()
     flow: Flow | None = None

@@ -6,7 +6,7 @@ from bakeoff.store.figures import Count, Figures
 
 
 class WebFigures(Figures):
-    """``bodies_hashed`` replies were held against the corpus byte by byte, ramps included."""
+    """`bodies_hashed` replies were held against the corpus byte by byte, ramps included."""
 
     bodies_hashed: Count | None = None
 

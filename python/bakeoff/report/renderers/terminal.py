@@ -37,7 +37,7 @@ def render(report: Report) -> bytes:
 
 
 def show(report: Report, console: Console, depth: Depth) -> None:
-    """Print what a reader at ``depth`` wants to see."""
+    """Print what a reader at `depth` wants to see."""
     for sentence, tone in zip(report.headline, report.tones, strict=True):
         _line(console, sentence, f"bold {STYLES[tone]}" if STYLES[tone] else "")
     console.print()

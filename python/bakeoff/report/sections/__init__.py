@@ -64,7 +64,7 @@ OVER_CLIENTS = frozenset({"rates", "response", "errors", "ratios", "numbers", "s
 
 
 def builders(context: Context) -> list[Builder]:
-    """What makes the sections of a report on ``context``, in their order."""
+    """What makes the sections of a report on `context`, in their order."""
     hidden = context.kind.hides(context) | (OVER_CLIENTS if context.cells_alone else frozenset())
     builds = []
     for place, build in SECTIONS:

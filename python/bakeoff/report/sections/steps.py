@@ -89,7 +89,7 @@ def _title(step: str) -> str:
 
 
 def _means(trials: tuple[TrialRecord, ...]) -> dict[str, float]:
-    """Milliseconds per operation of each step over ``trials``, and the rest of the mean as "other"."""
+    """Milliseconds per operation of each step over `trials`, and the rest of the mean as "other"."""
     operations = sum(trial.operations for trial in trials)
     if not operations:
         return {}

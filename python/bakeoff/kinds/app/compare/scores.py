@@ -15,9 +15,9 @@ from bakeoff.store.records import TrialRecord
 class Scores:
     """Transactions per second of a whole trial, and of its least and most served client.
 
-    ``unweighted`` is the number of clients times the harmonic mean of their rates with equal weights, ``weighted`` the
+    `unweighted` is the number of clients times the harmonic mean of their rates with equal weights, `weighted` the
     same weighted by their transactions, as published: there each client's weight cancels its penalty, so that without
-    think time it is the plain rate. ``plain`` are all transactions over the length of the window. ``starved`` are the
+    think time it is the plain rate. `plain` are all transactions over the length of the window. `starved` are the
     clients without a transaction.
     """
 
@@ -30,7 +30,7 @@ class Scores:
 
 
 def scores(trial: TrialRecord, think_s: float = 0.0) -> Scores:
-    """The scores of ``trial``, whose clients were to pause ``think_s`` seconds after each transaction.
+    """The scores of `trial`, whose clients were to pause `think_s` seconds after each transaction.
 
     The published score divides by the time that a client's transactions took. Taken as the time of those that
     succeeded, it would forgive a server that dies in mid-trial; so it is the window without the pauses.
