@@ -1,11 +1,15 @@
 """Real mail servers: every message that they accept is read once and unchanged, with 250 accounts of one CSV file."""
 
+import contextlib
 import json
+import math
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -98,22 +102,45 @@ def test_a_server_that_changes_bodies_is_found_out(server: tuple[str, MailServer
     assert "What became of the messages" in html.read_text()
 
 
+def greeting_s(started: MailServer, connections: int) -> float:
+    """How long this machine takes now until a server has greeted so many connections, made at once."""
+    host, _, port = started.address.split(",")[0].removeprefix("smtp=").rpartition(":")
+    before = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        made = [
+            stack.enter_context(socket.create_connection((host, int(port)), PATIENCE_S)) for _ in range(connections)
+        ]
+        for connection in made:
+            assert connection.recv(3) == b"220"
+        length_s = time.monotonic() - before
+        for connection in made:
+            connection.sendall(b"QUIT\r\n")
+            while connection.recv(4096):
+                pass
+    return length_s
+
+
 @pytest.mark.parametrize(("name", "setting"), [("postfix", "smtpd_processes"), ("exim", "accept_max")])
 def test_a_cap_of_twenty_sessions_is_named(
     name: str, setting: str, folder: Path, accounts: list[Account], tmp_path: Path
 ) -> None:
     """30 threads send. Postfix lets the others wait for a process, Exim says 421.
 
-    The server thinks for a second about each message, so that its places are taken for most of the time on a busy
-    machine as well, and little mail is left to deliver.
+    The server thinks about each message for twice as long as this machine needs now to greet twenty, so that its
+    places are taken for most of the time on a busy one as well, and little mail is left to deliver.
     """
     users, file = tmp_path / "users.csv", tmp_path / "run.bakeoff"
     write_accounts(users, accounts)
-    started = STARTERS[name](folder / f"capped-{name}", accounts, **{setting: 20, "think_s": 1})
+    started = STARTERS[name](folder / f"control-{name}", accounts, **{setting: 20})
+    try:
+        think_s = math.ceil(2 * greeting_s(started, 20))
+    finally:
+        started.stop()
+    started = STARTERS[name](folder / f"capped-{name}", accounts, **{setting: 20, "think_s": think_s})
     command = ["run", "mail-pop", f"{name}={started.address}", "--size", "short", "--mixes", "10", "--blocks", "1"]
-    command += ["--users", str(users), "--length", "8s", "--ramp-up", "500ms", "--ramp-down", "500ms"]
+    command += ["--users", str(users), "--length", f"{8 * think_s}s", "--ramp-up", "500ms", "--ramp-down", "500ms"]
     # At the end of the load those that wait in front of Postfix are waited for as long as this.
-    command += ["--reply-timeout", "20s"]
+    command += ["--reply-timeout", f"{20 * think_s}s"]
     try:
         done = bakeoff(*command, "--sending-share", "100%", "--sizes", "20KiB", "-o", str(file))
     finally:
