@@ -24,10 +24,13 @@ QUICK_CRATES = [*CARGO, "-p", "bakeoff-engine", "-p", "bakeoff-workloads", "--li
 QUICK = ["tests/unit", "tests/bridge", "tests/truth/test_web_truth.py"]
 # Simulations of error rates, damages by the hundred, pages drawn whole: in `make test` alone.
 NOT_QUICK = {
+    "tests/unit/compare/test_said_rightly.py",
+    "tests/unit/plan/test_hostile_plans.py",
     "tests/unit/report/test_cells.py",
     "tests/unit/report/test_html.py",
     "tests/unit/report/test_size.py",
     "tests/unit/stats/test_simulation.py",
+    "tests/unit/run/test_hostile_servers.py",
     "tests/unit/store/test_damage.py",
 }
 
