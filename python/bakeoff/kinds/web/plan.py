@@ -1,25 +1,21 @@
 """HTTP: the settings of the web suites and their workload."""
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from bakeoff import __version__
 from bakeoff.bounded_file import MIB, read_text_bounded
 from bakeoff.corpus.manifest import Manifest, ManifestFile
 from bakeoff.errors import PlanError
-from bakeoff.kinds.spec import TlsSpec
 from bakeoff.kinds.web.address import WebAddress, parse_web_address
 from bakeoff.kinds.web.classes import WebClass, classes_of, corpus_of, web_classes
+from bakeoff.kinds.web.http import HttpSettings, connection_fields
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.kinds.web.statuses import SUCCESS, parse_expect
 from bakeoff.plan.fields import (
     OptionalPath,
-    OptionalSize,
-    OptionalWhole,
     Share,
     Weights,
     Whole,
@@ -27,15 +23,10 @@ from bakeoff.plan.fields import (
 )
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings, SourceSettings
+from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite, load_suite
 
 MISSING_PATHS = 100
-_TOKEN = set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-
-
-def _version(value: Any) -> Any:
-    return str(value) if isinstance(value, float) else value
 
 
 def _method(value: Any) -> Any:
@@ -75,7 +66,7 @@ def _url_line(name: str, number: int, line: str) -> tuple[float, str]:
 Urls = Annotated[tuple[tuple[float, str], ...] | None, BeforeValidator(_read_urls)]
 
 
-class WebSettings(SourceSettings):
+class WebSettings(HttpSettings):
     """Settings of web-static, web-dynamic and web-url."""
 
     corpus: OptionalPath = Field(
@@ -83,52 +74,11 @@ class WebSettings(SourceSettings):
         description="Folder made by `bakeoff corpus`; without it the contenders are asked for the manifest.",
         json_schema_extra={"table": "plan", "path": "folder", "own": True},
     )
-    http: Annotated[Literal["1.0", "1.1"], BeforeValidator(_version)] = Field(
-        "1.1",
-        description="HTTP version of the requests: 1.0 or 1.1.",
-        json_schema_extra={"metavar": "VERSION"},
-    )
-    keep_alive: bool = Field(
-        True,
-        description="Keep connections open between requests (off: a new connection for each).",
-        json_schema_extra={"off": "close"},
-    )
-    requests_per_connection: OptionalWhole = Field(
-        None, ge=1, description="With keep-alive, begin a new connection after so many requests."
-    )
-    receive_buffer_bytes: OptionalSize = Field(
-        None,
-        alias="receive_buffer",
-        ge=256,
-        description="Receive buffer of the sockets (SO_RCVBUF) and largest single read: 4KiB; auto leaves the buffer "
-        "to the kernel and reads in large pieces, which costs less.",
-    )
-    close_with_reset: bool = Field(
-        False, description="End connections by a TCP reset, which leaves no TIME_WAIT behind (reported)."
-    )
-    insecure: bool = Field(
-        False, description="Do not check TLS certificates.", json_schema_extra={"off": "verify", "own": True}
-    )
-    ca_file: OptionalPath = Field(
-        None,
-        description="PEM file of certificate authorities to trust instead of the system's.",
-        json_schema_extra={"path": "file", "own": True},
-    )
-    full_handshake: bool = Field(
-        False,
-        description="Make a full TLS handshake for each connection (off: resume sessions).",
-        json_schema_extra={"off": "resumption"},
-    )
     check_every: Whole = Field(
         100,
         ge=0,
         description="Check the hash of a file on its first fetch and on every n-th after it; 0 = never.",
         json_schema_extra={"own": True},
-    )
-    headers: tuple[str, ...] = Field(
-        (),
-        description="Extra request header, such as 'Accept: text/html'; may be given more than once.",
-        json_schema_extra={"repeat": True, "metavar": "HEADER"},
     )
     weights: Weights = Field(
         {},
@@ -157,43 +107,8 @@ class WebSettings(SourceSettings):
         json_schema_extra={"path": "file"},
     )
 
-    @property
-    def closes(self) -> int | None:
-        """See NetworkSettings: servers end connections that carry one request."""
-        if self.requests_per_connection is None or self.close_with_reset:
-            return 0
-        return None if self.operations is None else -(-self.operations // self.requests_per_connection)
-
-    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
-        reasons = dict(super().without_effect(addresses))
-        places = [parse_web_address(address) for address in addresses]
-        if all(place.scheme != "https" for place in places):
-            why = "no contender is reached by https://: leave it out"
-            reasons |= {"insecure": why, "ca_file": why, "full_handshake": why}
-        elif self.insecure and self.ca_file is not None:
-            reasons["ca_file"] = "certificates are not checked with insecure: leave one of the two out"
-        if all(place.unix for place in places):
-            reasons["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
-        return reasons
-
-    @field_validator("headers", mode="before")
-    @classmethod
-    def _one_header(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str) else value
-
     @model_validator(mode="after")
     def _web_consistent(self) -> Self:
-        for header in self.headers:
-            name, colon, content = header.partition(":")
-            if not colon or not name or set(name) - _TOKEN or any(c in content for c in "\r\n\0"):
-                raise ValueError(f"headers: {header!r} is not a header: write 'Name: value'")
-            if name.lower() in ("host", "connection", "content-length", "transfer-encoding"):
-                raise ValueError(f"headers: {name} is set by the suite itself: leave it out")
-        if self.requests_per_connection is not None and not self.keep_alive:
-            raise ValueError("requests_per_connection needs keep_alive")
-        if self.ca_file is not None and not os.path.isfile(self.ca_file):  # noqa: PTH113
-            raise ValueError(f"ca_file: {self.ca_file} does not exist: give a PEM file")
         if self.dynamic_url is not None and not self.dynamic_url.startswith("/"):
             raise ValueError("dynamic_url: give a path that begins with /")
         return self
@@ -223,19 +138,8 @@ def workload(plan: Plan, contender: Contender, addresses: Sequence[str], manifes
     web = web_settings(plan.settings)
     address = parse_web_address(contender.address)
     return WebWorkload(
-        scheme="https" if address.scheme == "https" else "http",
-        host=address.host_header,
-        addresses=tuple(addresses),
-        unix=address.unix,
-        http=web.http,
-        keep_alive=web.keep_alive,
-        receive_buffer_bytes=web.receive_buffer_bytes,
-        close_with_reset=web.close_with_reset,
-        source_addresses=web.source_addresses,
-        requests_per_connection=web.requests_per_connection,
-        tls=_tls(web) if address.scheme == "https" else None,
+        **connection_fields(web, address, addresses),
         check_every=web.check_every,
-        headers=request_headers(web),
         classes=tuple(
             ClassSpec(name=c.name, weight=c.weight, expect=c.expect, requests=requests_of(c, web, address, manifest))
             for c in web_classes(plan.classes)
@@ -252,18 +156,6 @@ def web_settings(settings: CommonSettings) -> WebSettings:
 def needed_corpus(plan: Plan) -> str | None:
     """The corpus that the contenders of a plan must serve; it is called like its suite. None when it needs none."""
     return corpus_of(plan.suite, web_classes(load_suite(plan.suite).classes))
-
-
-def _tls(web: WebSettings) -> TlsSpec:
-    return TlsSpec(verify=not web.insecure, ca_file=web.ca_file, resumption=not web.full_handshake)
-
-
-def request_headers(web: WebSettings) -> tuple[tuple[str, str], ...]:
-    """Headers of each request beside Host and Connection; the user's own User-Agent replaces ours."""
-    own = tuple((name.strip(), value.strip()) for name, _, value in (h.partition(":") for h in web.headers))
-    if any(name.lower() == "user-agent" for name, _ in own):
-        return own
-    return (("User-Agent", f"bakeoff/{__version__}"), *own)
 
 
 def _refuse_foreign(suite: Suite, classes: Sequence[WebClass], web: WebSettings) -> None:

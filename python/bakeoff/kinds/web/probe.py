@@ -7,8 +7,8 @@ from hashlib import sha256
 
 from bakeoff.errors import TargetError
 from bakeoff.kinds.web.address import WebAddress
+from bakeoff.kinds.web.http import HttpSettings, request_headers
 from bakeoff.kinds.web.http_reply import HEAD_BYTES, read_reply
-from bakeoff.kinds.web.plan import WebSettings, request_headers
 from bakeoff.plan.address import resolve
 from bakeoff.run.wire import Bounds, RefusedError, SlowError, UntrustedError, Wire, WireError, tls_context
 
@@ -39,7 +39,7 @@ class Reply:
 class Prober:
     """Fetches from one contender. `addresses` is rotated so that the one that answered stands first."""
 
-    def __init__(self, name: str, address: WebAddress, settings: WebSettings) -> None:
+    def __init__(self, name: str, address: WebAddress, settings: HttpSettings) -> None:
         self.name = name
         self.address = address
         self._settings = settings

@@ -1,0 +1,136 @@
+"""How requests are made over HTTP: the settings of every kind that makes them, and what the engine is told of them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from bakeoff import __version__
+from bakeoff.kinds.spec import TlsSpec
+from bakeoff.kinds.web.address import WebAddress, parse_web_address
+from bakeoff.plan.fields import OptionalPath, OptionalSize, OptionalWhole
+from bakeoff.plan.settings import SourceSettings
+
+_TOKEN = set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+def _version(value: Any) -> Any:
+    return str(value) if isinstance(value, float) else value
+
+
+class HttpSettings(SourceSettings):
+    """Settings of connections and requests."""
+
+    http: Annotated[Literal["1.0", "1.1"], BeforeValidator(_version)] = Field(
+        "1.1",
+        description="HTTP version of the requests: 1.0 or 1.1.",
+        json_schema_extra={"metavar": "VERSION"},
+    )
+    keep_alive: bool = Field(
+        True,
+        description="Keep connections open between requests (off: a new connection for each).",
+        json_schema_extra={"off": "close"},
+    )
+    requests_per_connection: OptionalWhole = Field(
+        None, ge=1, description="With keep-alive, begin a new connection after so many requests."
+    )
+    receive_buffer_bytes: OptionalSize = Field(
+        None,
+        alias="receive_buffer",
+        ge=256,
+        description="Receive buffer of the sockets (SO_RCVBUF) and largest single read: 4KiB; auto leaves the buffer "
+        "to the kernel and reads in large pieces, which costs less.",
+    )
+    close_with_reset: bool = Field(
+        False, description="End connections by a TCP reset, which leaves no TIME_WAIT behind (reported)."
+    )
+    insecure: bool = Field(
+        False, description="Do not check TLS certificates.", json_schema_extra={"off": "verify", "own": True}
+    )
+    ca_file: OptionalPath = Field(
+        None,
+        description="PEM file of certificate authorities to trust instead of the system's.",
+        json_schema_extra={"path": "file", "own": True},
+    )
+    full_handshake: bool = Field(
+        False,
+        description="Make a full TLS handshake for each connection (off: resume sessions).",
+        json_schema_extra={"off": "resumption"},
+    )
+    headers: tuple[str, ...] = Field(
+        (),
+        description="Extra request header, such as 'Accept: text/html'; may be given more than once.",
+        json_schema_extra={"repeat": True, "metavar": "HEADER"},
+    )
+
+    @property
+    def closes(self) -> int | None:
+        """See NetworkSettings: servers end connections that carry one request."""
+        if self.requests_per_connection is None or self.close_with_reset:
+            return 0
+        return None if self.operations is None else -(-self.operations // self.requests_per_connection)
+
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """See CommonSettings."""
+        reasons = dict(super().without_effect(addresses))
+        places = [parse_web_address(address) for address in addresses]
+        if all(place.scheme != "https" for place in places):
+            why = "no contender is reached by https://: leave it out"
+            reasons |= {"insecure": why, "ca_file": why, "full_handshake": why}
+        elif self.insecure and self.ca_file is not None:
+            reasons["ca_file"] = "certificates are not checked with insecure: leave one of the two out"
+        if all(place.unix for place in places):
+            reasons["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
+        return reasons
+
+    @field_validator("headers", mode="before")
+    @classmethod
+    def _one_header(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _http_consistent(self) -> Self:
+        for header in self.headers:
+            name, colon, content = header.partition(":")
+            if not colon or not name or set(name) - _TOKEN or any(c in content for c in "\r\n\0"):
+                raise ValueError(f"headers: {header!r} is not a header: write 'Name: value'")
+            if name.lower() in ("host", "connection", "content-length", "transfer-encoding"):
+                raise ValueError(f"headers: {name} is set by the suite itself: leave it out")
+        if self.requests_per_connection is not None and not self.keep_alive:
+            raise ValueError("requests_per_connection needs keep_alive")
+        if self.ca_file is not None and not os.path.isfile(self.ca_file):  # noqa: PTH113
+            raise ValueError(f"ca_file: {self.ca_file} does not exist: give a PEM file")
+        return self
+
+
+def connection_fields(settings: HttpSettings, address: WebAddress, addresses: Sequence[str]) -> dict[str, Any]:
+    """What the specification says of a contender at its numeric `addresses`, by field of `WebWorkload`; not what is
+    requested there.
+    """
+    return {
+        "scheme": "https" if address.scheme == "https" else "http",
+        "host": address.host_header,
+        "addresses": tuple(addresses),
+        "unix": address.unix,
+        "http": settings.http,
+        "keep_alive": settings.keep_alive,
+        "receive_buffer_bytes": settings.receive_buffer_bytes,
+        "close_with_reset": settings.close_with_reset,
+        "source_addresses": settings.source_addresses,
+        "requests_per_connection": settings.requests_per_connection,
+        "tls": _tls(settings) if address.scheme == "https" else None,
+        "headers": request_headers(settings),
+    }
+
+
+def _tls(settings: HttpSettings) -> TlsSpec:
+    return TlsSpec(verify=not settings.insecure, ca_file=settings.ca_file, resumption=not settings.full_handshake)
+
+
+def request_headers(settings: HttpSettings) -> tuple[tuple[str, str], ...]:
+    """Headers of each request beside Host and Connection; the user's own User-Agent replaces ours."""
+    own = tuple((name.strip(), value.strip()) for name, _, value in (h.partition(":") for h in settings.headers))
+    if any(name.lower() == "user-agent" for name, _ in own):
+        return own
+    return (("User-Agent", f"bakeoff/{__version__}"), *own)
