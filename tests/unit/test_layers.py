@@ -47,8 +47,9 @@ CRATES = {
     "app-protocol": set(),
     "workloads": {"bakeoff-engine", "bakeoff-app-protocol"},
     "platform": {"bakeoff-engine"},
+    "httperf": {"bakeoff-engine", "bakeoff-platform", "bakeoff-workloads"},
     "targets": {"bakeoff-app-protocol"},
-    "bridge": {"bakeoff-engine", "bakeoff-platform", "bakeoff-workloads", "bakeoff-targets"},
+    "bridge": {"bakeoff-engine", "bakeoff-httperf", "bakeoff-platform", "bakeoff-workloads", "bakeoff-targets"},
 }
 
 
@@ -109,7 +110,7 @@ def test_crates_depend_only_downwards(crate: str) -> None:
 
 def test_only_platform_and_targets_name_sockets_and_clocks() -> None:
     pattern = re.compile(r"\bstd::(net|fs|os::fd|time::(Instant|SystemTime))\b")
-    for crate in ("engine", "app-protocol", "workloads", "bridge"):
+    for crate in ("engine", "app-protocol", "workloads", "httperf", "bridge"):
         for source in (ROOT / "crates" / crate / "src").rglob("*.rs"):
             assert not pattern.search(source.read_text()), source.relative_to(ROOT)
 

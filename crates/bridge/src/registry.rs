@@ -1,6 +1,7 @@
 //! Which workload a specification's `kind` names. A new kind is one line here.
 
 use bakeoff_engine::{FileWorkload, MergeFigures, SpecError, TrialSpec, Workload};
+use bakeoff_httperf::HttperfSpec;
 use bakeoff_platform::{TrialError, TrialHandle, read_bounded, start, start_files};
 use bakeoff_workloads as work;
 
@@ -16,6 +17,7 @@ const KINDS: &[(&str, Read)] = &[
     ("file-matrix", |spec| files(work::file::matrix::MatrixWorkload::from_spec(spec))),
     ("file-blocks", |spec| files(work::file::blocks::BlocksWorkload::from_spec(spec))),
     ("file-mix", |spec| files(work::file::mix::MixWorkload::from_spec(spec, read_bounded))),
+    ("httperf", |spec| httperf(HttperfSpec::from_trial(spec))),
 ];
 
 /// A workload that was read from a specification and can be started.
@@ -77,4 +79,10 @@ fn network<W: Workload>(workload: Result<W, SpecError>) -> Result<Ready, SpecErr
 fn files<W: FileWorkload>(workload: Result<W, SpecError>) -> Result<Ready, SpecError> {
     let workload = workload?;
     Ok(Ready { start: Box::new(move |spec| start_files(workload, spec)), merge: None })
+}
+
+/// Connections and sessions that begin by the clock, with a loop of their own.
+fn httperf(workload: Result<HttperfSpec, SpecError>) -> Result<Ready, SpecError> {
+    let workload = workload?;
+    Ok(Ready { start: Box::new(move |spec| bakeoff_httperf::start(workload, spec)), merge: None })
 }
