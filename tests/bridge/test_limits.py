@@ -12,7 +12,7 @@ from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.mix import Clients, Mix, Rate
-from bakeoff.plan.settings import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, SESSIONS_MAX
+from bakeoff.plan.settings import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, ROW_MIN_S, ROWS_MAX, SESSIONS_MAX
 
 MOST = {
     "clients": CLIENTS_MAX,
@@ -20,6 +20,8 @@ MOST = {
     "sessions": SESSIONS_MAX,
     "cores": CORES_MAX,
     "length_s": LENGTH_MAX_S,
+    "row_min_s": ROW_MIN_S,
+    "rows": ROWS_MAX,
 }
 WITHIN: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"mixes": CLIENTS_MAX}, {"load": Clients(CLIENTS_MAX)}),

@@ -25,6 +25,8 @@ struct Ready {
     start: Box<dyn FnOnce(TrialSpec) -> Result<TrialHandle, TrialError>>,
     /// How several machines' figures become one; `None` when they cannot share a trial.
     merge: Option<MergeFigures>,
+    /// Whether it can give rows up while it goes on.
+    soaks: bool,
 }
 
 /// Why a trial did not start.
@@ -66,19 +68,22 @@ fn read(spec: &TrialSpec) -> Result<Ready, SpecError> {
     if ready.merge.is_none() && !spec.is_whole() {
         return Err(SpecError::Range(format!("trials of `{kind}` cannot be divided among several machines")));
     }
+    if !ready.soaks && spec.row_s.is_some() {
+        return Err(SpecError::Range(format!("trials of `{kind}` have no rows: row_s is for work over connections")));
+    }
     Ok(ready)
 }
 
 /// Work over connections, which the event loop drives.
 fn network<W: Workload>(workload: Result<W, SpecError>) -> Result<Ready, SpecError> {
     let workload = workload?;
-    Ok(Ready { start: Box::new(move |spec| start(workload, spec)), merge: W::MERGE })
+    Ok(Ready { start: Box::new(move |spec| start(workload, spec)), merge: W::MERGE, soaks: true })
 }
 
 /// Work on files, which threads or a ring carry out.
 fn files<W: FileWorkload>(workload: Result<W, SpecError>) -> Result<Ready, SpecError> {
     let workload = workload?;
-    Ok(Ready { start: Box::new(move |spec| start_files(workload, spec)), merge: None })
+    Ok(Ready { start: Box::new(move |spec| start_files(workload, spec)), merge: None, soaks: false })
 }
 
 /// Connections and sessions that begin by the clock, with a loop of their own.

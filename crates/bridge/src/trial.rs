@@ -2,7 +2,7 @@
 
 use crate::registry::{StartError, check_trial, merging, start_trial};
 use crate::{EngineError, SpecError};
-use bakeoff_engine::{SliceResult, TrialResult};
+use bakeoff_engine::{SliceResult, SoakRow, TrialResult};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
@@ -10,6 +10,9 @@ use std::time::Duration;
 
 /// Longest time without a look for signals.
 const SLICE: Duration = Duration::from_millis(100);
+
+/// A row of a soak as Python gets it.
+type TellRow<'py> = (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>);
 
 /// A trial that runs in threads of its own.
 #[pyclass(frozen, module = "bakeoff._engine")]
@@ -69,6 +72,14 @@ impl TrialHandle {
     /// Events since the last call, each as JSON.
     fn drain_events(&self) -> Vec<String> {
         self.inner.drain_events()
+    }
+
+    /// Rows of a soak that were done since the last call: of each its figures as JSON, its service times and, where
+    /// starts are planned, its response times as HdrHistogram V2, empty without any.
+    fn drain_rows<'py>(&self, py: Python<'py>) -> Vec<TellRow<'py>> {
+        let bytes = |blob: &Vec<u8>| PyBytes::new(py, blob);
+        let told = |row: SoakRow| (row.json.to_string(), bytes(&row.service), row.response.as_ref().map(bytes));
+        self.inner.drain_rows().into_iter().map(told).collect()
     }
 
     /// The result when it comes within `timeout_s`, else `None`. Signals are looked for every 100 ms;

@@ -3,8 +3,8 @@
 use crate::schedule::Schedule;
 use crate::spec::nanos;
 use crate::{
-    Actions, ErrorClass, Event, Identity, Live, Nanos, Outcome, Phase, Progress, Recorder, SECOND_NS, Session, Stamps,
-    Timeline, TrialSpec, Workload,
+    Actions, ErrorClass, Event, Identity, Live, Nanos, Outcome, Phase, Progress, Recorder, RowCost, SECOND_NS, Session,
+    Stamps, Timeline, TrialSpec, Workload,
 };
 use std::sync::Arc;
 
@@ -139,6 +139,9 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self.schedule = Schedule::of_load(spec, self.thread, spec.cores, *self.recorder.timeline());
         if self.schedule.is_planned() {
             self.recorder = self.recorder.with_plan();
+        }
+        if let Some(row_s) = spec.row_s {
+            self.recorder = self.recorder.with_rows(nanos(row_s));
         }
         self
     }
@@ -345,6 +348,22 @@ impl<S: Session, C: Clock> Driver<S, C> {
         let running = self.lanes.iter().filter(|lane| lane.busy).map(|lane| lane.stamps.planned_ns);
         self.recorder.close_plan(self.schedule.offered(now_ns), running);
         self.recorder.close_books();
+    }
+
+    /// Whether a row of a soak is over: [`Driver::hand_in`] is due.
+    #[inline]
+    pub fn row_is_due(&self, now_ns: Nanos) -> bool {
+        self.recorder.row_is_due(now_ns)
+    }
+
+    /// Hands in the rows that are over; this thread spent `cost` since it did so before.
+    pub fn hand_in(&mut self, now_ns: Nanos, cost: RowCost) {
+        self.live.hand_in(self.recorder.fetch_rows(now_ns), cost);
+    }
+
+    /// The trial ended: hands in the rows that are left.
+    pub fn hand_in_rest(&mut self, ended_ns: Nanos, cost: RowCost) {
+        self.live.hand_in(self.recorder.close_rows(ended_ns), cost);
     }
 
     /// Whether any operation runs.

@@ -18,6 +18,7 @@ mod merge;
 mod recorder;
 mod result;
 mod rng;
+mod rows;
 mod schedule;
 mod series;
 mod session;
@@ -44,6 +45,7 @@ pub use merge::{MergeError, MergeFigures, SliceResult, add_counts, merge_slices}
 pub use recorder::{Recorder, Stamps};
 pub use result::{GeneratorFigures, ThreadFigures, TrialResult, collect};
 pub use rng::Rng;
+pub use rows::{RowCost, RowCounts, RowPart, SoakRow};
 pub use session::{Event, Identity, Outcome, Progress, Session, Workload};
 pub use snapshot::{Live, OperationCount, Recent, Snapshot};
 pub use spec::{Slice, SpecError, TrialSpec, limits};

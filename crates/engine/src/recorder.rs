@@ -6,6 +6,7 @@ mod planned;
 mod stamps;
 mod steps;
 
+use crate::rows::{RowBook, RowPart};
 use crate::series::{Row, Series};
 use crate::tally::Tally;
 use crate::times::TimesLog;
@@ -61,6 +62,8 @@ pub struct Recorder {
     pub(crate) log: Option<TimesLog>,
     /// There when the load plans its starts.
     pub(crate) planned: Option<Box<PlannedFigures>>,
+    /// There in a soak, which has them in place of seconds.
+    rows: Option<Box<RowBook>>,
 }
 
 impl Recorder {
@@ -101,6 +104,7 @@ impl Recorder {
             focus: None,
             log: None,
             planned: None,
+            rows: None,
         }
     }
 
@@ -112,6 +116,36 @@ impl Recorder {
         self.planned = Some(Box::new(PlannedFigures::new(operations)));
         self.books = Books::Planned;
         self
+    }
+
+    /// Counts rows of `row_ns` in place of seconds: nothing that is kept grows with the length of the trial. Last of
+    /// those that choose what is counted.
+    #[must_use]
+    pub fn with_rows(mut self, row_ns: Nanos) -> Self {
+        self.rows = Some(Box::new(RowBook::new(&self.timeline, row_ns, self.planned.is_some())));
+        self.series = Series::none();
+        self
+    }
+
+    /// Whether rows take the place of seconds.
+    pub(crate) const fn is_soak(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    /// Whether a row is over that was not fetched.
+    #[inline]
+    pub(crate) fn row_is_due(&self, now_ns: Nanos) -> bool {
+        self.rows.as_ref().is_some_and(|rows| rows.is_due(now_ns))
+    }
+
+    /// Rows that are over.
+    pub(crate) fn fetch_rows(&mut self, now_ns: Nanos) -> Vec<RowPart> {
+        self.rows.as_mut().map_or_else(Vec::new, |rows| rows.fetch(now_ns))
+    }
+
+    /// The trial ended: the rows that are left.
+    pub(crate) fn close_rows(&mut self, ended_ns: Nanos) -> Vec<RowPart> {
+        self.rows.as_mut().map_or_else(Vec::new, |rows| rows.close(ended_ns))
     }
 
     /// Counts how late a lane began that had waited for its moment, ns.
@@ -233,6 +267,9 @@ impl Recorder {
             self.outside_operations += 1;
             return;
         }
+        if let Some(rows) = &mut self.rows {
+            rows.success(stamps.end_ns, service_ns, stamps.response_ns(), (outcome.bytes_in, outcome.bytes_out));
+        }
         let figures = &mut self.operations[usize::from(outcome.operation)];
         figures.operations += 1;
         figures.bytes_in += outcome.bytes_in;
@@ -305,6 +342,9 @@ impl Recorder {
         if !self.timeline.in_window(end_ns) {
             self.outside_errors += 1;
             return;
+        }
+        if let Some(rows) = &mut self.rows {
+            rows.failure(end_ns, error);
         }
         self.operations[usize::from(outcome.operation)].count_error(error);
         self.clients[client as usize].errors += 1;

@@ -48,6 +48,12 @@ impl Series {
         Self::with(timeline, LatencyHistogram::lazy())
     }
 
+    /// One that never begins another row: for trials that have longer ones in its place.
+    pub fn none() -> Self {
+        let timeline = Timeline::new(0, 0, 0, 0);
+        Self { row_end_ns: Nanos::MAX, ..Self::with(&timeline, LatencyHistogram::lazy()) }
+    }
+
     fn with(timeline: &Timeline, histogram: LatencyHistogram) -> Self {
         let seconds = (timeline.end_ns - timeline.start_ns).div_ceil(SECOND_NS);
         Self {

@@ -1,11 +1,12 @@
 //! Live figures, readable while a trial runs, without a lock in the way of those who generate load.
 
+use crate::rows::{RowCost, RowDesk, RowPart, SoakRow};
 use crate::tally::{STEPS, Tally, time_of};
 use crate::{Nanos, SECOND_NS};
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Figures of the trial so far, ramps included.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -66,6 +67,8 @@ pub struct Live {
     bounded: bool,
     /// Rare messages for the log; never used in the loop.
     events: Mutex<Vec<String>>,
+    /// Rows of a soak.
+    rows: Mutex<RowDesk>,
     /// What the last snapshots saw, oldest first; only used by those who ask for them.
     seen: Mutex<VecDeque<Seen>>,
 }
@@ -96,6 +99,7 @@ impl Live {
             allowance: AtomicU64::new(max_operations.unwrap_or(u64::MAX)),
             bounded: max_operations.is_some(),
             events: Mutex::new(Vec::new()),
+            rows: Mutex::default(),
             seen: Mutex::new(VecDeque::from([Seen { elapsed_ns: 0, times: vec![0; STEPS] }])),
         }
     }
@@ -113,6 +117,26 @@ impl Live {
     /// Messages since the last call, each as JSON text.
     pub fn drain_events(&self) -> Vec<String> {
         self.events.lock().map(|mut events| std::mem::take(&mut *events)).unwrap_or_default()
+    }
+
+    /// A thread hands in rows that are over, with what they cost it.
+    pub fn hand_in(&self, parts: Vec<RowPart>, cost: RowCost) {
+        self.desk().hand_in(parts, cost, self.tallies.len());
+    }
+
+    /// No thread hands in any more rows.
+    pub fn close_rows(&self) {
+        self.desk().close();
+    }
+
+    /// Rows that were done since the last call, in their order.
+    pub fn drain_rows(&self) -> Vec<SoakRow> {
+        self.desk().drain()
+    }
+
+    /// A panic elsewhere leaves whole rows behind.
+    fn desk(&self) -> MutexGuard<'_, RowDesk> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks the threads to stop; they do so within 100 ms.

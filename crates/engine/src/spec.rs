@@ -63,6 +63,9 @@ pub struct TrialSpec {
     /// Ends the trial after exactly so many operations; the window is then the whole trial.
     #[serde(default)]
     pub max_operations: Option<u64>,
+    /// Length of a row when the trial is a soak: rows are told while it goes on, and take the place of seconds.
+    #[serde(default)]
+    pub row_s: Option<f64>,
     /// Longest wait for a connection, s.
     #[serde(default = "five")]
     pub connect_timeout_s: f64,
@@ -100,15 +103,20 @@ fn ten() -> f64 {
 const SESSIONS_MAX: u64 = 200_000;
 const CORES_MAX: u32 = 1024;
 const LENGTH_MAX_S: f64 = 30.0 * 24.0 * 3600.0;
+/// The shortest row of a soak: load threads look every 50 ms whether one is over.
+const ROW_MIN_S: f64 = 0.1;
+const ROWS_MAX: f64 = 10_000.0;
 
 /// These limits by name, for whoever writes specifications.
-pub fn limits() -> [(&'static str, f64); 5] {
+pub fn limits() -> [(&'static str, f64); 7] {
     [
         ("clients", f64::from(CLIENTS_MAX)),
         ("rate_per_s", RATE_MAX_PER_S),
         ("sessions", SESSIONS_MAX as f64),
         ("cores", f64::from(CORES_MAX)),
         ("length_s", LENGTH_MAX_S),
+        ("row_min_s", ROW_MIN_S),
+        ("rows", ROWS_MAX),
     ]
 }
 
@@ -169,6 +177,21 @@ impl TrialSpec {
                 "no time is left to measure: ramps of {} s and {} s fill the length of {} s",
                 self.ramp_up_s, self.ramp_down_s, self.length_s
             ));
+        }
+        self.check_rows()
+    }
+
+    fn check_rows(&self) -> Result<(), SpecError> {
+        let Some(row_s) = self.row_s else { return Ok(()) };
+        let range = |text: String| Err(SpecError::Range(text));
+        if !(ROW_MIN_S..=LENGTH_MAX_S).contains(&row_s) {
+            return range(format!("row_s must be {ROW_MIN_S} to {LENGTH_MAX_S}, not {row_s}"));
+        }
+        if self.length_s / row_s > ROWS_MAX {
+            return range(format!("rows of {row_s} s in {} s are more than {ROWS_MAX}", self.length_s));
+        }
+        if self.max_operations.is_some() || !self.is_whole() {
+            return range("a soak has an end in time and one machine: no max_operations, no slice".to_owned());
         }
         Ok(())
     }

@@ -6,8 +6,8 @@ use crate::net::{EventLoop, LoopFigures, Remote, resolve};
 use crate::process;
 use crate::watch::Watch;
 use bakeoff_engine::{
-    Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, Stage, Stages, Timeline, TrialResult,
-    TrialSpec, Workload, collect,
+    Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, SoakRow, Stage, Stages, Timeline,
+    TrialResult, TrialSpec, Workload, collect,
 };
 use serde_json::{Map, json};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -52,6 +52,11 @@ impl TrialHandle {
     /// Events since the last call, each as JSON text.
     pub fn drain_events(&self) -> Vec<String> {
         self.live.drain_events()
+    }
+
+    /// Rows of a soak that were done since the last call.
+    pub fn drain_rows(&self) -> Vec<SoakRow> {
+        self.live.drain_rows()
     }
 
     /// Asks the trial to stop; its result then says `cancelled`.
@@ -141,6 +146,7 @@ fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[R
         sessions.extend(part.1);
         figures.push(part.2);
     }
+    live.close_rows();
     let disturbances = watch.finish(&shared.spec.timeline(shared.gate.start_ns()));
     let mut transport = Map::new();
     let (full, resumed) = figures.iter().fold((0, 0), |sum, part| (sum.0 + part.tls_full, sum.1 + part.tls_resumed));

@@ -9,6 +9,7 @@ use super::cpu_meter::CpuMeter;
 use super::epoll::{Epoll, TICK};
 use super::poller::{Poller, SHARED_NS};
 use super::remote::Remote;
+use super::row_meter::RowMeter;
 use super::timers::{Due, Timers};
 use crate::clock::MonotonicClock;
 use bakeoff_engine::{
@@ -64,6 +65,8 @@ pub(crate) struct EventLoop<'a, S: Session> {
     listen_ns: Nanos,
     figures: LoopFigures,
     reason_told: bool,
+    /// There from the start of the window on.
+    row_meter: Option<RowMeter>,
 }
 
 impl<'a, S: Session> EventLoop<'a, S> {
@@ -90,6 +93,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             listen_ns: 0,
             figures: LoopFigures::default(),
             reason_told: false,
+            row_meter: None,
         })
     }
 
@@ -130,6 +134,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             if now_ns.saturating_sub(last_scan_ns) >= TICK_NS {
                 last_scan_ns = now_ns;
                 self.driver.publish(now_ns);
+                self.look_at_rows(now_ns);
                 if !stopped {
                     self.time_out(now_ns);
                 }
@@ -148,6 +153,8 @@ impl<'a, S: Session> EventLoop<'a, S> {
         if !self.live.is_cancelled() {
             self.driver.count_hung(now_ns);
         }
+        let cost = self.row_meter.as_mut().map(|meter| meter.look(now_ns)).unwrap_or_default();
+        self.driver.hand_in_rest(now_ns, cost);
         self.driver.publish(now_ns);
         self.close_leavers();
         for lane in 0..self.connections.len() {
@@ -155,6 +162,18 @@ impl<'a, S: Session> EventLoop<'a, S> {
         }
         let (recorder, sessions) = self.driver.into_parts();
         (recorder, sessions, self.figures)
+    }
+
+    /// In a soak: hands in the rows that are over.
+    fn look_at_rows(&mut self, now_ns: Nanos) {
+        if now_ns < self.timeline.window_start_ns {
+            return;
+        }
+        let meter = self.row_meter.get_or_insert_with(|| RowMeter::start(now_ns));
+        if self.driver.row_is_due(now_ns) {
+            let cost = meter.look(now_ns);
+            self.driver.hand_in(now_ns, cost);
+        }
     }
 
     /// After the end: operations that run may end, and what nobody asked for is heard. Nothing of it is counted.

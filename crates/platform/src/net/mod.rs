@@ -5,6 +5,7 @@ mod epoll;
 mod event_loop;
 mod poller;
 mod remote;
+mod row_meter;
 mod socket;
 mod timers;
 mod tls;

@@ -1,0 +1,106 @@
+use super::*;
+use crate::{Outcome, Recorder, SECOND_NS, Stamps};
+
+const WINDOW: Timeline =
+    Timeline { start_ns: 0, window_start_ns: SECOND_NS, window_end_ns: 11 * SECOND_NS, end_ns: 12 * SECOND_NS };
+
+fn desk_of(parts: Vec<RowPart>) -> Vec<SoakRow> {
+    let mut desk = RowDesk::default();
+    desk.hand_in(parts, RowCost::default(), 1);
+    desk.drain()
+}
+
+fn shape(rows: &[SoakRow]) -> Vec<(u64, f64, u64)> {
+    let number = |row: &SoakRow, name: &str| row.json[name].as_u64().unwrap();
+    rows.iter()
+        .map(|row| (number(row, "row"), row.json["length_s"].as_f64().unwrap(), number(row, "operations")))
+        .collect()
+}
+
+#[test]
+fn rows_tile_the_window_and_the_last_one_is_as_short_as_it_must_be() {
+    let mut book = RowBook::new(&WINDOW, 3 * SECOND_NS, false);
+    book.success(SECOND_NS, 10, 10, (5, 1));
+    book.success(4 * SECOND_NS - 1, 10, 10, (5, 1));
+    book.success(4 * SECOND_NS, 10, 10, (5, 1));
+    book.failure(10 * SECOND_NS + 1, ErrorClass::Refused);
+    assert!(book.is_due(10 * SECOND_NS + 1));
+    let mut parts = book.fetch(10 * SECOND_NS + 1);
+    parts.extend(book.close(12 * SECOND_NS));
+    let rows = desk_of(parts);
+    assert_eq!(shape(&rows), [(0, 3.0, 2), (1, 3.0, 1), (2, 3.0, 0), (3, 1.0, 0)]);
+    assert_eq!(rows[0].json["bytes_in"], 10);
+    assert_eq!((&rows[3].json["errors"], &rows[2].json["service"]["p50_ns"]), (&json!({"refused": 1}), &Value::Null));
+    assert!(rows[2].service.is_empty() && rows[0].response.is_none());
+}
+
+#[test]
+fn a_row_that_was_cut_short_is_as_long_as_it_was() {
+    let mut book = RowBook::new(&WINDOW, 3 * SECOND_NS, true);
+    book.success(5 * SECOND_NS, 10, 30, (1, 1));
+    let rows = desk_of(book.close(5 * SECOND_NS + SECOND_NS / 2));
+    assert_eq!(shape(&rows), [(0, 3.0, 0), (1, 1.5, 1)]);
+    assert_eq!((&rows[1].json["service"]["p50_ns"], &rows[1].json["response"]["p50_ns"]), (&json!(10), &json!(30)));
+    let before_the_window = RowBook::new(&WINDOW, 3 * SECOND_NS, false).close(SECOND_NS / 2);
+    assert!(before_the_window.is_empty());
+    let on_the_edge = RowBook::new(&WINDOW, 3 * SECOND_NS, false).close(4 * SECOND_NS);
+    assert_eq!(shape(&desk_of(on_the_edge)), [(0, 3.0, 0)]);
+}
+
+#[test]
+fn a_row_is_done_when_all_threads_have_handed_it_in_and_the_busiest_counts() {
+    let mut desk = RowDesk::default();
+    let parts = |count: u64, until_ns: Nanos| {
+        let mut book = RowBook::new(&WINDOW, SECOND_NS, false);
+        (0..count).for_each(|nth| book.success(SECOND_NS + nth, 1_000, 1_000, (1, 0)));
+        book.fetch(until_ns)
+    };
+    let cost = |cpu_ns, rss_bytes| RowCost { span_ns: 1_000, cpu_ns, rss_bytes, ..RowCost::default() };
+    desk.hand_in(parts(3, 3 * SECOND_NS), cost(900, 5), 2);
+    assert!(desk.drain().is_empty());
+    desk.hand_in(parts(4, 2 * SECOND_NS), cost(100, 7), 2);
+    let rows = desk.drain();
+    assert_eq!(shape(&rows), [(0, 1.0, 7)]);
+    assert_eq!((rows[0].json["cpu_share"].as_f64(), rows[0].json["rss_bytes"].as_u64()), (Some(0.9), Some(7)));
+    desk.close();
+    assert_eq!(shape(&desk.drain()), [(1, 1.0, 0)]);
+}
+
+#[test]
+fn counts_past_two_to_the_32_and_53_add_up_to_the_unit() {
+    let part = |operations: u64| {
+        let mut counts = RowCounts::lazy(false);
+        counts.operations = operations;
+        counts.bytes_in = operations << 8;
+        counts.errors[ErrorClass::Refused as usize] = (1 << 53) + 1;
+        RowPart { index: 0, start_ns: 0, length_ns: 100_800 * SECOND_NS, counts }
+    };
+    let mut desk = RowDesk::default();
+    desk.hand_in(vec![part((1 << 53) + 1)], RowCost::default(), 2);
+    desk.hand_in(vec![part((1 << 32) + 2)], RowCost::default(), 2);
+    let row = &desk.drain()[0].json;
+    assert_eq!(row["operations"], json!((1_u64 << 53) + (1 << 32) + 3));
+    assert_eq!(row["errors"]["refused"], json!((1_u64 << 54) + 2));
+    assert_eq!(row["bytes_in"], json!(((1_u64 << 53) + (1 << 32) + 3) << 8));
+    assert!(row.to_string().contains("9007203549708291"), "whole in text, not as a float: {row}");
+}
+
+/// A day of operations, a row an hour: what the thread keeps is one row.
+#[test]
+fn what_a_soak_keeps_does_not_grow_with_its_length() {
+    let day = 24 * 3_600;
+    let timeline = Timeline::new(0, 0, day * SECOND_NS, 0);
+    let mut recorder = Recorder::new(timeline, 1, 1).with_rows(3_600 * SECOND_NS);
+    let outcome = Outcome { operation: 0, status: 200, bytes_in: 7, bytes_out: 3, error: None };
+    let mut rows = 0;
+    for second in 0..day {
+        let end_ns = second * SECOND_NS;
+        let stamps = Stamps { planned_ns: end_ns, start_ns: end_ns, end_ns, ..Stamps::default() };
+        recorder.record(0, &outcome, &stamps);
+        if recorder.row_is_due(end_ns) {
+            rows += recorder.fetch_rows(end_ns).len();
+        }
+    }
+    rows += recorder.close_rows(day * SECOND_NS).len();
+    assert_eq!((rows, recorder.finish_series().len()), (24, 1), "no seconds, but one sum of all");
+}
