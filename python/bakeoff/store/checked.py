@@ -29,7 +29,7 @@ def run_row(connection: sqlite3.Connection) -> sqlite3.Row:
 
 
 def table_rows(connection: sqlite3.Connection, run: sqlite3.Row, table: str) -> list[sqlite3.Row]:
-    """The rows of a table that never changes."""
+    """The rows of a table that is sealed as a whole."""
     entries = rows(connection, f"SELECT * FROM {table} ORDER BY position")
     if seal.rows_seal(entries) != run[f"{table}_sha256"]:
         raise DamagedError(f"the seal of its table {table} is broken")

@@ -3,7 +3,7 @@
 import json
 import math
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -20,7 +20,7 @@ class DamagedError(Exception):
 class Fields:
     """Reads the columns of one row by name. Every method raises DamagedError when the value does not fit."""
 
-    def __init__(self, table: str, row: sqlite3.Row) -> None:
+    def __init__(self, table: str, row: sqlite3.Row | Mapping[str, Any]) -> None:
         self._table, self._row = table, row
 
     def whole(self, name: str, least: int = 0, most: int = 2**63 - 1) -> int:
@@ -106,12 +106,11 @@ class Fields:
             self._refuse(name)
 
     def mixes(self, name: str) -> tuple[Mix, ...]:
-        """A JSON array of mixes of one sort, at least one."""
+        """A JSON array of mixes of one sort."""
         try:
-            mixes = tuple(map(_bounded, mixes_from_json(self._json(name))))
+            return tuple(map(_bounded, mixes_from_json(self._json(name))))
         except ValueError:
             self._refuse(name)
-        return mixes or self._refuse(name)
 
     def _array(self, name: str, kind: type) -> list[Any]:
         value = self._json(name)

@@ -1,8 +1,8 @@
 """The tables of run files of earlier versions, as they were made: what a file of such a version must hold exactly.
 
-Version 3 is sealed as this version is. Version 2 had no seals. Version 1 had no waits for a processor, and grew twice
-without another number. A run that went on under version 2 in a file of version 1 left that file's tables, with a
-column added at the end.
+Version 4 knew no searches for a capacity. Version 3 is sealed as this version is, and knew neither agents nor rates.
+Version 2 had no seals. Version 1 had no waits for a processor, and grew twice without another number. A run that went
+on under version 2 in a file of version 1 left that file's tables, with a column added at the end.
 """
 
 _SUMMARY = (
@@ -10,7 +10,7 @@ _SUMMARY = (
     "max_ns INTEGER, min_ns INTEGER"
 )
 
-_VERSION_3 = f"""
+_VERSION_4 = f"""
 CREATE TABLE run (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   name TEXT NOT NULL, suite TEXT NOT NULL, kind TEXT NOT NULL,
@@ -19,18 +19,21 @@ CREATE TABLE run (
   tool TEXT NOT NULL, environment TEXT NOT NULL,
   mixes TEXT NOT NULL, blocks_planned INTEGER NOT NULL, delta REAL NOT NULL,
   null_operations_per_s REAL,
-  writer TEXT, started_here TEXT,
-  contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
+  writer TEXT, started_here TEXT, upgraded_from INTEGER,
+  agents_sha256 TEXT NOT NULL, contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
   trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
   events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,
   sha256 TEXT NOT NULL
+);
+CREATE TABLE agents (
+  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, facts TEXT NOT NULL
 );
 CREATE TABLE contenders (
   position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL, reset TEXT
 );
 CREATE TABLE planned (
   position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name),
-  mix_clients INTEGER NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL
+  mix TEXT NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL
 );
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -42,7 +45,7 @@ CREATE TABLE trials (
   errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
   generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
   generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL,
-  generator_run_delay_share REAL NOT NULL,
+  generator_run_delay_share REAL NOT NULL, starts TEXT,
   sha256 TEXT NOT NULL
 );
 CREATE TABLE summaries (
@@ -70,6 +73,15 @@ CREATE TABLE clients (
   operations INTEGER NOT NULL, errors INTEGER NOT NULL, bytes_in INTEGER NOT NULL, busy_s REAL NOT NULL,
   PRIMARY KEY (trial_id, client)
 ) WITHOUT ROWID;
+CREATE TABLE shares (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), agent INTEGER NOT NULL REFERENCES agents(position),
+  clients INTEGER NOT NULL, lost TEXT NOT NULL, window_s REAL NOT NULL,
+  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
+  cpu_share REAL NOT NULL, cpu_us_per_operation REAL NOT NULL, run_delay_share REAL NOT NULL,
+  rss_bytes INTEGER NOT NULL, late_start_p99_ns INTEGER, lag_p99_ns INTEGER, disturbances TEXT NOT NULL,
+  {_SUMMARY},
+  PRIMARY KEY (trial_id, agent)
+) WITHOUT ROWID;
 CREATE TABLE histograms (
   trial_id INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, hdr BLOB NOT NULL,
   sha256 TEXT NOT NULL,
@@ -83,6 +95,30 @@ CREATE INDEX trials_by_position ON trials(position, id);
 """
 
 
+_AGENTS = (
+    (
+        "  writer TEXT, started_here TEXT, upgraded_from INTEGER,\n  agents_sha256 TEXT NOT NULL, contenders_sha256",
+        "  writer TEXT, started_here TEXT,\n  contenders_sha256",
+    ),
+    (
+        "CREATE TABLE agents (\n  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, facts TEXT NOT NULL\n);\n",
+        "",
+    ),
+    (
+        "CREATE TABLE shares (\n"
+        "  trial_id INTEGER NOT NULL REFERENCES trials(id), agent INTEGER NOT NULL REFERENCES agents(position),\n"
+        "  clients INTEGER NOT NULL, lost TEXT NOT NULL, window_s REAL NOT NULL,\n"
+        "  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,\n"
+        "  cpu_share REAL NOT NULL, cpu_us_per_operation REAL NOT NULL, run_delay_share REAL NOT NULL,\n"
+        "  rss_bytes INTEGER NOT NULL, late_start_p99_ns INTEGER, lag_p99_ns INTEGER, disturbances TEXT NOT NULL,\n"
+        f"  {_SUMMARY},\n"
+        "  PRIMARY KEY (trial_id, agent)\n"
+        ") WITHOUT ROWID;\n",
+        "",
+    ),
+)
+_MIXES = (("  mix TEXT NOT NULL, block", "  mix_clients INTEGER NOT NULL, block"),)
+_STARTS = (("generator_run_delay_share REAL NOT NULL, starts TEXT,\n", "generator_run_delay_share REAL NOT NULL,\n"),)
 _SEALS = (
     (
         "  writer TEXT, started_here TEXT,\n"
@@ -119,6 +155,7 @@ def _without(tables: str, changes: tuple[tuple[str, str], ...]) -> str:
     return tables
 
 
+_VERSION_3 = _without(_VERSION_4, (*_AGENTS, *_MIXES, *_STARTS))
 _VERSION_2 = _without(_VERSION_3, _SEALS)
 _VERSION_1 = _without(_VERSION_2, _WAITS)
 _SECOND_1 = _without(_VERSION_1, _CONNECTIONS)
@@ -126,5 +163,10 @@ _FIRST_1 = _without(_SECOND_1, _WIDTHS)
 _GROWN_2 = _VERSION_1 + "ALTER TABLE trials ADD COLUMN generator_run_delay_share REAL NOT NULL DEFAULT 0;"
 
 # Scripts that make the tables of each version.
-OLDER: dict[int, tuple[str, ...]] = {1: (_VERSION_1, _SECOND_1, _FIRST_1), 2: (_VERSION_2, _GROWN_2), 3: (_VERSION_3,)}
+OLDER: dict[int, tuple[str, ...]] = {
+    1: (_VERSION_1, _SECOND_1, _FIRST_1),
+    2: (_VERSION_2, _GROWN_2),
+    3: (_VERSION_3,),
+    4: (_VERSION_4,),
+}
 SEALED_FROM = 3

@@ -13,12 +13,14 @@ from typing import TypeVar
 
 from bakeoff.errors import RunFileError
 from bakeoff.kinds import figures_of
-from bakeoff.store import checked, seal
+from bakeoff.store import checked, judged, seal
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.fields import MOST_CLIENTS, DamagedError, Fields
 from bakeoff.store.marks import current
 from bakeoff.store.records import (
     INTERRUPTED,
+    OUTCOMES,
+    PURPOSES,
     STATES,
     AgentRecord,
     ClientRecord,
@@ -27,6 +29,7 @@ from bakeoff.store.records import (
     OperationRecord,
     PlannedTrial,
     RunRecord,
+    SearchRecord,
     SecondRecord,
     ShareRecord,
     StartsRecord,
@@ -51,6 +54,7 @@ class _Content:
     agents: tuple[AgentRecord, ...]
     contenders: tuple[ContenderRecord, ...]
     planned: tuple[PlannedTrial, ...]
+    searches: tuple[SearchRecord, ...]
     events: tuple[EventRecord, ...]
     trials: tuple[TrialRecord, ...] = ()
 
@@ -151,6 +155,7 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
         events=content.events,
         started_here=run.text_or_none("started_here"),
         agents=content.agents,
+        searches=content.searches,
         upgraded_from=None if run.is_null("upgraded_from") else run.whole("upgraded_from"),
     )
 
@@ -168,8 +173,8 @@ def _check_figures(kind: str, trials: tuple[TrialRecord, ...]) -> None:
 def _content(connection: sqlite3.Connection) -> _Content:
     row = checked.run_row(connection)
     run = Fields("run", row)
-    agents, contenders, planned = (
-        [Fields(table, one) for one in checked.table_rows(connection, row, table)] for table in seal.FIXED
+    agents, contenders, planned, searches = (
+        [Fields(table, one) for one in checked.table_rows(connection, row, table)] for table in seal.LISTS
     )
     content = _Content(
         run=run,
@@ -178,6 +183,7 @@ def _content(connection: sqlite3.Connection) -> _Content:
             ContenderRecord(c.text("name"), c.text("address"), c.text_or_none("reset")) for c in contenders
         ),
         planned=tuple(map(_planned, planned)),
+        searches=tuple(_search(search, len(planned)) for search in searches),
         events=tuple(map(_event, (Fields("events", one) for one in checked.event_rows(connection, row)))),
     )
     _check_planned(content)
@@ -195,18 +201,38 @@ def _planned(row: Fields) -> PlannedTrial:
         mix=row.mix("mix"),
         block=row.whole("block", least=1),
         seed=row.whole("seed"),
+        purpose=row.one_of("purpose", PURPOSES),
+        share=row.real_or_none("share"),
+    )
+
+
+def _search(row: Fields, planned: int) -> SearchRecord:
+    met, missed = (None if row.is_null(name) else row.whole(name, most=planned - 1) for name in ("met", "missed"))
+    return SearchRecord(
+        contender=row.text("contender"),
+        block=row.whole("block", least=1),
+        outcome=row.one_of("outcome", OUTCOMES),
+        reason=row.text("reason"),
+        met=met,
+        missed=missed,
     )
 
 
 def _check_planned(content: _Content) -> None:
     run, blocks = content.run, content.run.whole("blocks_planned", least=1)
     names, mixes = {c.name for c in content.contenders}, set(run.mixes("mixes"))
+    if not mixes and run.table("plan").get("capacity") is None:
+        raise DamagedError("it has no mixes")
     for place, trial in enumerate(content.planned):
-        known = trial.contender in names and trial.mix in mixes and trial.block <= blocks
-        if trial.order != place or not known:
+        # The loads of a search are not known before.
+        known = trial.contender in names and (trial.mix in mixes or not mixes) and trial.block <= blocks
+        if trial.order != place or not known or bool(mixes) == bool(trial.purpose):
             raise DamagedError(f"planned trial {place} does not belong to the plan")
-    if blocks > max(1, len(content.planned)):
+    if mixes and blocks > max(1, len(content.planned)):
         raise DamagedError("more blocks are planned than trials")
+    for search in content.searches:
+        if search.contender not in names or search.block > blocks:
+            raise DamagedError("a search does not belong to the plan")
 
 
 def _event(row: Fields) -> EventRecord:
@@ -333,4 +359,7 @@ def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[Agent
         response=series.get("response"),
         starts=_starts(row, series),
         per_agent=tuple(_share(share, agents) for share in parts["shares"]),
+        purpose=planned.purpose,
+        share=planned.share,
+        judged=judged.from_row(row),
     )

@@ -17,6 +17,17 @@ FAILED = "failed"
 VOIDED = "voided"
 INTERRUPTED = "interrupted"
 STATES = (OK, FAILED, VOIDED, INTERRUPTED)
+# What a trial of a search for the capacity is for: to find it, or to be measured at a share of it.
+SEARCH = "search"
+SHARE = "share"
+PURPOSES = ("", SEARCH, SHARE)
+# How a search for the capacity ended.
+FOUND = "found"
+AT_LEAST = "at_least"
+NONE = "none"
+DIED = "died"
+UNSETTLED = "unsettled"
+OUTCOMES = (FOUND, AT_LEAST, NONE, DIED, UNSETTLED)
 # In the tool of a run that Bakeoff did not measure: who did.
 IMPORTED_FROM = "imported_from"
 
@@ -124,6 +135,31 @@ class StartsRecord:
 
 
 @dataclass(frozen=True)
+class TermRecord:
+    """One term of an objective in one trial: what it came to, a time in ns or a share, None where nothing was; the
+    share of the operations asked for that it counts as lost; and whether it was met.
+    """
+
+    term: str
+    value: float | None
+    lost: float
+    met: bool
+
+
+@dataclass(frozen=True)
+class JudgedRecord:
+    """A trial held against the objective of a search. `lost` is the share of the operations asked for that had no good
+    reply, however late. `limit` says what limited the generator, and is empty when nothing did: what a trial missed
+    then is not the contender's.
+    """
+
+    met: bool
+    lost: float
+    limit: str
+    terms: tuple[TermRecord, ...]
+
+
+@dataclass(frozen=True)
 class TrialRecord:
     """One contender at one mix in one block.
 
@@ -132,7 +168,8 @@ class TrialRecord:
     `generator_run_delay_share` is the share of the window that the load thread which waited longest spent
     waiting for a processor. `workload` is what the kind of suite tells of the trial; `figures` gives it typed.
     `per_agent` is empty when the trial has no result. `service` times count from the start of an operation, `response`
-    times from its planned start: they and `starts` are there where a rate plans it.
+    times from its planned start: they and `starts` are there where a rate plans it. `purpose` is one of `PURPOSES`,
+    empty but in a search for the capacity, of which `share` is; `judged` is there in those.
     """
 
     id: int
@@ -170,6 +207,9 @@ class TrialRecord:
     response: Summary | None = None
     starts: StartsRecord | None = None
     per_agent: tuple[ShareRecord, ...] = ()
+    purpose: str = ""
+    share: float | None = None
+    judged: JudgedRecord | None = None
     _figures: list[Figures] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def figures(self, model: type[F]) -> F:
@@ -216,18 +256,38 @@ class EventRecord:
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """A trial as the plan orders it, before it runs. `order` counts from 0, `block` from 1."""
+    """A trial as the plan, or a search, orders it, before it runs. `order` counts from 0, `block` from 1. `purpose` is
+    one of `PURPOSES`; `share` of the capacity found it has when that is to be measured.
+    """
 
     order: int
     contender: str
     mix: Mix
     block: int
     seed: int
+    purpose: str = ""
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class SearchRecord:
+    """How a search for the capacity of a contender ended in a block. `outcome` is one of `OUTCOMES`, `reason` says why
+    it is not `found`. `met` is the order of the trial with the highest load that met the objective, `missed` of that
+    with the lowest load above it that did not; None where there is none.
+    """
+
+    contender: str
+    block: int
+    outcome: str
+    reason: str
+    met: int | None
+    missed: int | None
 
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`.
+    """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`. A search for capacities
+    has no `mixes` of its own, and `searches` hold what it found so far.
 
     `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.trust).
     `environment` is what was found of the contenders (`content`) and the facts of the first agent. `schema_version` is
@@ -258,6 +318,7 @@ class RunRecord:
     started_here: str | None = None
     agents: tuple[AgentRecord, ...] = ()
     upgraded_from: int | None = None
+    searches: tuple[SearchRecord, ...] = ()
 
     @property
     def imported_from(self) -> str | None:

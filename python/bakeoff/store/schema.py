@@ -16,7 +16,7 @@ from bakeoff.errors import RunFileError
 from bakeoff.store.older import OLDER
 
 APPLICATION_ID = 0x62616B65  # "bake"
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 BUSY_TIMEOUT_S = 10.0
 MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is made for it
 SUMMARY_COLUMNS = ("count", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")
@@ -36,6 +36,7 @@ CREATE TABLE run (
   null_operations_per_s REAL,
   writer TEXT, started_here TEXT, upgraded_from INTEGER,
   agents_sha256 TEXT NOT NULL, contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
+  searches_sha256 TEXT NOT NULL,
   trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
   events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,
   sha256 TEXT NOT NULL
@@ -48,7 +49,12 @@ CREATE TABLE contenders (
 );
 CREATE TABLE planned (
   position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name),
-  mix TEXT NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL
+  mix TEXT NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL, purpose TEXT NOT NULL, share REAL
+);
+CREATE TABLE searches (
+  position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name), block INTEGER NOT NULL,
+  outcome TEXT NOT NULL, reason TEXT NOT NULL,
+  met INTEGER REFERENCES planned(position), missed INTEGER REFERENCES planned(position)
 );
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -60,7 +66,7 @@ CREATE TABLE trials (
   errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
   generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
   generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL,
-  generator_run_delay_share REAL NOT NULL, starts TEXT,
+  generator_run_delay_share REAL NOT NULL, starts TEXT, judged TEXT,
   sha256 TEXT NOT NULL
 );
 CREATE TABLE summaries (

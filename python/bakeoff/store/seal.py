@@ -8,7 +8,7 @@ A row's canonical form is the JSON array of its columns in the order of the tabl
 * the chains of trials and events: each link is the hash of the link before it and of the trial's seal or the event's
   row, so that a row that is missing, doubled or in another place breaks the chain;
 * the seal of the run: over its row, which holds the ends and lengths of both chains and the hashes of the tables that
-  never change. It is renewed in the transaction that adds a trial or an event.
+  are sealed as a whole. It is renewed in every transaction.
 
 Seals find damage, not forgery: whoever writes a file can seal it. Nothing in a run file is believed to be harmless
 because its seals are whole (see bakeoff.run.trust).
@@ -29,8 +29,8 @@ PARTS = {
     "shares": "agent",
     "histograms": "name",
 }
-# Tables that never change once a run was created.
-FIXED = ("agents", "contenders", "planned")
+# Tables that are sealed as a whole. A search adds to the last two as it goes on; otherwise they never change.
+LISTS = ("agents", "contenders", "planned", "searches")
 START = hashlib.sha256(b"bakeoff run file").hexdigest()
 _LEFT_OUT = frozenset({"sha256", "hdr"})  # of a histogram, `sha256` stands for `hdr`
 
@@ -74,11 +74,16 @@ def renew(connection: sqlite3.Connection) -> None:
     for row in connection.execute("SELECT * FROM events ORDER BY id"):
         link, count = next_link(link, event_seal(row)), count + 1
     connection.execute("UPDATE run SET events = ?, events_sha256 = ?", (count, link))
-    for table in FIXED:
-        rows = connection.execute(f"SELECT * FROM {table} ORDER BY position")
-        connection.execute(f"UPDATE run SET {table}_sha256 = ?", (rows_seal(rows),))
+    for table in LISTS:
+        seal_list(connection, table)
     sealed = run_seal(connection.execute("SELECT * FROM run").fetchone())
     connection.execute("UPDATE run SET sha256 = ?", (sealed,))
+
+
+def seal_list(connection: sqlite3.Connection, table: str) -> None:
+    """Seal a table of `LISTS` anew, inside the caller's transaction."""
+    rows = connection.execute(f"SELECT * FROM {table} ORDER BY position")
+    connection.execute(f"UPDATE run SET {table}_sha256 = ?", (rows_seal(rows),))
 
 
 def _stored_parts(connection: sqlite3.Connection, trial_id: int) -> Iterator[tuple[str, Iterable[sqlite3.Row]]]:
@@ -97,7 +102,7 @@ def event_seal(row: sqlite3.Row) -> str:
 
 
 def rows_seal(rows: Iterable[sqlite3.Row]) -> str:
-    """The seal of a whole table that never changes."""
+    """The seal of a whole table."""
     digest = hashlib.sha256()
     for row in rows:
         digest.update(_canonical(row) + b"\n")

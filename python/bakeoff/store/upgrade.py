@@ -6,7 +6,7 @@ made is sealed, and says from which version: the seals of a file that had none o
 """
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -18,7 +18,10 @@ from bakeoff.store.schema import APPLICATION_ID, MOST_BYTES, SCHEMA_VERSION, SUM
 
 # The name of the one agent of runs that knew of none.
 ONLY_AGENT = "local"
-_TAKEN_OVER = ("contenders", "planned", "trials", *(table for table in seal.PARTS if table != "shares"), "events")
+# Tables that a version had no rows of its own for, and the version that brought them.
+_SINCE = {"agents": 4, "shares": 4, "searches": 5}
+# In the order in which rows need those of others.
+_TABLES = ("run", "agents", "contenders", "planned", "searches", "trials", *seal.PARTS, "events")
 
 
 def upgraded(connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -30,15 +33,19 @@ def upgraded(connection: sqlite3.Connection) -> sqlite3.Connection:
     if version == SCHEMA_VERSION:
         return connection
     if version >= SEALED_FROM:
-        _check_seals(connection)
+        _check_seals(connection, version)
     return _copy(connection, version)
 
 
-def _check_seals(connection: sqlite3.Connection) -> None:
+def _known(tables: Iterable[str], version: int) -> list[str]:
+    return [table for table in tables if _SINCE.get(table, 1) <= version]
+
+
+def _check_seals(connection: sqlite3.Connection, version: int) -> None:
     run = checked.run_row(connection)
-    for table in ("contenders", "planned"):
+    for table in _known(seal.LISTS, version):
         checked.table_rows(connection, run, table)
-    for _ in checked.trial_rows(connection, run, [table for table in seal.PARTS if table != "shares"]):
+    for _ in checked.trial_rows(connection, run, _known(seal.PARTS, version)):
         pass
     checked.event_rows(connection, run)
 
@@ -50,17 +57,12 @@ def _copy(old: sqlite3.Connection, version: int) -> sqlite3.Connection:
         new.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
         new.executescript(f"PRAGMA application_id = {APPLICATION_ID};PRAGMA user_version = {SCHEMA_VERSION};{TABLES}")
         new.execute("BEGIN")
-        for run in checked.rows(old, "SELECT * FROM run"):
-            facts = Fields("run", run).table("environment")
-            environment = {name: facts.pop(name) for name in ("content",) if name in facts}
-            mixes = [{"clients": number} for number in Fields("run", run).numbers("mixes")]
-            _insert(new, "run", _run({**dict(run), "mixes": to_json(mixes)}, version, environment))
-            _insert(new, "agents", {"position": 0, "name": ONLY_AGENT, "facts": to_json(facts)})
-        for table in _TAKEN_OVER:
+        for table in _known(_TABLES, version):
             with closing(old.execute(f"SELECT * FROM {table}")) as rows:
                 for row in rows:
-                    _insert(new, table, _row(table, dict(row)))
-        _give_shares(new)
+                    _insert(new, table, _row(table, dict(row), version))
+        if version < _SINCE["agents"]:
+            _give_agent(new)
         if new.execute("SELECT count(*) FROM run").fetchone()[0]:
             seal.renew(new)
         new.execute("COMMIT")
@@ -75,20 +77,22 @@ def _insert(new: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None
     new.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(row.values()))
 
 
-def _run(run: dict[str, Any], version: int, environment: dict[str, Any]) -> dict[str, Any]:
-    """What was found of the contenders stays with the run, the facts of the machine went to its agent."""
+def _run(run: dict[str, Any], version: int) -> dict[str, Any]:
     chains = ("trials_sha256", "events_sha256")
-    unsealed = dict.fromkeys((*(f"{table}_sha256" for table in seal.FIXED), *chains), "")
-    ends = {"trials": 0, "events": 0}
-    made = {"environment": to_json(environment), "upgraded_from": version, "sha256": ""}
-    return unsealed | ends | run | made
+    unsealed = dict.fromkeys((*(f"{table}_sha256" for table in seal.LISTS), *chains), "")
+    return {**unsealed, **run, "upgraded_from": version, "sha256": "", "trials": 0, "events": 0}
 
 
-def _row(table: str, row: dict[str, Any]) -> dict[str, Any]:
+def _row(table: str, row: dict[str, Any], version: int) -> dict[str, Any]:
     """A row with what its table has got since."""
+    if table == "run":
+        if version < _SINCE["agents"]:
+            row["mixes"] = to_json([{"clients": number} for number in Fields("run", row).numbers("mixes")])
+        return _run(row, version)
     if table == "planned":
-        clients = row.pop("mix_clients")
-        return {**row, "mix": to_json({"clients": clients})}
+        if "mix_clients" in row:
+            row["mix"] = to_json({"clients": row.pop("mix_clients")})
+        return {**row, "purpose": ""}
     if table == "trials":
         if "connections_opened" in row:
             row["connections"] = to_json({"opened": row.pop("connections_opened")})
@@ -98,6 +102,16 @@ def _row(table: str, row: dict[str, Any]) -> dict[str, Any]:
     if table == "histograms" and "sha256" not in row:
         return {**row, "sha256": seal.blob_seal(row["hdr"])}
     return row
+
+
+def _give_agent(new: sqlite3.Connection) -> None:
+    """What was found of the contenders stays with the run, the facts of the machine go to its one agent."""
+    for run in checked.rows(new, "SELECT * FROM run"):
+        facts = Fields("run", run).table("environment")
+        environment = {name: facts.pop(name) for name in ("content",) if name in facts}
+        new.execute("UPDATE run SET environment = ?", (to_json(environment),))
+        _insert(new, "agents", {"position": 0, "name": ONLY_AGENT, "facts": to_json(facts)})
+    _give_shares(new)
 
 
 def _give_shares(new: sqlite3.Connection) -> None:

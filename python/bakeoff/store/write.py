@@ -19,13 +19,14 @@ import psutil
 
 from bakeoff.errors import RunFileError
 from bakeoff.mix import Mix
-from bakeoff.store import seal
+from bakeoff.store import judged, seal
 from bakeoff.store.canonical import printable, to_json
 from bakeoff.store.records import (
     AgentRecord,
     ContenderRecord,
     EventRecord,
     PlannedTrial,
+    SearchRecord,
     ShareRecord,
     StartsRecord,
     Summary,
@@ -128,6 +129,21 @@ class RunWriter:
             self._insert_events(events, trial_id)
         return trial_id
 
+    def plan_trial(self, planned: PlannedTrial) -> None:
+        """Store a trial that a search has decided on, before it runs."""
+        with self._transaction():
+            self._insert_planned([planned])
+            seal.seal_list(self._connection, "planned")
+
+    def add_search(self, search: SearchRecord) -> None:
+        """Store how a search for the capacity ended."""
+        with self._transaction():
+            self._connection.execute(
+                "INSERT INTO searches SELECT count(*), ?, ?, ?, ?, ?, ? FROM searches",
+                (search.contender, search.block, search.outcome, printable(search.reason), search.met, search.missed),
+            )
+            seal.seal_list(self._connection, "searches")
+
     def add_events(self, events: Iterable[EventRecord]) -> None:
         """Store events that belong to no trial (their `trial_id` is kept as it is)."""
         with self._transaction():
@@ -189,9 +205,9 @@ class RunWriter:
     def _insert_header(self, header: RunHeader, planned: Sequence[PlannedTrial]) -> None:
         self._connection.execute(
             "INSERT INTO run (id, name, suite, kind, plan, plan_hash, created_at, tool, environment, mixes,"
-            " blocks_planned, delta, writer, agents_sha256, contenders_sha256, planned_sha256, trials, trials_sha256,"
-            " events, events_sha256, sha256)"
-            " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', '', 0, ?, 0, ?, '')",
+            " blocks_planned, delta, writer, agents_sha256, contenders_sha256, planned_sha256, searches_sha256, trials,"
+            " trials_sha256, events, events_sha256, sha256)"
+            " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', '', '', 0, ?, 0, ?, '')",
             (
                 header.name,
                 header.suite,
@@ -217,13 +233,15 @@ class RunWriter:
             "INSERT INTO contenders VALUES (?, ?, ?, ?)",
             [(i, c.name, c.address, c.reset) for i, c in enumerate(header.contenders)],
         )
+        self._insert_planned(planned)
+        for table in seal.LISTS:
+            seal.seal_list(self._connection, table)
+
+    def _insert_planned(self, planned: Sequence[PlannedTrial]) -> None:
         self._many(
-            "INSERT INTO planned VALUES (?, ?, ?, ?, ?)",
-            [(p.order, p.contender, to_json(p.mix.to_json()), p.block, p.seed) for p in planned],
+            "INSERT INTO planned VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(p.order, p.contender, to_json(p.mix.to_json()), p.block, p.seed, p.purpose, p.share) for p in planned],
         )
-        for table in seal.FIXED:
-            rows = self._connection.execute(f"SELECT * FROM {table} ORDER BY position")
-            self._connection.execute(f"UPDATE run SET {table}_sha256 = ?", (seal.rows_seal(rows),))
 
     def _insert_trial(self, t: TrialRecord) -> int:
         cursor = self._connection.execute(
@@ -231,8 +249,8 @@ class RunWriter:
             "bytes_in, bytes_out,"
             " operations_per_s, bytes_per_s, errors, statuses, connections, generator_cpu_share,"
             " generator_cpu_us_per_operation, generator_rss_bytes, fairness_jain, workload,"
-            " generator_run_delay_share, starts, sha256)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
+            " generator_run_delay_share, starts, judged, sha256)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
             (
                 t.order,
                 t.state,
@@ -255,6 +273,7 @@ class RunWriter:
                 to_json(t.workload),
                 t.generator_run_delay_share,
                 None if t.starts is None else to_json(_starts(t.starts)),
+                None if t.judged is None else to_json(judged.to_table(t.judged)),
             ),
         )
         trial_id = cursor.lastrowid

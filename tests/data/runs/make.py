@@ -21,6 +21,7 @@ COMMITS = {
     "version-1": "fae9506",
     "version-2": "c7099e5",
     "version-3": "ff494e5",
+    "version-4": "d1a2e47",
 }
 WRITE = '''
 import inspect, json, hashlib, sys
@@ -30,20 +31,26 @@ from bakeoff.store.records import *
 
 path, half = Path(sys.argv[1]), sys.argv[2]
 write.utc_now = lambda: "2026-11-20T10:00:09.000+00:00"
+try:
+    from bakeoff.mix import Clients
+    load = Clients(4)
+except ImportError:
+    load = 4
 SUMMARY = Summary(100, 1500.5, 1400, 2000, 2500, 2600, 3000, 900)
 EMPTY = Summary(0, None, None, None, None, None, None, None)
 PLAN = {"suite": "web-static", "seed": 1}
 HDR = bytes.fromhex("1c84931300000005000000000000000300000000000000010000034630b8a0003ff0000000000000cf0f02cd0f")
 
 
-def made(kind, **fields):
+def made(kind, /, **fields):
     """A record with the fields that its version knows."""
     return kind(**{name: value for name, value in fields.items() if name in inspect.signature(kind).parameters})
 
 
 def trial(order, state="ok", reason="", operations=100):
     return made(
-        TrialRecord, id=0, contender="ab"[order % 2], mix_clients=4, block=order // 2 + 1, order=order, seed=42,
+        TrialRecord, id=0, contender="ab"[order % 2], mix_clients=4, mix=load, block=order // 2 + 1, order=order,
+        seed=42,
         state=state, reason=reason, marks=("few-operations",), started_at="2026-11-20T10:00:0%d.000+00:00" % order,
         window_s=2.0, operations=operations, operations_per_s=operations / 2.0, bytes_in=5000, bytes_out=700,
         bytes_per_s=2500.0, errors={"refused": 2}, statuses={"2xx": 98, "4xx": 2}, service=SUMMARY,
@@ -53,6 +60,8 @@ def trial(order, state="ok", reason="", operations=100):
         per_second=tuple(made(SecondRecord, second=second, phase=phase, operations=50, errors=1, bytes_in=2500,
                               service=SUMMARY, width_s=0.5) for second, phase in enumerate(["ramp_up", "window"])),
         per_client=(ClientRecord(0, 60, 1, 3000, 1.9), ClientRecord(1, 40, 1, 2000, 1.8)),
+        per_agent=(ShareRecord("local", 4, "", 2.0, operations, {"refused": 2}, 5000, 700, SUMMARY, 0.5, 20.25, 0.125,
+                               1 << 20, None, 2500, {}),) if "AgentRecord" in globals() else (),
         connections_opened=102, connections={"opened": 102, "failed": 1}, generator_cpu_share=0.5,
         generator_cpu_us_per_operation=20.25, generator_late_start=EMPTY, generator_lag=SUMMARY,
         generator_rss_bytes=1 << 20, fairness_jain=0.96, workload={"extra": [1, 2]}, generator_run_delay_share=0.125,
@@ -66,14 +75,18 @@ if half == "second":
         writer.finish()
     sys.exit()
 text = json.dumps(PLAN, sort_keys=True, separators=(",", ":"))
-header = write.RunHeader(
-    name="demo", suite="web-static", kind="web", plan=PLAN, plan_hash=hashlib.sha256(text.encode()).hexdigest(),
+facts = {"cpu": {"model": "test"}, "kernel": "6.1"}
+found = {"content": {"corpus": {"files": 3}}}
+divided = "AgentRecord" in globals()
+header = made(
+    write.RunHeader, name="demo", suite="web-static", kind="web", plan=PLAN,
+    plan_hash=hashlib.sha256(text.encode()).hexdigest(),
     tool={"version": "0.1.0"},
-    environment={"cpu": {"model": "test"}, "kernel": "6.1", "content": {"corpus": {"files": 3}}},
+    environment=found if divided else facts | found, agents=[AgentRecord("local", facts)] if divided else [],
     contenders=[ContenderRecord("a", "http://127.0.0.1:1", None), ContenderRecord("b", "http://127.0.0.1:2", "true")],
-    mixes=[4], blocks_planned=2, delta=0.05,
+    mixes=[load], blocks_planned=2, delta=0.05,
 )
-planned = [PlannedTrial(i, "ab"[i % 2], 4, i // 2 + 1, 42) for i in range(4)]
+planned = [PlannedTrial(i, "ab"[i % 2], load, i // 2 + 1, 42) for i in range(4)]
 with write.RunWriter.create(path, header, planned) as writer:
     writer.set_null_rate(1_000_000.0)
     writer.add_events([EVENT])

@@ -13,7 +13,7 @@ from bakeoff.compare import compare_run
 from bakeoff.errors import RunFileError
 from bakeoff.store import checked, seal
 from bakeoff.store.read import histogram, pending, read_run
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records import FOUND, JudgedRecord, RunRecord, SearchRecord, TermRecord
 from bakeoff.store.schema import MOST_BYTES, TABLES
 from bakeoff.store.write import RunWriter
 from tests.unit.compare.synthetic import run
@@ -32,6 +32,9 @@ HOSTILE: dict[str, object] = {
 }  # fmt: skip
 
 
+JUDGED = JudgedRecord(True, 0.0, "", (TermRecord("p99<=50ms", 4e6, 0.0, True),))
+
+
 def said(path: Path) -> RunRecord:
     """All that anything printed or drawn is made of."""
     return replace(read_run(path), path=Path("x"))
@@ -43,7 +46,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     record = run(mixes=(1,), blocks=2, window_s=1.0)
     path = stored(record, tmp_path_factory.mktemp("whole") / "x.bakeoff", BLOB)
     with RunWriter.reopen(path) as writer:
-        writer.add_trial(replace(record.trials[-1], reason="again"), {"service": BLOB})
+        writer.add_trial(replace(record.trials[-1], reason="again", judged=JUDGED), {"service": BLOB})
+        writer.add_search(SearchRecord(record.trials[0].contender, 1, FOUND, "", 0, 1))
     return path
 
 
@@ -140,9 +144,8 @@ def seal_anew(path: Path) -> None:
         for row in events:
             link = seal.next_link(link, seal.event_seal(row))
         connection.execute("UPDATE run SET events_sha256 = ?, events = ?", (link, len(events)))
-        for table in ("contenders", "planned"):
-            rows = connection.execute(f"SELECT * FROM {table} ORDER BY position")
-            connection.execute(f"UPDATE run SET {table}_sha256 = ?", (seal.rows_seal(rows),))
+        for table in seal.LISTS:
+            seal.seal_list(connection, table)
         sealed = seal.run_seal(connection.execute("SELECT * FROM run").fetchone())
         connection.execute("UPDATE run SET sha256 = ?", (sealed,))
         connection.execute("COMMIT")
@@ -182,7 +185,7 @@ def test_hostile_columns(whole: Path, copy: Callable[[], Path], table: str, colu
         "DELETE FROM contenders WHERE position = 1",
         "DELETE FROM run",
         "INSERT INTO events (at, level, text) SELECT at, level, text FROM events",
-        "INSERT INTO planned SELECT position + 4, contender, mix, block, seed FROM planned",
+        "INSERT INTO planned SELECT position + 4, contender, mix, block, seed, purpose, share FROM planned",
         "UPDATE trials SET id = 100 - id",
         "UPDATE trials SET position = 3 - position",
         "UPDATE trials SET state = 'failed' WHERE id = 1",

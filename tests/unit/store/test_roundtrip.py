@@ -7,8 +7,20 @@ import pytest
 
 from bakeoff.errors import RunFileError
 from bakeoff.mix import Clients, Rate
+from bakeoff.store.canonical import plan_hash
 from bakeoff.store.read import histogram, pending, read_run
-from bakeoff.store.records import AgentRecord, EventRecord, StartsRecord
+from bakeoff.store.records import (
+    FOUND,
+    SEARCH,
+    SHARE,
+    AgentRecord,
+    EventRecord,
+    JudgedRecord,
+    PlannedTrial,
+    SearchRecord,
+    StartsRecord,
+    TermRecord,
+)
 from bakeoff.store.seal import renew
 from bakeoff.store.write import RunWriter
 from tests.unit.store.builders import EMPTY, header, planned, share, trial
@@ -45,6 +57,41 @@ def test_everything_written_is_read_back(path: Path) -> None:
         histogram(path, 1, "nope")
 
 
+def test_a_search_for_a_capacity_plans_as_it_goes_and_is_read_back(path: Path) -> None:
+    """Its trials are planned one by one; a search that ended says at which of them."""
+    head = header(mixes=[], plan={"capacity": {}}, plan_hash=plan_hash({"capacity": {}}))
+    judged = JudgedRecord(
+        False, 0.5, "", (TermRecord("p99<=50ms", 9e7, 0.5, False), TermRecord("mean<=1s", None, 1.0, False))
+    )
+    probe = PlannedTrial(0, "a", Clients(9), 1, 42, SEARCH)
+    share = PlannedTrial(1, "a", Clients(7), 1, 42, SHARE, 0.7)
+    with RunWriter.create(path, head, []) as writer:
+        assert read_run(path).mixes == () and read_run(path).trials_planned == 0
+        writer.plan_trial(probe)
+        writer.add_trial(trial(mix=Clients(9), purpose=SEARCH, judged=judged), {})
+        assert pending(path) == ()
+        writer.add_search(SearchRecord("a", 1, FOUND, "", 0, None))
+        writer.plan_trial(share)
+        assert pending(path) == (share,)
+        writer.add_trial(trial(order=1, mix=Clients(7), purpose=SHARE, share=0.7), {})
+    run = read_run(path)
+    assert [(t.mix, t.purpose, t.share, t.judged) for t in run.trials] == [
+        (Clients(9), SEARCH, None, judged),
+        (Clients(7), SHARE, 0.7, None),
+    ]
+    assert run.searches == (SearchRecord("a", 1, FOUND, "", 0, None),) and run.trials_planned == 2
+
+
+def test_only_a_search_has_trials_that_no_mix_stands_for(path: Path) -> None:
+    """Nor has a run without a search no mixes at all."""
+    for mixes, purpose in (([Clients(4)], SEARCH), ([], "")):
+        path.unlink(missing_ok=True)
+        with RunWriter.create(path, header(mixes=mixes), [PlannedTrial(0, "a", Clients(4), 1, 42, purpose)]):
+            pass
+        with pytest.raises(RunFileError, match="is damaged"):
+            read_run(path)
+
+
 def test_is_a_marked_wal_database_and_one_file_remains(path: Path) -> None:
     with RunWriter.create(path, header(), planned()) as writer:
         writer.add_trial(trial(), {})
@@ -53,7 +100,7 @@ def test_is_a_marked_wal_database_and_one_file_remains(path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone()[0] == 0x62616B65
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 4
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == 5
 
 
 def test_a_run_in_progress_can_be_read(path: Path) -> None:

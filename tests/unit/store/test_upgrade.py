@@ -20,7 +20,15 @@ from bakeoff.store.schema import SCHEMA_VERSION
 from bakeoff.store.write import RunWriter
 
 RUNS = Path(__file__).parents[2] / "data/runs"
-VERSIONS = {"version-1a": 1, "version-1b": 1, "version-1": 1, "version-1-to-2": 2, "version-2": 2, "version-3": 3}
+VERSIONS = {
+    "version-1a": 1,
+    "version-1b": 1,
+    "version-1": 1,
+    "version-1-to-2": 2,
+    "version-2": 2,
+    "version-3": 3,
+    "version-4": 4,
+}
 NAMES = list(VERSIONS)
 SUMMARY = Summary(100, 1500.5, 1400, 2000, 2500, 2600, 3000, 900)
 
@@ -64,6 +72,7 @@ def test_nothing_is_lost(name: str) -> None:
         ("version-1-to-2", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.0, 0.0, 0.0, 0.125]),
         ("version-2", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
         ("version-3", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
+        ("version-4", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
     ],
 )
 def test_what_a_version_did_not_know_has_the_value_it_stood_for(
@@ -140,7 +149,7 @@ def test_a_sealed_file_that_was_damaged_is_not_sealed_anew(copy: Path, statement
         "CREATE VIEW v AS SELECT 1",
         "CREATE TRIGGER t AFTER UPDATE ON run BEGIN DELETE FROM trials; END",
         "ALTER TABLE trials ADD COLUMN more TEXT",
-        "PRAGMA user_version = 4",
+        "PRAGMA user_version = 5",
         "PRAGMA user_version = 0",
     ],
 )
