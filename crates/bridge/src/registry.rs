@@ -89,5 +89,5 @@ fn files<W: FileWorkload>(workload: Result<W, SpecError>) -> Result<Ready, SpecE
 /// Connections and sessions that begin by the clock, with a loop of their own.
 fn httperf(workload: Result<HttperfSpec, SpecError>) -> Result<Ready, SpecError> {
     let workload = workload?;
-    Ok(Ready { start: Box::new(move |spec| bakeoff_httperf::start(workload, spec)), merge: None })
+    Ok(Ready { start: Box::new(move |spec| bakeoff_httperf::start(workload, spec)), merge: None, soaks: false })
 }
