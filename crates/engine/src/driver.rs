@@ -1,11 +1,14 @@
 //! Drives sessions through their operations and stamps every step: the engine measures, not the workload.
 
+mod idle;
+
 use crate::schedule::Schedule;
 use crate::spec::nanos;
 use crate::{
     Actions, ErrorClass, Event, Identity, Live, Nanos, Outcome, Phase, Progress, Recorder, RowCost, SECOND_NS, Session,
     Stamps, Timeline, TrialSpec, Workload,
 };
+use idle::Idle;
 use std::sync::Arc;
 
 /// A monotonic clock. The platform has the real one, tests a virtual one.
@@ -23,6 +26,8 @@ pub enum Next {
     Begun,
     /// Nothing to do until this moment; then call [`Driver::begin`].
     Wait(Nanos),
+    /// The turn is over, and no start is due: [`Driver::begin_planned`] says when the lane goes on.
+    Idle,
     /// This lane starts no more operations.
     Stopped,
 }
@@ -44,6 +49,8 @@ struct Lane<S> {
     stamps: Stamps,
     deadline_ns: Nanos,
     failures: u32,
+    /// How late the turn began, for all of its operations.
+    late_ns: Nanos,
 }
 
 /// All lanes (threads of clients) of one load-generating thread.
@@ -55,6 +62,7 @@ pub struct Driver<S, C> {
     live: Arc<Live>,
     thread: usize,
     schedule: Schedule,
+    idle: Idle,
     connect_timeout_ns: Nanos,
     reply_timeout_ns: Nanos,
     end_ns: Nanos,
@@ -75,7 +83,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         clock: C,
     ) -> Self {
         let sessions = Self::sessions(workload, spec, thread);
-        Self::resume(workload, sessions, spec, live, thread, spec.timeline(start_ns), clock).under_load(spec)
+        Self::resume(workload, sessions, spec, live, thread, spec.timeline(start_ns), clock).under_load(workload, spec)
     }
 
     /// The sessions of load-generating thread `thread`, each with its client.
@@ -110,6 +118,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 stamps: Stamps::default(),
                 deadline_ns: Nanos::MAX,
                 failures: 0,
+                late_ns: 0,
             })
             .collect();
         let names = workload.operations();
@@ -125,6 +134,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
             live,
             thread,
             schedule: Schedule::after_pause(spec, thread),
+            idle: Idle::none(),
             connect_timeout_ns: nanos(spec.connect_timeout_s),
             reply_timeout_ns: nanos(spec.reply_timeout_s),
             end_ns: timeline.end_ns,
@@ -135,10 +145,13 @@ impl<S: Session, C: Clock> Driver<S, C> {
 
     /// The measured part: operations begin as the trial's load says.
     #[must_use]
-    pub fn under_load(mut self, spec: &TrialSpec) -> Self {
-        self.schedule = Schedule::of_load(spec, self.thread, spec.cores, *self.recorder.timeline());
+    pub fn under_load<W: Workload<Session = S>>(mut self, workload: &W, spec: &TrialSpec) -> Self {
+        let share = (self.thread as u32, spec.cores);
+        let recorded = workload.moments();
+        self.schedule = Schedule::of_load(spec, share, *self.recorder.timeline(), recorded.as_ref());
         if self.schedule.is_planned() {
             self.recorder = self.recorder.with_plan();
+            self.idle = Idle::all(self.lanes.len());
         }
         if let Some(row_s) = spec.row_s {
             self.recorder = self.recorder.with_rows(nanos(row_s));
@@ -146,10 +159,13 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self
     }
 
-    /// When each lane is to begin.
+    /// When each lane is to begin; of a rate none is, [`Driver::next_start_ns`] tells the first start.
     pub fn first_starts(&mut self, spec: &TrialSpec) -> Vec<(usize, Nanos)> {
+        if self.schedule.is_planned() {
+            return Vec::new();
+        }
         let start_ns = self.recorder.timeline().start_ns;
-        let starts = self.schedule.first_starts(spec, self.thread, self.lanes.len(), start_ns);
+        let starts = Schedule::first_starts(spec, self.thread, self.lanes.len(), start_ns);
         starts.into_iter().enumerate().collect()
     }
 
@@ -165,7 +181,13 @@ impl<S: Session, C: Clock> Driver<S, C> {
 
     /// Whether no operation runs and none is planned.
     pub fn is_finished(&self) -> bool {
-        self.busy == 0 && self.planned == 0
+        let nothing_left = match &self.schedule {
+            Schedule::AfterPause(_) => false,
+            Schedule::Planned(plan) => {
+                self.idle.is_closed() || plan.next_ns() >= self.end_ns || self.live.is_exhausted()
+            }
+        };
+        self.busy == 0 && (self.planned == 0 || nothing_left)
     }
 
     /// The session of a lane, for [`Session::outgoing`].
@@ -195,14 +217,58 @@ impl<S: Session, C: Clock> Driver<S, C> {
         phase
     }
 
-    /// Begins the operation of a lane that was to begin at `planned_ns`.
-    pub fn begin(&mut self, lane: usize, planned_ns: Nanos, actions: &mut Actions) -> Next {
+    /// Begins the operation of a lane that was to begin at `due_ns`.
+    pub fn begin(&mut self, lane: usize, due_ns: Nanos, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
         if self.live.is_starting() {
             self.publish(now_ns); // what is counted from here on has a time
         }
-        self.recorder.late_start(now_ns.saturating_sub(planned_ns));
-        self.begin_now(lane, planned_ns, now_ns, actions)
+        self.recorder.late_start(now_ns.saturating_sub(due_ns));
+        self.begin_now(lane, due_ns - self.lanes[lane].late_ns, now_ns, actions)
+    }
+
+    /// The moment of the next planned start, when a lane is idle to take it; else `Nanos::MAX`.
+    #[inline]
+    pub fn next_start_ns(&self) -> Nanos {
+        match &self.schedule {
+            Schedule::Planned(plan) if self.idle.has_one() => plan.next_ns(),
+            _ => Nanos::MAX,
+        }
+    }
+
+    /// Begins the next planned start on the lane that became idle last, unless it is still to come or there is no such
+    /// lane; says which lane that was.
+    pub fn begin_planned(&mut self, actions: &mut Actions) -> Option<(usize, Next)> {
+        let now_ns = self.clock.now_ns();
+        let Schedule::Planned(plan) = &mut self.schedule else { return None };
+        if now_ns >= self.end_ns {
+            self.idle.close();
+        } else if plan.next_ns() > now_ns {
+            return None;
+        }
+        let lane = self.idle.take()?;
+        if self.live.is_starting() {
+            self.publish(now_ns);
+        }
+        let next = self.begin_turn(lane, now_ns, actions);
+        if next == Next::Begun {
+            self.recorder.late_start(self.lanes[lane].late_ns);
+        }
+        Some((lane, next))
+    }
+
+    /// Begins the next planned start, which is due, on a lane that is free.
+    fn begin_turn(&mut self, lane: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
+        let Schedule::Planned(plan) = &mut self.schedule else { return Next::Stopped };
+        let (planned_ns, index) = plan.take();
+        let state = &mut self.lanes[lane];
+        state.late_ns = now_ns.saturating_sub(planned_ns);
+        state.session.assigned(index);
+        let next = self.begin_now(lane, planned_ns, now_ns, actions);
+        if next == Next::Begun {
+            self.recorder.record_start(planned_ns);
+        }
+        next
     }
 
     #[inline]
@@ -345,8 +411,10 @@ impl<S: Session, C: Clock> Driver<S, C> {
 
     /// The trial is over: what still ends is counted no more.
     pub fn close_books(&mut self, now_ns: Nanos) {
-        let running = self.lanes.iter().filter(|lane| lane.busy).map(|lane| lane.stamps.planned_ns);
-        self.recorder.close_plan(self.schedule.offered(now_ns), running);
+        if let Schedule::Planned(plan) = &self.schedule {
+            let starved = self.idle.is_empty() && self.planned > 0;
+            self.recorder.close_plan(plan.offered(now_ns), if starved { plan.left() } else { 0 }, self.idle.used());
+        }
         self.recorder.close_books();
     }
 
@@ -380,39 +448,52 @@ impl<S: Session, C: Clock> Driver<S, C> {
         state.stamps.end_ns = now_ns;
         self.busy -= 1;
         self.recorder.record(state.client, outcome, &state.stamps);
-        let due_ns = if outcome.error.is_none() {
+        let mut back_off_ns = 0;
+        if outcome.error.is_none() {
             self.recorder.record_told_steps(now_ns, state.session.steps(now_ns - state.stamps.start_ns));
             state.failures = 0;
-            self.schedule.next_ns(now_ns)
         } else {
             state.failures = state.failures.saturating_add(1);
-            let answered =
-                matches!(outcome.error, Some(ErrorClass::WrongStatus | ErrorClass::WrongContent | ErrorClass::PutOff));
-            let back_off_ns = if answered { 0 } else { back_off_ns(state.failures) };
-            self.schedule.next_after_failure_ns(now_ns, back_off_ns)
-        };
+            back_off_ns = pause_after(outcome.error, state.failures);
+        }
         state.session.finished(outcome, &state.stamps);
         self.recorder.lag.record(now_ns.saturating_sub(self.batch_ns));
+        let late_ns = state.late_ns;
+        let due_ns = match &mut self.schedule {
+            Schedule::AfterPause(pause) => now_ns + pause.next_ns().max(back_off_ns),
+            Schedule::Planned(_) if state.session.goes_on() => now_ns + back_off_ns,
+            Schedule::Planned(_) => return self.end_turn(lane, now_ns, actions),
+        };
         if due_ns == now_ns {
-            return self.begin_now(lane, now_ns, now_ns, actions);
-        }
-        self.begin_when_due(lane, due_ns, now_ns, actions)
-    }
-
-    /// A lane is free earlier, or later, than its next operation is due.
-    fn begin_when_due(&mut self, lane: usize, due_ns: Nanos, now_ns: Nanos, actions: &mut Actions) -> Next {
-        if due_ns < now_ns {
-            let next = self.begin_now(lane, due_ns, now_ns, actions);
-            if next == Next::Begun {
-                self.recorder.record_late(due_ns, now_ns);
-            }
-            return next;
+            return self.begin_now(lane, now_ns - late_ns, now_ns, actions);
         }
         if due_ns >= self.end_ns || self.live.is_exhausted() {
             self.planned -= 1;
             return Next::Stopped;
         }
         Next::Wait(due_ns)
+    }
+
+    /// The turn of a lane is over: it takes the next start when that is due, and waits for it idly when not.
+    #[inline(never)]
+    fn end_turn(&mut self, lane: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
+        let Schedule::Planned(plan) = &self.schedule else { return Next::Stopped };
+        if plan.next_ns() > now_ns || now_ns >= self.end_ns {
+            self.idle.put(lane);
+            return Next::Idle;
+        }
+        let waited = self.idle.is_empty();
+        let next = self.begin_turn(lane, now_ns, actions);
+        if next == Next::Begun {
+            let late_ns = self.lanes[lane].late_ns;
+            if waited {
+                self.recorder.record_late(now_ns - late_ns, late_ns);
+            } else {
+                // Another lane was idle when it was due: the generator itself was late.
+                self.recorder.late_start(late_ns);
+            }
+        }
+        next
     }
 
     /// The first lane at or after `from` whose time-out has passed, with the class of its failure.
@@ -448,6 +529,14 @@ impl<S: Session, C: Clock> Driver<S, C> {
     /// Ends the trial: the counts, and the sessions for a workload's own figures.
     pub fn into_parts(self) -> (Recorder, Vec<(u32, S)>) {
         (self.recorder, self.lanes.into_iter().map(|lane| (lane.client, lane.session)).collect())
+    }
+}
+
+/// How long a lane waits after a failure: not at all when the server has answered.
+fn pause_after(error: Option<ErrorClass>, failures: u32) -> Nanos {
+    match error {
+        None | Some(ErrorClass::WrongStatus | ErrorClass::WrongContent | ErrorClass::PutOff) => 0,
+        Some(_) => back_off_ns(failures),
     }
 }
 

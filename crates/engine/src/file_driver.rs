@@ -83,7 +83,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         let client = thread / spec.threads;
         let identity = Identity { client, thread: thread % spec.threads, seed: spec.seed };
         let depth = workload.needs().depth.max(1) as usize;
-        let schedule = Schedule::of_load(spec, thread as usize, spec.sessions(), timeline);
+        let schedule = Schedule::of_load(spec, (thread, spec.sessions()), timeline, None);
         let names = workload.operations();
         let recorder =
             Recorder::lazy(timeline, names.len(), spec.clients() as usize).sharing(times).with_steps(workload.steps());
@@ -241,11 +241,12 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                 state.inside = false;
                 state.allowed = false;
                 let start_ns = state.operation_start_ns;
-                let planned_ns = if state.due_ns == 0 { self.schedule.unplanned(start_ns) } else { state.due_ns };
+                let planned_ns = self.schedule.planned_of(state.due_ns, start_ns);
                 let stamps = Stamps { planned_ns, start_ns, end_ns, sent_ns: start_ns, ..Stamps::default() };
-                state.due_ns = self.schedule.next_ns(end_ns);
-                if state.due_ns < end_ns {
-                    self.recorder.record_late(state.due_ns, end_ns);
+                self.recorder.record_start(planned_ns);
+                state.due_ns = self.schedule.next_ns(end_ns, state.due_ns == 0);
+                if state.due_ns < end_ns && end_ns < self.end_ns {
+                    self.recorder.record_late(state.due_ns, end_ns - state.due_ns);
                 }
                 self.recorder.record(self.client, &outcome, &stamps);
                 self.recorder.record_told_steps(end_ns, self.session.steps());
@@ -289,8 +290,12 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
     /// Ends the session: its counts and the session itself.
     pub fn into_parts(mut self) -> (Recorder, S) {
         self.publish();
-        let running = self.slots.iter().filter(|slot| slot.inside || slot.call.is_some()).map(|slot| slot.due_ns);
-        self.recorder.close_plan(self.schedule.offered(self.mark_ns), running);
+        if let Schedule::Planned(plan) = &self.schedule {
+            for slot in self.slots.iter().filter(|slot| slot.inside || slot.call.is_some()) {
+                self.recorder.record_start(slot.due_ns);
+            }
+            self.recorder.close_plan(plan.offered(self.mark_ns), plan.left(), 1);
+        }
         self.recorder.end();
         (self.recorder, self.session)
     }

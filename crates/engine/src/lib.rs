@@ -46,6 +46,7 @@ pub use recorder::{Recorder, Stamps};
 pub use result::{GeneratorFigures, ThreadFigures, TrialResult, collect};
 pub use rng::Rng;
 pub use rows::{RowCost, RowCounts, RowPart, SoakRow};
+pub use schedule::Shape;
 pub use session::{Event, Identity, Outcome, Progress, Session, Workload};
 pub use snapshot::{Live, OperationCount, Recent, Snapshot};
 pub use spec::{Slice, SpecError, TrialSpec, limits};

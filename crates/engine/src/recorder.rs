@@ -153,24 +153,33 @@ impl Recorder {
         self.late_start.record(late_ns);
     }
 
-    /// Counts a start that was due at `planned_ns`, when every session was busy, and begins now, unless the trial is
-    /// over.
-    #[cold]
-    pub(crate) fn record_late(&mut self, planned_ns: Nanos, now_ns: Nanos) {
-        if let Some(planned) = &mut self.planned
-            && self.timeline.in_window(planned_ns)
-            && now_ns < self.timeline.end_ns
-        {
-            planned.late.record(now_ns.saturating_sub(planned_ns));
+    /// Counts a planned start that has begun.
+    #[inline]
+    pub(crate) fn record_start(&mut self, planned_ns: Nanos) {
+        if let Some(planned) = &mut self.planned {
+            planned.started += u64::from(self.timeline.in_window(planned_ns));
         }
     }
 
-    /// At the trial's end: the window had `offered` starts, and operations planned at these moments are still running.
-    /// A trial that ended before its window (`None`) had no more than it began.
-    pub(crate) fn close_plan(&mut self, offered: Option<u64>, running: impl Iterator<Item = Nanos>) {
+    /// Counts a start that found every session busy when it was due, at `planned_ns`, and has begun `late_ns` later.
+    pub(crate) fn record_late(&mut self, planned_ns: Nanos, late_ns: Nanos) {
+        if let Some(planned) = &mut self.planned
+            && self.timeline.in_window(planned_ns)
+        {
+            planned.ran_out += 1;
+            planned.late.record(late_ns);
+        }
+    }
+
+    /// At the trial's end: the window had `offered` starts; `waiting` of them still wait for a session, of which
+    /// `used` were ever used. A trial that ended before its window (`None`) had no more than it began.
+    pub(crate) fn close_plan(&mut self, offered: Option<u64>, waiting: u64, used: usize) {
         if let Some(planned) = &mut self.planned {
-            planned.started += running.filter(|planned_ns| self.timeline.in_window(*planned_ns)).count() as u64;
+            planned.connections_used = used as u64;
             planned.offered = offered.unwrap_or(planned.started);
+            if offered.is_some() {
+                planned.ran_out += waiting;
+            }
         }
     }
 
@@ -293,7 +302,7 @@ impl Recorder {
     #[inline(never)]
     fn record_planned(&mut self, outcome: &Outcome, stamps: &Stamps) {
         let Some(planned) = &mut self.planned else { return };
-        if !planned.ended(&self.timeline, outcome, stamps) {
+        if outcome.error.is_some() || !self.timeline.in_window(stamps.end_ns) {
             return;
         }
         match &mut self.log {

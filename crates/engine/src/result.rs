@@ -210,13 +210,17 @@ fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<
 }
 
 /// What a load with planned starts asked for and got; null for a closed loop, which plans none.
-fn starts_json(planned: Option<&PlannedFigures>) -> Value {
+fn starts_json(planned: Option<&PlannedFigures>, histograms: &mut BTreeMap<String, Vec<u8>>) -> Value {
     planned.map_or(Value::Null, |planned| {
+        histograms.insert("late".to_owned(), serialize(&planned.late));
         json!({
             "offered": planned.offered,
             "started": planned.started,
             "never_started": planned.offered.saturating_sub(planned.started),
             "late": summarize(planned.late.inner()),
+            "late_histogram": "late",
+            "ran_out": planned.ran_out,
+            "connections_used": planned.connections_used,
         })
     })
 }
@@ -325,6 +329,8 @@ pub fn collect(
     let per_second =
         series_json(&mut recorders, figures.elapsed_ns, figures.slice.is_some().then_some(&mut histograms));
 
+    let starts = starts_json(merged.planned.as_ref(), &mut histograms);
+
     let window_ns = threads.iter().map(|thread| thread.window_ns).max().unwrap_or(0);
     let statuses = STATUS_NAMES.iter().zip(merged.statuses).filter(|(name, n)| *n > 0 && **name != "none");
     let mut connections = figures.transport.clone();
@@ -361,7 +367,7 @@ pub fn collect(
         "statuses": statuses.map(|(name, n)| ((*name).to_owned(), json!(n))).collect::<Map<_, _>>(),
         "service": summarize(service.inner()),
         "histogram": "service",
-        "starts": starts_json(merged.planned.as_ref()),
+        "starts": starts,
         "response": response.as_ref().map(|response| summarize(response.inner())),
         "response_histogram": response.as_ref().map(|_| "response"),
         "per_operation": per_operation,

@@ -2,18 +2,24 @@
 
 mod arrivals;
 mod pause;
+mod plan;
+mod shape;
+mod steps;
 
 use crate::spec::nanos;
 use crate::{Load, Nanos, Rng, Timeline, TrialSpec};
-use arrivals::Arrivals;
-use pause::Pause;
+use arrivals::{Arrivals, Start};
+pub(crate) use pause::Pause;
+pub(crate) use plan::Plan;
+pub use shape::Shape;
+use std::sync::Arc;
 
 /// The schedule of one load-generating thread (in file suites: of one session).
 #[derive(Debug)]
 pub(crate) enum Schedule {
     /// Closed loop: a lane begins when it is free and has paused.
     AfterPause(Pause),
-    /// Open loop: starts are planned; whichever lane is free takes the next.
+    /// Open loop: starts are planned; an idle lane takes the next.
     Planned(Plan),
 }
 
@@ -23,12 +29,18 @@ impl Schedule {
         Self::AfterPause(Pause::new(spec, thread, 0))
     }
 
-    /// That of the trial's load, for thread `thread` of `threads` which share it.
-    pub fn of_load(spec: &TrialSpec, thread: usize, threads: u32, timeline: Timeline) -> Self {
+    /// That of the trial's load, for share `share` of `shares`. Moments that the workload knows are `recorded`.
+    pub fn of_load(
+        spec: &TrialSpec,
+        (share, shares): (u32, u32),
+        timeline: Timeline,
+        recorded: Option<&Arc<[Nanos]>>,
+    ) -> Self {
         match &spec.load {
-            Load::Clients(_) => Self::after_pause(spec, thread),
+            Load::Clients(_) => Self::after_pause(spec, share as usize),
             Load::Rate(rate) => {
-                Self::Planned(Plan::new(Arrivals::new(rate, thread as u32, threads, spec.seed), timeline))
+                let length_ns = nanos(spec.length_s);
+                Self::Planned(Plan::new(Arrivals::new(rate, length_ns, recorded, (share, shares), spec.seed), timeline))
             }
         }
     }
@@ -38,45 +50,36 @@ impl Schedule {
         matches!(self, Self::Planned(_))
     }
 
-    /// How many starts were planned for the window; none is known when the trial ended before it, at `ended_ns`.
-    pub fn offered(&self, ended_ns: Nanos) -> Option<u64> {
-        match self {
-            Self::Planned(plan) if ended_ns >= plan.timeline.window_end_ns => Some(plan.offered()),
-            _ => None,
-        }
-    }
-
-    /// The next start of a lane that is free since `free_ns`. Before that: it is late.
+    /// For a session that follows itself: its next start when it is free since `free_ns`. Before that: it is late.
+    /// With its `first` operation over, a plan begins.
     #[inline]
-    pub fn next_ns(&mut self, free_ns: Nanos) -> Nanos {
+    pub fn next_ns(&mut self, free_ns: Nanos, first: bool) -> Nanos {
         match self {
             Self::AfterPause(pause) => free_ns + pause.next_ns(),
-            Self::Planned(plan) => plan.next_ns(free_ns),
+            Self::Planned(plan) => {
+                if first {
+                    plan.begin_at(free_ns);
+                }
+                plan.take().0
+            }
         }
     }
 
-    /// A lane has begun at `now_ns` without asking: that counts as planned.
-    pub fn unplanned(&mut self, now_ns: Nanos) -> Nanos {
-        if let Self::Planned(plan) = self {
-            plan.taken += u64::from(plan.timeline.in_window(now_ns));
-        }
-        now_ns
-    }
-
-    /// As [`Schedule::next_ns`] after a failure: a closed loop waits for `back_off_ns` at least, a plan is kept.
-    pub fn next_after_failure_ns(&mut self, free_ns: Nanos, back_off_ns: Nanos) -> Nanos {
+    /// When an operation was planned that was due at `due_ns`, or has begun at `start_ns` without being due (0): that
+    /// counts as planned.
+    #[inline]
+    pub fn planned_of(&mut self, due_ns: Nanos, start_ns: Nanos) -> Nanos {
         match self {
-            Self::AfterPause(pause) => free_ns + pause.next_ns().max(back_off_ns),
-            Self::Planned(plan) => plan.next_ns(free_ns),
+            Self::Planned(plan) if due_ns == 0 => plan.unplanned(start_ns),
+            _ if due_ns == 0 => {}
+            _ => return due_ns,
         }
+        start_ns
     }
 
-    /// When `lanes` lanes begin that are free from `start_ns` on. In a closed loop each waits for its random delay.
+    /// When lanes begin in a closed loop that are free from the start on: each waits for its random delay.
     /// Clients with a random pause begin with one, so that their starts are spread as they are later on.
-    pub fn first_starts(&mut self, spec: &TrialSpec, thread: usize, lanes: usize, start_ns: Nanos) -> Vec<Nanos> {
-        if let Self::Planned(plan) = self {
-            return (0..lanes).map(|_| plan.next_ns(start_ns)).collect();
-        }
+    pub fn first_starts(spec: &TrialSpec, thread: usize, lanes: usize, start_ns: Nanos) -> Vec<Nanos> {
         let mut delay = Delay::new(spec, thread);
         let mut pause = Pause::new(spec, thread, 1);
         let mut first_ns = || delay.next_ns() + if pause.is_random() { pause.next_ns() } else { 0 };
@@ -98,41 +101,5 @@ impl Delay {
 
     pub fn next_ns(&mut self) -> Nanos {
         self.rng.below(self.longest_ns + 1)
-    }
-}
-
-/// Starts that are planned ahead, handed out in their order.
-///
-/// A lane that becomes free takes the earliest that nobody has. So those that are due go to the lanes that are free
-/// first, as customers go to several counters from one queue, and a lane that waits has a start that is still to come.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    arrivals: Arrivals,
-    timeline: Timeline,
-    /// The first start; when the first lane asked.
-    origin_ns: Option<Nanos>,
-    /// Starts in the window that were handed out.
-    taken: u64,
-}
-
-impl Plan {
-    const fn new(arrivals: Arrivals, timeline: Timeline) -> Self {
-        Self { arrivals, timeline, origin_ns: None, taken: 0 }
-    }
-
-    fn next_ns(&mut self, free_ns: Nanos) -> Nanos {
-        let origin_ns = *self.origin_ns.get_or_insert(free_ns);
-        let at_ns = origin_ns + self.arrivals.next_ns();
-        self.taken += u64::from(self.timeline.in_window(at_ns));
-        at_ns
-    }
-
-    /// How many starts the window has, those included that no lane has taken.
-    fn offered(&self) -> u64 {
-        let Some(origin_ns) = self.origin_ns else { return 0 };
-        let mut rest = self.arrivals.clone();
-        let left = std::iter::from_fn(|| Some(origin_ns + rest.next_ns()));
-        let left = left.take_while(|at_ns| *at_ns < self.timeline.window_end_ns);
-        self.taken + left.filter(|at_ns| self.timeline.in_window(*at_ns)).count() as u64
     }
 }

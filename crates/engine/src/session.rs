@@ -1,6 +1,7 @@
 //! The seam for protocols: a session is a state machine without socket and without clock.
 
-use crate::{Actions, Endpoint, ErrorClass, MergeFigures, SpecError, Stage, Stages, Stamps, Timeline};
+use crate::{Actions, Endpoint, ErrorClass, MergeFigures, Nanos, SpecError, Stage, Stages, Stamps, Timeline};
+use std::sync::Arc;
 
 /// What happened to a session's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +88,12 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// The moments of the starts that this work knows itself, such as those of a log, from the trial's start and never
+    /// going back; for a load of shape `replay` that gives none.
+    fn moments(&self) -> Option<Arc<[Nanos]>> {
+        None
+    }
+
     /// A session for one thread of one client.
     fn session(&self, identity: Identity) -> Self::Session;
 
@@ -103,6 +110,18 @@ pub trait Workload: Send + Sync + 'static {
 pub trait Session: Send {
     /// Starts the next operation.
     fn begin(&mut self, actions: &mut Actions);
+
+    /// Under a rate, before [`Session::begin`] of a turn's first operation: the number of the planned start that it is
+    /// for, counted over all threads.
+    #[inline]
+    fn assigned(&mut self, _start: u64) {}
+
+    /// Asked under a rate when an operation is over: whether the next one belongs to the same turn and so follows at
+    /// once. A planned start begins a turn; without this, each is one operation.
+    #[inline]
+    fn goes_on(&self) -> bool {
+        false
+    }
 
     /// Takes an event. May come between operations, too (a server that closes an idle connection).
     fn advance(&mut self, event: Event<'_>, actions: &mut Actions) -> Progress;

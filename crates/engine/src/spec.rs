@@ -202,7 +202,7 @@ impl TrialSpec {
         Timeline::new(start_ns, nanos(up), nanos(self.length_s), nanos(down))
     }
 
-    /// Simulated clients; of a rate, the most there may be.
+    /// Simulated clients; of a rate, the most connections there may be.
     pub const fn clients(&self) -> u32 {
         self.load.clients()
     }
@@ -256,7 +256,7 @@ pub(crate) fn nanos(seconds: f64) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rate;
+    use crate::{Rate, Shape};
 
     fn parse_load(load: &str, extra: &str) -> Result<TrialSpec, SpecError> {
         TrialSpec::from_json(&format!(r#"{{"workload":{{"kind":"null"}},"load":{load},"length_s":3{extra}}}"#))
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(error.to_string(), "slice 0 of 5 has none of 4 clients");
         assert!(parse(r#","slice":{"index":2,"of":2}"#).is_err());
         assert!(parse(r#","slice":{"index":0,"of":0}"#).is_err());
-        let rate = r#"{"rate":{"per_s":500,"most_clients":8}}"#;
+        let rate = r#"{"rate":{"per_s":500,"most_connections":8}}"#;
         assert!(parse_load(rate, r#","slice":{"index":0,"of":2}"#).is_err());
     }
 
@@ -313,10 +313,10 @@ mod tests {
     }
     #[test]
     fn a_rate_has_its_clients_and_leaves_no_room_for_pauses() {
-        let rate = r#"{"rate":{"per_s":500,"arrivals":"exponential","most_clients":8}}"#;
+        let rate = r#"{"rate":{"per_s":500,"arrivals":{"shape":"poisson"},"most_connections":8}}"#;
         let spec = parse_load(rate, r#","threads":2"#).unwrap();
-        let expected = Rate { per_s: 500.0, arrivals: Distribution::Exponential, most_clients: 8 };
-        assert_eq!((spec.load, spec.clients(), spec.sessions()), (Load::Rate(expected), 8, 16));
+        let expected = Rate { per_s: 500.0, arrivals: Shape::Poisson {}, most_connections: 8 };
+        assert_eq!((&spec.load, spec.clients(), spec.sessions()), (&Load::Rate(expected), 8, 16));
         for pause in [r#","think_s":0.1"#, r#","delay_s":1"#] {
             assert!(parse_load(rate, pause).unwrap_err().to_string().contains("a rate says when"), "{pause}");
         }
@@ -329,12 +329,16 @@ mod tests {
             "{}",
             r#"{"clients":0}"#,
             r#"{"clients":100001}"#,
-            r#"{"clients":1,"rate":{"per_s":1,"most_clients":1}}"#,
+            r#"{"clients":1,"rate":{"per_s":1,"most_connections":1}}"#,
             r#"{"rate":{"per_s":1}}"#,
-            r#"{"rate":{"per_s":0,"most_clients":1}}"#,
-            r#"{"rate":{"per_s":1e8,"most_clients":1}}"#,
-            r#"{"rate":{"per_s":1,"most_clients":0}}"#,
-            r#"{"rate":{"per_s":1,"most_clients":1,"colour":1}}"#,
+            r#"{"rate":{"per_s":0,"most_connections":1}}"#,
+            r#"{"rate":{"per_s":1e8,"most_connections":1}}"#,
+            r#"{"rate":{"per_s":1,"most_connections":0}}"#,
+            r#"{"rate":{"per_s":1,"most_connections":1,"colour":1}}"#,
+            r#"{"rate":{"per_s":1,"most_connections":1,"arrivals":"poisson"}}"#,
+            r#"{"rate":{"per_s":1,"most_connections":1,"arrivals":{"shape":"burst","size":0}}}"#,
+            r#"{"rate":{"per_s":1e6,"most_connections":1,"arrivals":{"shape":"ramp","from":0,"to":11}}}"#,
+            r#"{"rate":{"per_s":1e6,"most_connections":1,"arrivals":{"shape":"on_off","on_s":1,"off_s":10}}}"#,
         ] {
             assert!(parse_load(load, "").is_err(), "{load}");
         }

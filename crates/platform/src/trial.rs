@@ -226,7 +226,7 @@ impl<W: Workload> Shared<W> {
         sessions.iter_mut().for_each(|(_, session)| session.enter(Stage::Measure, &timeline));
         let live = Arc::clone(&self.live);
         let driver = Driver::resume(&self.workload, sessions, spec, live, thread, timeline, MonotonicClock);
-        let mut driver = driver.under_load(spec);
+        let mut driver = driver.under_load(&self.workload, spec);
         if self.gate.fatal().is_some() {
             let (recorder, sessions) = driver.into_parts();
             let figures = LoopFigures { ended_ns: MonotonicClock.now_ns(), ..LoopFigures::default() };

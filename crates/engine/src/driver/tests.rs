@@ -80,24 +80,38 @@ fn simulate_watched(spec: &TrialSpec, thread: usize, service: impl Fn(Nanos) -> 
     let clock = VirtualClock(Rc::new(Cell::new(0)));
     let live = Arc::new(Live::new(spec.cores as usize, spec.max_operations));
     let mut driver = Driver::new(&Ping, spec, Arc::clone(&live), thread, 0, clock.clone());
-    // (due, lane, is_start)
+    // (due, lane, is_start); planned starts are in nobody's hands yet.
     let mut agenda: Vec<(Nanos, usize, bool)> =
         driver.first_starts(spec).into_iter().map(|(lane, at)| (at, lane, true)).collect();
-    while !agenda.is_empty() {
-        let at = agenda.iter().enumerate().min_by_key(|(_, item)| item.0).map(|(at, _)| at).unwrap();
-        let (due, lane, is_start) = agenda.swap_remove(at);
-        clock.0.set(due);
-        driver.batch(due);
+    loop {
+        let start_ns = driver.next_start_ns();
+        let soonest = agenda.iter().enumerate().min_by_key(|(_, item)| item.0).map(|(at, item)| (item.0, at));
         let mut actions = Actions::NONE;
-        let next = if is_start {
-            driver.begin(lane, due, &mut actions)
-        } else {
-            driver.event(lane, Event::Received(b"pong"), &mut actions)
+        let (due, lane, next) = match soonest {
+            Some((due, at)) if due <= start_ns => {
+                let (_, lane, is_start) = agenda.swap_remove(at);
+                clock.0.set(due);
+                driver.batch(due);
+                let next = if is_start {
+                    driver.begin(lane, due, &mut actions)
+                } else {
+                    driver.event(lane, Event::Received(b"pong"), &mut actions)
+                };
+                (due, lane, next)
+            }
+            _ if start_ns == Nanos::MAX => break,
+            _ => {
+                let now_ns = start_ns.max(clock.now_ns());
+                clock.0.set(now_ns);
+                driver.batch(now_ns);
+                let Some((lane, next)) = driver.begin_planned(&mut actions) else { continue };
+                (now_ns, lane, next)
+            }
         };
         match next {
             Next::Begun => agenda.push((due + service(due), lane, false)),
             Next::Wait(until) => agenda.push((until, lane, true)),
-            Next::Pending | Next::Stopped => {}
+            Next::Pending | Next::Idle | Next::Stopped => {}
         }
     }
     assert!(driver.is_finished());

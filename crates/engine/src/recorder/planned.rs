@@ -1,6 +1,6 @@
 //! What is counted where the load plans its starts.
 
-use crate::{LatencyHistogram, Outcome, Stamps, Timeline};
+use crate::LatencyHistogram;
 
 /// Figures of planned starts. Starts count by their planned moment, response times, like all times, by the end.
 #[derive(Debug, Default)]
@@ -13,6 +13,10 @@ pub(crate) struct PlannedFigures {
     pub offered: u64,
     /// Those of them that began.
     pub started: u64,
+    /// Those that found every session busy, whether or not they began later.
+    pub ran_out: u64,
+    /// Connections that were used, ramps included.
+    pub connections_used: u64,
 }
 
 impl PlannedFigures {
@@ -22,13 +26,9 @@ impl PlannedFigures {
             late: LatencyHistogram::lazy(),
             offered: 0,
             started: 0,
+            ran_out: 0,
+            connections_used: 0,
         }
-    }
-
-    /// An operation has ended; whether its response time counts.
-    pub fn ended(&mut self, timeline: &Timeline, outcome: &Outcome, stamps: &Stamps) -> bool {
-        self.started += u64::from(timeline.in_window(stamps.planned_ns));
-        outcome.error.is_none() && timeline.in_window(stamps.end_ns)
     }
 
     pub fn add(&mut self, other: &Self) {
@@ -38,5 +38,7 @@ impl PlannedFigures {
         self.late.add(&other.late);
         self.offered += other.offered;
         self.started += other.started;
+        self.ran_out += other.ran_out;
+        self.connections_used += other.connections_used;
     }
 }

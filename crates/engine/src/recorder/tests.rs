@@ -93,14 +93,16 @@ fn a_plan_counts_response_times_by_the_end_and_starts_by_the_plan() {
     recorder.record(0, &outcome(None), &planned(200, 400, 500));
     recorder.record(0, &outcome(Some(ErrorClass::ShortBody)), &planned(300, 500, 600));
     recorder.record(0, &outcome(None), &planned(890, 890, 950));
-    recorder.record_late(200, 400);
-    recorder.record_late(950, 960);
-    recorder.close_plan(Some(10), [850, 899, 900].into_iter());
+    recorder.record_late(200, 200);
+    recorder.record_late(950, 10);
+    [90, 200, 300, 890, 850, 899, 900].into_iter().for_each(|planned_ns| recorder.record_start(planned_ns));
+    recorder.close_plan(Some(10), 4, 3);
     let merged = crate::result::merge_recorders(&[recorder]);
     let figures = merged.planned.unwrap();
     assert_eq!((figures.response[0].inner().min(), figures.response[0].inner().max()), (60, 300));
     assert_eq!((figures.response[0].count(), figures.late.count(), figures.late.inner().max()), (2, 1, 200));
     assert_eq!((figures.offered, figures.started), (10, 5));
+    assert_eq!((figures.ran_out, figures.connections_used), (1 + 4, 3));
 }
 
 #[test]

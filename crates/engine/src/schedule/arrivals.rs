@@ -1,89 +1,125 @@
-//! The moments of a rate, drawn one after the other.
+//! The moments of a rate, one after the other: pure functions of the load, the seed and the share.
 
-use crate::{Distribution, Nanos, Rate, Rng, SECOND_NS};
+use super::shape::Shape;
+use super::steps::Steps;
+use crate::spec::nanos;
+use crate::{Nanos, Rate, Rng, SECOND_NS};
+use std::sync::Arc;
 
-/// What one of several that share a rate begins, as times since the first start, ns. Never ends, never goes back.
+/// A start as it is planned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Start {
+    /// Since the first moment of the schedule, ns.
+    pub at_ns: Nanos,
+    /// Which one it is; no two of all shares are alike.
+    pub index: u64,
+}
+
+/// What one of several that share a rate begins. Never goes back.
+///
+/// Of all shapes but Poisson's, each takes every n-th moment of the one whole sequence: together they are exactly it.
+/// Poisson processes are drawn for each: together they are one of the sum of their rates.
 #[derive(Debug, Clone)]
-pub(crate) enum Arrivals {
-    /// Every `of`-th point of an even grid.
-    Even { interval_ns: f64, next: u64, of: u64 },
-    /// A Poisson process. Several together are one again, of the sum of their rates.
+pub(crate) struct Arrivals {
+    moments: Moments,
+    next: u64,
+    shares: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Moments {
+    /// So many at each point of an even grid.
+    Grid { interval_ns: f64, at_once: u64 },
+    /// The rate changes evenly: per ns at first, and its change per ns².
+    Ramp { first: f64, change: f64 },
+    /// Rates by turns.
+    Steps(Steps),
+    /// A Poisson process of this share alone.
     Poisson { mean_ns: f64, at_ns: f64, rng: Rng },
+    /// Gaps are uniform; `drawn` have been drawn so far, of all shares.
+    Uniform { longest_ns: f64, at_ns: f64, drawn: u64, rng: Rng },
+    /// As they were recorded.
+    Recorded(Arc<[Nanos]>),
 }
 
 impl Arrivals {
-    /// Those of share `share` (from 0) of `shares`.
-    pub fn new(rate: &Rate, share: u32, shares: u32, seed: u64) -> Self {
+    /// Those of share `share` (from 0) of `shares` in a trial of `length_ns`. `recorded` are the moments that the
+    /// workload knows, for a replay that gives none.
+    pub fn new(
+        rate: &Rate,
+        length_ns: Nanos,
+        recorded: Option<&Arc<[Nanos]>>,
+        (share, shares): (u32, u32),
+        seed: u64,
+    ) -> Self {
         let interval_ns = SECOND_NS as f64 / rate.per_s;
-        match rate.arrivals {
-            Distribution::Fixed => Self::Even { interval_ns, next: u64::from(share), of: u64::from(shares) },
-            Distribution::Exponential => Self::Poisson {
-                mean_ns: interval_ns * f64::from(shares),
-                at_ns: 0.0,
-                rng: Rng::for_thread(seed ^ 0xA441, share, 0),
-            },
-        }
+        let rng = |share| Rng::for_thread(seed ^ 0xA441, share, 0);
+        let moments = match &rate.arrivals {
+            Shape::Constant {} => Moments::Grid { interval_ns, at_once: 1 },
+            Shape::Burst { size } => {
+                Moments::Grid { interval_ns: interval_ns * f64::from(*size), at_once: u64::from(*size) }
+            }
+            Shape::Ramp { from, to } => {
+                Moments::Ramp { first: from / interval_ns, change: (to - from) / interval_ns / length_ns as f64 }
+            }
+            Shape::Steps { steps } => Moments::Steps(Steps::new(steps, interval_ns)),
+            Shape::OnOff { on_s, off_s } => {
+                let steps = [((on_s + off_s) / on_s, *on_s), (0.0, *off_s)];
+                Moments::Steps(Steps::new(&steps, interval_ns))
+            }
+            Shape::Poisson {} => {
+                Moments::Poisson { mean_ns: interval_ns * f64::from(shares), at_ns: 0.0, rng: rng(share) }
+            }
+            Shape::Uniform {} => Moments::Uniform { longest_ns: 2.0 * interval_ns, at_ns: 0.0, drawn: 0, rng: rng(0) },
+            Shape::Replay { at_s } if at_s.is_empty() => {
+                Moments::Recorded(recorded.cloned().unwrap_or_else(|| Arc::new([])))
+            }
+            Shape::Replay { at_s } => Moments::Recorded(at_s.iter().map(|at_s| nanos(*at_s)).collect()),
+        };
+        Self { moments, next: u64::from(share), shares: u64::from(shares) }
     }
 
-    /// The next one. A grid does not drift: each point is computed from the first.
-    pub fn next_ns(&mut self) -> Nanos {
+    /// The next one, if there is any.
+    pub fn next(&mut self) -> Option<Start> {
+        let index = self.next;
+        let at_ns = self.moments.at_ns(index)?;
+        self.next += self.shares;
+        Some(Start { at_ns, index })
+    }
+}
+
+impl Moments {
+    /// The moment of the start `index`; asked for in rising order. What is computed from the index does not drift.
+    fn at_ns(&mut self, index: u64) -> Option<Nanos> {
         match self {
-            Self::Even { interval_ns, next, of } => {
-                let at_ns = *next as f64 * *interval_ns;
-                *next += *of;
-                at_ns.round() as Nanos
+            Self::Grid { interval_ns, at_once } => Some(whole_ns((index / *at_once) as f64 * *interval_ns)),
+            Self::Ramp { first, change } => {
+                // So many starts after t: first · t + change · t² / 2. Solved without the difference of like numbers.
+                let count = index as f64;
+                let root = (*first * *first + 2.0 * *change * count).sqrt();
+                let at_ns = if index == 0 { 0.0 } else { 2.0 * count / (*first + root) };
+                (!at_ns.is_nan()).then(|| whole_ns(at_ns))
             }
+            Self::Steps(steps) => Some(whole_ns(steps.at_ns(index))),
             Self::Poisson { mean_ns, at_ns, rng } => {
                 *at_ns += -(1.0 - rng.unit()).ln() * *mean_ns;
-                at_ns.round() as Nanos
+                Some(whole_ns(*at_ns))
             }
+            Self::Uniform { longest_ns, at_ns, drawn, rng } => {
+                while *drawn <= index {
+                    *at_ns += rng.unit() * *longest_ns;
+                    *drawn += 1;
+                }
+                Some(whole_ns(*at_ns))
+            }
+            Self::Recorded(moments) => moments.get(usize::try_from(index).ok()?).copied(),
         }
     }
+}
+
+fn whole_ns(at_ns: f64) -> Nanos {
+    at_ns.round() as Nanos
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn until(rate: &Rate, share: u32, shares: u32, end_ns: Nanos) -> Vec<Nanos> {
-        let mut arrivals = Arrivals::new(rate, share, shares, 7);
-        std::iter::from_fn(|| Some(arrivals.next_ns())).take_while(|at_ns| *at_ns < end_ns).collect()
-    }
-
-    fn rate(per_s: f64, arrivals: Distribution) -> Rate {
-        Rate { per_s, arrivals, most_clients: 1 }
-    }
-
-    #[test]
-    fn an_even_rate_is_a_grid_that_does_not_drift() {
-        for (per_s, seconds, count) in [(4.0, 1, 4), (3.0, 1_000, 3_000), (0.5, 10, 5), (1e7, 1, 10_000_000)] {
-            let grid = until(&rate(per_s, Distribution::Fixed), 0, 1, seconds * SECOND_NS);
-            assert_eq!((grid.len(), grid[0]), (count, 0), "{per_s}");
-            let last_ns = ((count - 1) as f64 / per_s * 1e9).round() as Nanos;
-            assert_eq!(grid[count - 1], last_ns, "{per_s}");
-        }
-    }
-
-    #[test]
-    fn shares_of_a_grid_are_the_whole_grid() {
-        let even = rate(1_000.0, Distribution::Fixed);
-        let mut shared: Vec<_> = (0..3).flat_map(|share| until(&even, share, 3, SECOND_NS)).collect();
-        shared.sort_unstable();
-        assert_eq!(shared, until(&even, 0, 1, SECOND_NS));
-    }
-
-    #[test]
-    fn a_poisson_rate_has_the_mean_and_the_spread_of_one_however_it_is_shared() {
-        for shares in [1, 4] {
-            let poisson = rate(10_000.0, Distribution::Exponential);
-            let mut all: Vec<_> =
-                (0..shares).flat_map(|share| until(&poisson, share, shares, 20 * SECOND_NS)).collect();
-            all.sort_unstable();
-            let gaps: Vec<_> = all.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
-            let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-            let square = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-            assert!((mean / 1e5 - 1.0).abs() < 0.02, "{mean}");
-            assert!((square.sqrt() / mean - 1.0).abs() < 0.02, "{square}");
-        }
-    }
-}
+mod tests;

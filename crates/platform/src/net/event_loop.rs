@@ -207,6 +207,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
     fn turn(&mut self, now_ns: Nanos) {
         let timeout_ns = if self.ready.is_empty() {
             let limit_ns = self.over_ns.min(now_ns + TICK_NS);
+            let limit_ns = limit_ns.min(self.driver.next_start_ns());
             let next_ns = self.timers.next_before(limit_ns).unwrap_or(limit_ns);
             Some(next_ns.saturating_sub(now_ns)).filter(|left_ns| *left_ns < TICK_NS)
         } else {
@@ -226,6 +227,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         while let Some((at_ns, lane, due)) = self.timers.pop_due(batch_ns) {
             self.fire(at_ns, lane, due);
         }
+        self.begin_planned(batch_ns);
         for _ in 0..READY_ROUNDS {
             if self.ready.is_empty() {
                 break;
@@ -281,6 +283,15 @@ impl<'a, S: Session> EventLoop<'a, S> {
         self.epoll.wait(left_ns)
     }
 
+    /// Begins all planned starts that are due, as far as there are idle lanes.
+    fn begin_planned(&mut self, now_ns: Nanos) {
+        while self.driver.next_start_ns() <= now_ns {
+            let mut actions = Actions::NONE;
+            let Some((lane, next)) = self.driver.begin_planned(&mut actions) else { return };
+            self.act(lane, next, actions);
+        }
+    }
+
     fn fire(&mut self, at_ns: Nanos, lane: usize, due: Due) {
         let mut actions = Actions::NONE;
         let next = match due {
@@ -319,7 +330,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             }
             match next {
                 Next::Wait(until_ns) => return self.timers.begin(until_ns, lane),
-                Next::Stopped => return,
+                Next::Idle | Next::Stopped => return,
                 Next::Pending | Next::Begun => {}
             }
             if let Some(timer_ns) = actions.timer_ns {

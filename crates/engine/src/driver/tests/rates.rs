@@ -5,7 +5,8 @@ use super::*;
 const MS: Nanos = 1_000_000;
 
 fn rate(per_s: u32, arrivals: &str, clients: u32, extra: &str) -> TrialSpec {
-    let load = format!(r#"{{"rate":{{"per_s":{per_s},"arrivals":"{arrivals}","most_clients":{clients}}}}}"#);
+    let load =
+        format!(r#"{{"rate":{{"per_s":{per_s},"arrivals":{{"shape":"{arrivals}"}},"most_connections":{clients}}}}}"#);
     spec(&format!(r#""load":{load},{extra}"#))
 }
 
@@ -13,7 +14,7 @@ fn rate(per_s: u32, arrivals: &str, clients: u32, extra: &str) -> TrialSpec {
 fn below_saturation_what_is_offered_is_achieved_to_the_unit() {
     for (clients, cores) in [(1, 1), (8, 1), (8, 3)] {
         let spec =
-            rate(700, "fixed", clients, &format!(r#""length_s":12,"ramp_up_s":1,"ramp_down_s":1,"cores":{cores}"#));
+            rate(700, "constant", clients, &format!(r#""length_s":12,"ramp_up_s":1,"ramp_down_s":1,"cores":{cores}"#));
         let result = simulate(&spec, |_| MS).json;
         assert_eq!(result["operations"], 7_000);
         let starts = &result["starts"];
@@ -35,7 +36,7 @@ fn a_closed_loop_has_no_plan_and_no_response_time() {
 #[test]
 fn a_server_that_is_too_slow_shows_in_late_starts_and_in_those_that_never_were() {
     // 1,000 a second for a second; the one client gets done with 667 of them, each but the first late.
-    let result = simulate(&rate(1_000, "fixed", 1, r#""length_s":1"#), |_| 1_500_000).json;
+    let result = simulate(&rate(1_000, "constant", 1, r#""length_s":1"#), |_| 1_500_000).json;
     let starts = &result["starts"];
     assert_eq!(
         (&starts["offered"], &starts["started"], &starts["never_started"]),
@@ -49,7 +50,7 @@ fn a_server_that_is_too_slow_shows_in_late_starts_and_in_those_that_never_were()
 
 #[test]
 fn a_server_that_hangs_leaves_all_but_its_clients_starts_undone() {
-    let result = simulate(&rate(10, "fixed", 3, r#""length_s":10"#), |_| 100 * SECOND_NS).json;
+    let result = simulate(&rate(10, "constant", 3, r#""length_s":10"#), |_| 100 * SECOND_NS).json;
     let starts = &result["starts"];
     assert_eq!(
         (&starts["offered"], &starts["started"], &starts["never_started"]),
@@ -62,7 +63,7 @@ fn a_server_that_hangs_leaves_all_but_its_clients_starts_undone() {
 fn a_stall_shows_in_the_response_time_that_the_service_time_hides() {
     // One second in every ten nothing is answered.
     let stall = |now: Nanos| (10 * SECOND_NS - now % (10 * SECOND_NS)).min(SECOND_NS) % SECOND_NS + MS;
-    let result = simulate(&rate(1_000, "fixed", 4, r#""length_s":60"#), stall);
+    let result = simulate(&rate(1_000, "constant", 4, r#""length_s":60"#), stall);
     let p90 = |what: &str| crate::quantiles(&result.histograms[what], &[0.9]).unwrap()[0];
     assert!(p90("service") < 5 * MS && p90("response") > 50 * MS, "{}", result.json);
     assert_eq!(result.json["starts"]["offered"], 60_000);
@@ -71,7 +72,7 @@ fn a_stall_shows_in_the_response_time_that_the_service_time_hides() {
 #[test]
 fn poisson_arrivals_at_a_single_server_wait_as_theory_says() {
     // M/D/1 at 80 %: 1 ms of service after a mean wait of 1 ms × 0.8 / (2 × 0.2).
-    let result = simulate(&rate(800, "exponential", 1, r#""length_s":2000"#), |_| MS).json;
+    let result = simulate(&rate(800, "poisson", 1, r#""length_s":2000"#), |_| MS).json;
     let mean_ms = result["response"]["mean_ns"].as_f64().unwrap() / 1e6;
     assert!((mean_ms / 3.0 - 1.0).abs() < 0.05, "{mean_ms}");
     let offered = result["starts"]["offered"].as_f64().unwrap();
@@ -81,23 +82,24 @@ fn poisson_arrivals_at_a_single_server_wait_as_theory_says() {
 
 #[test]
 fn a_dead_server_gets_what_was_planned_and_no_more() {
-    let spec = rate(1_000, "fixed", 1, r#""length_s":1"#);
+    let spec = rate(1_000, "constant", 1, r#""length_s":1"#);
     let clock = VirtualClock(Rc::new(Cell::new(0)));
     let mut driver = Driver::new(&Ping, &spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone());
     let mut actions = Actions::NONE;
-    let (lane, mut at_ns) = driver.first_starts(&spec)[0];
-    for nth in 1..1_000 {
+    for nth in 0..1_000 {
+        let at_ns = driver.next_start_ns();
+        assert_eq!(at_ns, nth * MS, "no back-off puts a plan off");
         clock.0.set(at_ns);
-        assert_eq!(driver.begin(lane, at_ns, &mut actions), Next::Begun);
-        let next = driver.failure(lane, ErrorClass::Refused, &mut actions);
-        at_ns = nth * MS;
-        assert_eq!(next, Next::Wait(at_ns), "no back-off puts a plan off");
+        assert_eq!(driver.begin_planned(&mut actions), Some((0, Next::Begun)));
+        assert_eq!(driver.next_start_ns(), Nanos::MAX, "nobody is idle");
+        assert_eq!(driver.failure(0, ErrorClass::Refused, &mut actions), Next::Idle);
     }
+    assert!(driver.is_finished());
 }
 
 #[test]
 fn a_count_bounds_a_rate_as_well() {
-    let result = simulate(&rate(500, "fixed", 4, r#""length_s":60,"max_operations":100"#), |_| MS).json;
+    let result = simulate(&rate(500, "constant", 4, r#""length_s":60,"max_operations":100"#), |_| MS).json;
     assert_eq!(result["operations"], 100);
     assert_eq!((&result["starts"]["offered"], &result["starts"]["never_started"]), (&100.into(), &0.into()));
 }
