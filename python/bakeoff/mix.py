@@ -5,12 +5,15 @@ It knows what it implies of a trial, so that an audit can ask; None where it imp
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, PlainSerializer
 
-Arrivals = Literal["fixed", "exponential"]
+from bakeoff.arrivals import Arrivals, arrivals_from_json, arrivals_to_json
+
+# The engine's limit.
+RATE_MAX_PER_S = 10e6
 
 
 @dataclass(frozen=True, order=True)
@@ -53,10 +56,6 @@ class Clients:
         """How many sessions there are at any moment when each client has `threads`: what Little's law counts."""
         return self.n * threads
 
-    def offered(self, window_s: float) -> float | None:
-        """None: how many operations begin in `window_s` seconds is for the server to say."""
-        return None
-
     @property
     def is_one(self) -> bool:
         """Whether it goes without saying: a single client."""
@@ -78,27 +77,25 @@ class Clients:
 class Rate:
     """Open loop: `per_s` operations begin each second, whether or not earlier ones are over.
 
-    `arrivals` says how the times between them are spread, `most_clients` how many clients there are to carry them: a
-    start that finds all of them busy is late.
+    `arrivals` says how the times between them are spread. They are carried by connections that are opened as they are
+    needed, `most_connections` at most: a start that finds all of them busy is late.
     """
 
     per_s: float
     arrivals: Arrivals
-    most_clients: int
+    most_connections: int
     unit: ClassVar[str] = "offered/s"
     axis: ClassVar[str] = "Offered operations/s"
 
     def __post_init__(self) -> None:
         """Raises ValueError for a rate that cannot be."""
-        if not self.per_s > 0:
-            raise ValueError(f"a rate must be over 0, not {self.per_s}")
-        if self.arrivals not in ("fixed", "exponential"):
-            raise ValueError(f"arrivals must be fixed or exponential, not {self.arrivals}")
-        if self.most_clients < 1:
-            raise ValueError(f"clients must be at least 1, not {self.most_clients}")
+        if not 0 < self.per_s <= RATE_MAX_PER_S:
+            raise ValueError(f"a rate must be over 0 and at most {RATE_MAX_PER_S:,.0f} a second, not {self.per_s:g}")
+        if self.most_connections < 1:
+            raise ValueError(f"most_connections must be at least 1, not {self.most_connections}")
 
     def __str__(self) -> str:
-        return f"{self.per_s:g}"
+        return f"{self.per_s:.10g}"
 
     @property
     def words(self) -> str:
@@ -108,7 +105,7 @@ class Rate:
     @property
     def number(self) -> str:
         """Without its unit, as people read it: `1,200`."""
-        return f"{self.per_s:,g}"
+        return f"{self.per_s:,.10g}"
 
     @property
     def x(self) -> float:
@@ -117,16 +114,12 @@ class Rate:
 
     @property
     def clients(self) -> int:
-        """Simulated clients; as many as there may be."""
-        return self.most_clients
+        """Connections; as many as there may be."""
+        return self.most_connections
 
     def sessions(self, threads: int) -> int | None:
         """None: the server's own speed says how many are busy."""
         return None
-
-    def offered(self, window_s: float) -> float | None:
-        """How many operations are to begin in a window of `window_s` seconds."""
-        return self.per_s * window_s
 
     @property
     def is_one(self) -> bool:
@@ -135,17 +128,18 @@ class Rate:
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in trial specifications and run files."""
-        return {"rate": asdict(self)}
+        arrivals = arrivals_to_json(self.arrivals)
+        return {"rate": {"per_s": self.per_s, "arrivals": arrivals, "most_connections": self.most_connections}}
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
         """What `to_json` wrote. Raises ValueError."""
-        if not isinstance(value, Mapping) or set(value) != {"per_s", "arrivals", "most_clients"}:
-            raise ValueError("a rate has per_s, arrivals and most_clients")
-        per_s, most_clients = value["per_s"], value["most_clients"]
-        if not isinstance(per_s, int | float) or isinstance(per_s, bool) or not isinstance(most_clients, int):
-            raise ValueError("per_s must be a number, and most_clients a whole one")
-        return cls(float(per_s), value["arrivals"], most_clients)
+        if not isinstance(value, Mapping) or set(value) != {"per_s", "arrivals", "most_connections"}:
+            raise ValueError("a rate has per_s, arrivals and most_connections")
+        per_s, most = value["per_s"], value["most_connections"]
+        if not isinstance(per_s, int | float) or isinstance(per_s, bool) or not isinstance(most, int):
+            raise ValueError("per_s must be a number, and most_connections a whole one")
+        return cls(float(per_s), arrivals_from_json(value["arrivals"]), most)
 
 
 Mix = Clients | Rate

@@ -9,11 +9,22 @@ from pydantic import ValidationError
 from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import NullWorkload, TrialSpec
+from bakeoff.arrivals import Arrivals, Burst, Constant, OnOff, Poisson, Ramp, Replay, Steps, Uniform
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.mix import Clients, Mix, Rate
 from bakeoff.plan.settings import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, ROW_MIN_S, ROWS_MAX, SESSIONS_MAX
 
+ARRIVALS: list[Arrivals] = [
+    Constant(),
+    Poisson(),
+    Uniform(),
+    Ramp(0.2, 1.8),
+    Steps(((0.5, 10.0), (0.0, 1.0), (2.0, 5.0))),
+    Burst(10),
+    OnOff(1.0, 4.0),
+    Replay((0.0, 0.25, 0.25, 0.7)),
+]
 MOST = {
     "clients": CLIENTS_MAX,
     "rate_per_s": 10e6,
@@ -73,7 +84,7 @@ def test_checking_reads_the_workload_and_starts_nothing() -> None:
             _engine.check(json.dumps(text | {"workload": workload}))
 
 
-@pytest.mark.parametrize("load", [Clients(3), Rate(500.0, "fixed", 8), Rate(0.5, "exponential", 1)])
+@pytest.mark.parametrize("load", [Clients(3), *(Rate(500.0, arrivals, 8) for arrivals in ARRIVALS)])
 def test_the_engine_takes_a_mix_as_it_is_written(load: Mix) -> None:
     LocalAgent().accept(spec(load=load))
     assert TrialSpec.model_validate_json(spec(load=load).to_json()).load == load

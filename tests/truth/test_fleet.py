@@ -10,6 +10,7 @@ import pytest
 from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import Slice, TrialSpec
+from bakeoff.arrivals import Constant
 from bakeoff.errors import PlanError
 from bakeoff.mix import Clients, Rate
 from bakeoff.run.driver import start_run
@@ -64,7 +65,7 @@ def test_clients_do_the_same_whichever_agent_drives_them(target: Callable[..., T
 
 
 def test_a_rate_is_not_divided(target: Callable[..., Target]) -> None:
-    rate = spec_for(target(), load=Rate(per_s=100.0, arrivals="fixed", most_clients=4))
+    rate = spec_for(target(), load=Rate(per_s=100.0, arrivals=Constant(), most_connections=4))
     with pytest.raises(PlanError, match="a rate cannot be divided among several machines"):
         Fleet([LocalAgent("one"), LocalAgent("two")]).accept({"one": rate, "two": rate})
 

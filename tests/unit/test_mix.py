@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from bakeoff.arrivals import Constant, Poisson
 from bakeoff.mix import Clients, Mix, Rate, mix_from_json
 
-RATE = Rate(1500.0, "exponential", 64)
+RATE = Rate(1500.0, Poisson(), 64)
+EVEN = {"shape": "constant"}
 
 
 @pytest.mark.parametrize(
@@ -15,7 +17,7 @@ RATE = Rate(1500.0, "exponential", 64)
         (Clients(1), "1", "1 client", "clients", 1, 1),
         (Clients(1200), "1200", "1,200 clients", "clients", 1200, 1200),
         (RATE, "1500", "1,500 operations/s", "offered/s", 1500, 64),
-        (Rate(0.5, "fixed", 1), "0.5", "0.5 operations/s", "offered/s", 0.5, 1),
+        (Rate(0.5, Constant(), 1), "0.5", "0.5 operations/s", "offered/s", 0.5, 1),
     ],
 )
 def test_a_mix_knows_how_it_is_shown(mix: Mix, label: str, words: str, unit: str, x: float, clients: int) -> None:
@@ -23,8 +25,7 @@ def test_a_mix_knows_how_it_is_shown(mix: Mix, label: str, words: str, unit: str
 
 
 def test_a_mix_knows_what_it_implies() -> None:
-    assert (Clients(8).sessions(threads=2), Clients(8).offered(window_s=10)) == (16, None)
-    assert (RATE.sessions(threads=2), RATE.offered(window_s=10)) == (None, 15_000)
+    assert (Clients(8).sessions(threads=2), RATE.sessions(threads=2)) == (16, None)
 
 
 @pytest.mark.parametrize("mix", [Clients(7), RATE])
@@ -44,12 +45,14 @@ def test_a_mix_comes_back_from_its_json(mix: Mix) -> None:
         {"clients": 1, "rate": {}},
         {"crowd": 1},
         {"rate": 5},
-        {"rate": {"per_s": 0, "arrivals": "fixed", "most_clients": 1}},
-        {"rate": {"per_s": float("nan"), "arrivals": "fixed", "most_clients": 1}},
-        {"rate": {"per_s": 1, "arrivals": "often", "most_clients": 1}},
-        {"rate": {"per_s": 1, "arrivals": "fixed", "most_clients": 0}},
-        {"rate": {"per_s": 1, "arrivals": "fixed", "most_clients": 1.5}},
-        {"rate": {"per_s": 1, "arrivals": "fixed"}},
+        {"rate": {"per_s": 0, "arrivals": EVEN, "most_connections": 1}},
+        {"rate": {"per_s": float("nan"), "arrivals": EVEN, "most_connections": 1}},
+        {"rate": {"per_s": 1, "arrivals": {"shape": "often"}, "most_connections": 1}},
+        {"rate": {"per_s": 1, "arrivals": EVEN, "most_connections": 0}},
+        {"rate": {"per_s": 1, "arrivals": EVEN, "most_connections": 1.5}},
+        {"rate": {"per_s": 1, "arrivals": EVEN}},
+        {"rate": {"per_s": 1, "arrivals": "constant", "most_connections": 1}},
+        {"rate": {"per_s": 1e8, "arrivals": EVEN, "most_connections": 1}},
     ],
 )
 def test_what_is_no_mix_is_refused(value: Any) -> None:
@@ -59,4 +62,4 @@ def test_what_is_no_mix_is_refused(value: Any) -> None:
 
 def test_mixes_of_a_sort_rise() -> None:
     assert sorted([Clients(10), Clients(9)]) == [Clients(9), Clients(10)]
-    assert sorted([Rate(10, "fixed", 1), Rate(9, "fixed", 1)])[0].per_s == 9
+    assert sorted([Rate(10, Constant(), 1), Rate(9, Constant(), 1)])[0].per_s == 9

@@ -119,25 +119,28 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
 
 
 def _starts(run: RunRecord, trials: list[TrialRecord]) -> Audit:
-    """What a rate offers: its rate times the window, but for one start at the edges, or for chance.
+    """What a rate offers: as many starts as its shape has in the window, but for its edges, or for chance.
 
     A trial that ended with its count of operations ended its plan there.
     """
     bounded = settings.number(run.plan, "operations", 0.0) > 0
+    begin_s, length_s = (settings.number(run.plan, name, 0.0) for name in ("ramp_up_s", "length_s"))
     bad, worst, checked = [], 0.0, 0
     for trial in trials:
-        expected = trial.mix.offered(trial.window_s)
-        if trial.starts is None or expected is None or bounded:
+        if trial.starts is None or not isinstance(trial.mix, Rate) or bounded:
+            continue
+        arrivals = trial.mix.arrivals
+        expected = arrivals.planned(trial.mix.per_s, begin_s, begin_s + trial.window_s, length_s)
+        if not math.isfinite(expected):  # the workload knows its own moments
             continue
         checked += 1
-        by_chance = isinstance(trial.mix, Rate) and trial.mix.arrivals == "exponential"
-        allowed = 1.0 + (CHANCE_DEVIATIONS * math.sqrt(expected) if by_chance else 0.0)
+        allowed = arrivals.slack(expected) + CHANCE_DEVIATIONS * arrivals.deviation(expected)
         off = abs(trial.starts.offered - expected)
-        worst = max(worst, off / expected)
+        worst = max(worst, off / max(1.0, expected))
         if off > allowed:
             bad.append(_deviating(trial, f"{trial.starts.offered:,} starts, but {expected:,.1f} by rate and window"))
-    what = "starts planned for the window = rate × window"
-    rule = f"one start; {CHANCE_DEVIATIONS:g} standard deviations of arrivals at random"
+    what = "starts planned for the window = rate × window, or what the shape of the arrivals has in it"
+    rule = f"one start, or one burst; {CHANCE_DEVIATIONS:g} standard deviations of arrivals at random"
     return Audit("Offered starts", what, checked, len(trials) - checked, worst, rule, tuple(bad))
 
 

@@ -57,7 +57,7 @@ COLUMNS = {
     "contenders.reset": "shell command that restores it before each visit",
     "planned.position": "place in the run, from 0",
     "planned.contender": "name of the contender",
-    "planned.mix": 'the load, JSON: {"clients": number}, or {"rate": {"per_s", "arrivals", "most_clients"}}',
+    "planned.mix": 'the load, JSON: {"clients": number}, or {"rate": {"per_s", "arrivals", "most_connections"}}',
     "planned.block": "block, from 1",
     "planned.seed": "seed of the trial: the same for all contenders of a block",
     "planned.purpose": "empty; where capacities are searched `search`, a probe, or `share`, a share of what was found",

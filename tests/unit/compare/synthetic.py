@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bakeoff.arrivals import Constant
 from bakeoff.mix import Clients, Rate
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
@@ -225,7 +226,7 @@ def run(
 
 def at_rates(record: RunRecord) -> RunRecord:
     """The same run under rates of 1,000/s for each client that there was, kept to the unit."""
-    rates = {mix: Rate(1000.0 * mix.clients, "fixed", mix.clients) for mix in record.mixes}
+    rates = {mix: Rate(1000.0 * mix.clients, Constant(), mix.clients) for mix in record.mixes}
 
     def planned(trial: TrialRecord) -> TrialRecord:
         rate = rates[trial.mix]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bakeoff.arrivals import Constant, Steps
 from bakeoff.errors import RunFileError
 from bakeoff.mix import Clients, Rate
 from bakeoff.store.canonical import plan_hash
@@ -178,7 +179,7 @@ def test_paths_that_are_no_text_can_be_stored(path: Path) -> None:
     assert run.environment["mount"] == run.trials[0].reason == run.events[0].text == "/srv/\ufffd"
 
 
-@pytest.mark.parametrize("rate", [Rate(500.0, "fixed", 8), Rate(0.25, "exponential", 1)])
+@pytest.mark.parametrize("rate", [Rate(500.0, Constant(), 8), Rate(0.25, Steps(((0.5, 2.0), (1.5, 1.0))), 1)])
 def test_a_rate_is_stored_with_its_starts_and_response_times(path: Path, rate: Rate) -> None:
     starts = StartsRecord(offered=500, started=490, never_started=10, late=replace(trial().service, count=7))
     order = [replace(one, mix=rate) for one in planned(1)]
