@@ -54,7 +54,17 @@ def event_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3
     """Every event."""
     events, link = rows(connection, "SELECT * FROM events ORDER BY id"), seal.START
     for row in events:
-        link = seal.next_link(link, seal.event_seal(row))
+        link = seal.next_link(link, seal.row_seal(row))
     if (len(events), link) != (run["events"], run["events_sha256"]):
         raise DamagedError("the chain of its events is broken")
     return events
+
+
+def soak_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3.Row]:
+    """Every row of a soak, without its histograms."""
+    found, link = rows(connection, f"{seal.SOAK_ROWS} ORDER BY id"), seal.START
+    for row in found:
+        link = seal.next_link(link, seal.row_seal(row))
+    if (len(found), link) != (run["soak_rows"], run["soak_rows_sha256"]):
+        raise DamagedError("the chain of the rows of its soaks is broken: some are missing, or there are too many")
+    return found

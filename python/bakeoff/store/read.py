@@ -32,12 +32,14 @@ from bakeoff.store.records import (
     SearchRecord,
     SecondRecord,
     ShareRecord,
+    SoakRowRecord,
     StartsRecord,
     StepRecord,
     Summary,
     TrialRecord,
 )
 from bakeoff.store.schema import SCHEMA_VERSION, connect, damaged, explained, wal_of
+from bakeoff.store.soak import from_row, summary_of
 from bakeoff.store.upgrade import upgraded
 
 T = TypeVar("T")
@@ -56,6 +58,7 @@ class _Content:
     planned: tuple[PlannedTrial, ...]
     searches: tuple[SearchRecord, ...]
     events: tuple[EventRecord, ...]
+    soak_rows: tuple[SoakRowRecord, ...] = ()
     trials: tuple[TrialRecord, ...] = ()
 
 
@@ -88,6 +91,27 @@ def histogram(path: Path, trial_id: int, name: str) -> bytes:
     if blob is None:
         raise RunFileError(f"{path}: trial {trial_id} has no histogram {name!r}")
     return blob
+
+
+def soak_histograms(path: Path, order: int) -> tuple[list[bytes], list[bytes]]:
+    """The histograms of all rows of the planned trial `order`: of service times, and of response times where the load
+    plans its starts (HdrHistogram V2; rows without an operation have none).
+
+    Raises RunFileError when one is not as it was written.
+    """
+
+    def look(connection: sqlite3.Connection) -> tuple[list[bytes], list[bytes]]:
+        query, columns = "SELECT * FROM soak_rows WHERE position = ? ORDER BY id", ("hdr", "response_hdr")
+        blobs: tuple[list[bytes], list[bytes]] = [], []
+        for row in connection.execute(query, (order,)):
+            for column, found in zip(columns, blobs, strict=True):
+                blob = bytes(row[column] or b"")
+                if row[column] is not None and seal.blob_seal(blob) != row[f"{column}_sha256"]:
+                    raise DamagedError(f"a histogram of row {row['number']} is not the one that was written")
+                found += [blob] if blob else []
+        return blobs
+
+    return _read(path, look)
 
 
 def pending(path: Path) -> tuple[PlannedTrial, ...]:
@@ -157,6 +181,7 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
         agents=content.agents,
         searches=content.searches,
         upgraded_from=None if run.is_null("upgraded_from") else run.whole("upgraded_from"),
+        soak_rows=content.soak_rows,
     )
 
 
@@ -187,6 +212,8 @@ def _content(connection: sqlite3.Connection) -> _Content:
         events=tuple(map(_event, (Fields("events", one) for one in checked.event_rows(connection, row)))),
     )
     _check_planned(content)
+    fields = [Fields("soak_rows", one) for one in checked.soak_rows(connection, row)]
+    content = replace(content, soak_rows=tuple(from_row(content.planned, one) for one in fields))
     latest = {}
     for trial, parts in checked.trial_rows(connection, row, tuple(seal.PARTS)):
         record = _attempt(content, Fields("trials", trial), parts)
@@ -246,14 +273,6 @@ def _attempt(content: _Content, trial: Fields, parts: dict[str, list[sqlite3.Row
     return _trial(content.planned[order], trial, fields, content.agents)
 
 
-def _summary(row: Fields) -> Summary:
-    return Summary(
-        row.whole("count"),
-        row.real_or_none("mean_ns"),
-        *(row.whole_or_none(name) for name in ("p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")),
-    )
-
-
 def _operation(row: Fields) -> OperationRecord:
     return OperationRecord(
         row.text("name"),
@@ -261,7 +280,7 @@ def _operation(row: Fields) -> OperationRecord:
         row.counts("errors"),
         row.whole("bytes_in"),
         row.whole("bytes_out"),
-        _summary(row),
+        summary_of(row),
     )
 
 
@@ -272,7 +291,7 @@ def _second(row: Fields) -> SecondRecord:
         row.whole("operations"),
         row.whole("errors"),
         row.whole("bytes_in"),
-        _summary(row),
+        summary_of(row),
         row.real("width_s"),
     )
 
@@ -293,7 +312,7 @@ def _share(row: Fields, agents: tuple[AgentRecord, ...]) -> ShareRecord:
         errors=row.counts("errors"),
         bytes_in=row.whole("bytes_in"),
         bytes_out=row.whole("bytes_out"),
-        service=_summary(row),
+        service=summary_of(row),
         cpu_share=row.real("cpu_share"),
         cpu_us_per_operation=row.real("cpu_us_per_operation"),
         run_delay_share=row.real("run_delay_share"),
@@ -305,7 +324,7 @@ def _share(row: Fields, agents: tuple[AgentRecord, ...]) -> ShareRecord:
 
 
 def _series(parts: Parts) -> dict[str, Summary]:
-    series = {row.text("series"): _summary(row) for row in parts["summaries"]}
+    series = {row.text("series"): summary_of(row) for row in parts["summaries"]}
     if missing := {"service", "late_start", "lag"} - set(series):
         raise DamagedError(f"a trial has no series {missing.pop()}")
     return series
@@ -344,7 +363,7 @@ def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[Agent
         statuses=row.counts("statuses"),
         service=series["service"],
         per_operation=tuple(map(_operation, parts["operations"])),
-        steps=tuple(StepRecord(s.text("name"), _summary(s)) for s in parts["steps"]),
+        steps=tuple(StepRecord(s.text("name"), summary_of(s)) for s in parts["steps"]),
         per_second=tuple(map(_second, parts["seconds"])),
         per_client=tuple(map(_client, parts["clients"])),
         connections=row.counts("connections"),

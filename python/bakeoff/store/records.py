@@ -228,6 +228,55 @@ class TrialRecord:
 
 
 @dataclass(frozen=True)
+class SoakRowRecord:
+    """What was done in one row of a soak: `length_s` seconds from `started_at` on.
+
+    `order`, `contender`, `mix` and `block` are those of the planned trial that it is a part of. `number` counts from 0
+    over all stretches of the soak, `stretch` from 1: a soak that was broken off goes on in another. `response` times
+    are there where the load plans its starts; `rss_bytes` is the memory of the generator at the row's end.
+    """
+
+    order: int
+    contender: str
+    mix: Mix
+    block: int
+    stretch: int
+    number: int
+    started_at: str
+    length_s: float
+    operations: int
+    errors: dict[str, int]
+    bytes_in: int
+    bytes_out: int
+    cpu_share: float
+    run_delay_share: float
+    stolen_s: float
+    rss_bytes: int
+    service: Summary
+    response: Summary | None
+
+    @property
+    def operations_per_s(self) -> float:
+        """Operations that ended well, by its length."""
+        return self.operations / self.length_s if self.length_s > 0 else 0.0
+
+    @property
+    def errors_total(self) -> int:
+        """Failed operations, all classes together."""
+        return sum(self.errors.values())
+
+    @property
+    def error_share(self) -> float:
+        """Of all operations that ended, those that failed; 0 where none ended."""
+        return self.errors_total / max(1, self.operations + self.errors_total)
+
+    @property
+    def times(self) -> Summary:
+        """What a user waited: from planned starts where there are any, else from the start."""
+        return self.service if self.response is None else self.response
+
+
+@dataclass(frozen=True)
 class AgentRecord:
     """A machine that sent load; `facts` are its processor, memory, kernel and limits."""
 
@@ -286,8 +335,9 @@ class SearchRecord:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`. A search for capacities
-    has no `mixes` of its own, and `searches` hold what it found so far.
+    """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`; `soak_rows` the rows of
+    soaks as they came, also of trials that have not ended. A search for capacities has no `mixes` of its own, and
+    `searches` hold what it found so far.
 
     `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.trust).
     `environment` is what was found of the contenders (`content`) and the facts of the first agent. `schema_version` is
@@ -319,6 +369,7 @@ class RunRecord:
     agents: tuple[AgentRecord, ...] = ()
     upgraded_from: int | None = None
     searches: tuple[SearchRecord, ...] = ()
+    soak_rows: tuple[SoakRowRecord, ...] = ()
 
     @property
     def imported_from(self) -> str | None:

@@ -39,6 +39,7 @@ CREATE TABLE run (
   searches_sha256 TEXT NOT NULL,
   trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
   events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,
+  soak_rows INTEGER NOT NULL, soak_rows_sha256 TEXT NOT NULL,
   sha256 TEXT NOT NULL
 );
 CREATE TABLE agents (
@@ -111,6 +112,16 @@ CREATE TABLE histograms (
 CREATE TABLE events (
   id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL,
   trial_id INTEGER REFERENCES trials(id)
+);
+CREATE TABLE soak_rows (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  position INTEGER NOT NULL REFERENCES planned(position),
+  stretch INTEGER NOT NULL, number INTEGER NOT NULL,
+  started_at TEXT NOT NULL, length_s REAL NOT NULL,
+  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
+  cpu_share REAL NOT NULL, run_delay_share REAL NOT NULL, stolen_s REAL NOT NULL, rss_bytes INTEGER NOT NULL,
+  {_SUMMARY}, response TEXT,
+  hdr BLOB NOT NULL, hdr_sha256 TEXT NOT NULL, response_hdr BLOB, response_hdr_sha256 TEXT
 );
 CREATE INDEX trials_by_position ON trials(position, id);
 """

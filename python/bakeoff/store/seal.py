@@ -5,9 +5,9 @@ A row's canonical form is the JSON array of its columns in the order of the tabl
 
 * the seal of a trial: over its row and the rows of its parts, in the order of `PARTS` and of their keys; of a
   histogram the name and the hash of the blob, which is checked when the blob is read;
-* the chains of trials and events: each link is the hash of the link before it and of the trial's seal or the event's
-  row, so that a row that is missing, doubled or in another place breaks the chain;
-* the seal of the run: over its row, which holds the ends and lengths of both chains and the hashes of the tables that
+* the chains of trials, events and rows of soaks: each link is the hash of the link before it and of the trial's seal
+  or the row, so that a row that is missing, doubled or in another place breaks the chain;
+* the seal of the run: over its row, which holds the ends and lengths of the chains and the hashes of the tables that
   are sealed as a whole. It is renewed in every transaction.
 
 Seals find damage, not forgery: whoever writes a file can seal it. Nothing in a run file is believed to be harmless
@@ -32,7 +32,12 @@ PARTS = {
 # Tables that are sealed as a whole. A search adds to the last two as it goes on; otherwise they never change.
 LISTS = ("agents", "contenders", "planned", "searches")
 START = hashlib.sha256(b"bakeoff run file").hexdigest()
-_LEFT_OUT = frozenset({"sha256", "hdr"})  # of a histogram, `sha256` stands for `hdr`
+_LEFT_OUT = frozenset({"sha256", "hdr", "response_hdr"})  # a histogram's hash stands for it
+SOAK_ROWS = (
+    "SELECT id, position, stretch, number, started_at, length_s, operations, errors, bytes_in, bytes_out, cpu_share,"
+    " run_delay_share, stolen_s, rss_bytes, count, mean_ns, p50_ns, p95_ns, p99_ns, p999_ns, max_ns, min_ns, response,"
+    " hdr_sha256, response_hdr_sha256 FROM soak_rows"
+)
 
 
 def blob_seal(blob: bytes) -> str:
@@ -72,8 +77,12 @@ def renew(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE run SET trials = ?, trials_sha256 = ?", (len(trials), link))
     link, count = START, 0
     for row in connection.execute("SELECT * FROM events ORDER BY id"):
-        link, count = next_link(link, event_seal(row)), count + 1
+        link, count = next_link(link, row_seal(row)), count + 1
     connection.execute("UPDATE run SET events = ?, events_sha256 = ?", (count, link))
+    link, count = START, 0
+    for row in connection.execute(f"{SOAK_ROWS} ORDER BY id"):
+        link, count = next_link(link, row_seal(row)), count + 1
+    connection.execute("UPDATE run SET soak_rows = ?, soak_rows_sha256 = ?", (count, link))
     for table in LISTS:
         seal_list(connection, table)
     sealed = run_seal(connection.execute("SELECT * FROM run").fetchone())
@@ -96,8 +105,8 @@ def next_link(link: str, seal: str) -> str:
     return hashlib.sha256(f"{link}\n{seal}".encode()).hexdigest()
 
 
-def event_seal(row: sqlite3.Row) -> str:
-    """The seal of an event."""
+def row_seal(row: sqlite3.Row) -> str:
+    """The seal of an event, or of a row of a soak."""
     return hashlib.sha256(_canonical(row)).hexdigest()
 
 

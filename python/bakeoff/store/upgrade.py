@@ -19,7 +19,7 @@ from bakeoff.store.schema import APPLICATION_ID, MOST_BYTES, SCHEMA_VERSION, SUM
 # The name of the one agent of runs that knew of none.
 ONLY_AGENT = "local"
 # Tables that a version had no rows of its own for, and the version that brought them.
-_SINCE = {"agents": 4, "shares": 4, "searches": 5}
+_SINCE = {"agents": 4, "shares": 4, "searches": 5, "soak_rows": 5}
 # In the order in which rows need those of others.
 _TABLES = ("run", "agents", "contenders", "planned", "searches", "trials", *seal.PARTS, "events")
 
@@ -78,9 +78,9 @@ def _insert(new: sqlite3.Connection, table: str, row: Mapping[str, Any]) -> None
 
 
 def _run(run: dict[str, Any], version: int) -> dict[str, Any]:
-    chains = ("trials_sha256", "events_sha256")
-    unsealed = dict.fromkeys((*(f"{table}_sha256" for table in seal.LISTS), *chains), "")
-    return {**unsealed, **run, "upgraded_from": version, "sha256": "", "trials": 0, "events": 0}
+    ends = {"trials": 0, "events": 0, "soak_rows": 0}
+    unsealed = {f"{table}_sha256": "" for table in (*seal.LISTS, *ends)}
+    return {**unsealed, **run, "upgraded_from": version, "sha256": "", **ends}
 
 
 def _row(table: str, row: dict[str, Any], version: int) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from bakeoff.store.records import (
     PlannedTrial,
     SearchRecord,
     ShareRecord,
+    SoakRowRecord,
     StartsRecord,
     Summary,
     TrialRecord,
@@ -43,6 +44,7 @@ from bakeoff.store.schema import (
     damaged,
     explained,
 )
+from bakeoff.store.soak import to_columns
 
 
 def utc_now() -> str:
@@ -149,6 +151,17 @@ class RunWriter:
         with self._transaction():
             self._insert_events(events, None)
 
+    def add_soak_row(self, row: SoakRowRecord, service: bytes, response: bytes | None) -> None:
+        """Store a row of a soak, with its histograms (HdrHistogram V2, empty without operations)."""
+        columns = to_columns(row, service, response)
+        names, marks = ", ".join(columns), ", ".join("?" for _ in columns)
+        with self._transaction():
+            self._connection.execute(f"INSERT INTO soak_rows ({names}) VALUES ({marks})", tuple(columns.values()))
+            stored = self._connection.execute(f"{seal.SOAK_ROWS} WHERE id = last_insert_rowid()").fetchone()
+            link = self._connection.execute("SELECT soak_rows_sha256 FROM run").fetchone()[0]
+            new = seal.next_link(link, seal.row_seal(stored))
+            self._connection.execute("UPDATE run SET soak_rows = soak_rows + 1, soak_rows_sha256 = ?", (new,))
+
     def set_null_rate(self, operations_per_s: float) -> None:
         """Store the rate of the `null` workload: the ceiling of the generator itself."""
         with self._transaction():
@@ -206,8 +219,8 @@ class RunWriter:
         self._connection.execute(
             "INSERT INTO run (id, name, suite, kind, plan, plan_hash, created_at, tool, environment, mixes,"
             " blocks_planned, delta, writer, agents_sha256, contenders_sha256, planned_sha256, searches_sha256, trials,"
-            " trials_sha256, events, events_sha256, sha256)"
-            " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', '', '', 0, ?, 0, ?, '')",
+            " trials_sha256, events, events_sha256, soak_rows, soak_rows_sha256, sha256)"
+            " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', '', '', 0, ?, 0, ?, 0, ?, '')",
             (
                 header.name,
                 header.suite,
@@ -221,6 +234,7 @@ class RunWriter:
                 header.blocks_planned,
                 header.delta,
                 to_json(_this_process()),
+                seal.START,
                 seal.START,
                 seal.START,
             ),
@@ -283,8 +297,10 @@ class RunWriter:
     def _insert_parts(self, trial_id: int, t: TrialRecord) -> None:
         marks = ", ".join("?" for _ in SUMMARY_COLUMNS)
         series = {"service": t.service, "late_start": t.generator_late_start, "lag": t.generator_lag}
-        if t.response is not None and t.starts is not None:
-            series |= {"response": t.response, "late": t.starts.late}
+        if t.response is not None:
+            series["response"] = t.response
+        if t.starts is not None:
+            series["late"] = t.starts.late
         self._many(
             f"INSERT INTO summaries VALUES (?, ?, {marks})",
             [(trial_id, name, *_figures(summary)) for name, summary in series.items()],
@@ -369,7 +385,7 @@ class RunWriter:
             values = (e.at, e.level, printable(e.text), of)
             self._connection.execute("INSERT INTO events (at, level, text, trial_id) VALUES (?, ?, ?, ?)", values)
             row = self._connection.execute("SELECT * FROM events WHERE id = last_insert_rowid()").fetchone()
-            count, link = count + 1, seal.next_link(link, seal.event_seal(row))
+            count, link = count + 1, seal.next_link(link, seal.row_seal(row))
         self._connection.execute("UPDATE run SET events = ?, events_sha256 = ?", (count, link))
 
     def _seal_trial(self, trial_id: int) -> None:

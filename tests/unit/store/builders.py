@@ -15,6 +15,7 @@ from bakeoff.store.records import (
     RunRecord,
     SecondRecord,
     ShareRecord,
+    SoakRowRecord,
     StepRecord,
     Summary,
     TrialRecord,
@@ -76,6 +77,17 @@ def share(**changes: Any) -> ShareRecord:
         agent="local", clients=4, lost="", window_s=2.0, operations=100, errors={"refused": 2}, bytes_in=5000,
         bytes_out=700, service=SUMMARY, cpu_share=0.5, cpu_us_per_operation=20.25, run_delay_share=0.125,
         rss_bytes=1 << 20, late_start_p99_ns=None, lag_p99_ns=2500, disturbances={},
+    )  # fmt: skip
+    return replace(base, **changes)
+
+
+def soak_row(**changes: Any) -> SoakRowRecord:
+    """An hour of a soak of contender `a`; `changes` replace single fields."""
+    base = SoakRowRecord(
+        order=0, contender="a", mix=Clients(4), block=1, stretch=1, number=0,
+        started_at="2026-11-20T10:00:00.000+00:00", length_s=3600.0, operations=100, errors={"refused": 2},
+        bytes_in=5000, bytes_out=700, cpu_share=0.5, run_delay_share=0.125, stolen_s=0.25, rss_bytes=1 << 20,
+        service=SUMMARY, response=None,
     )  # fmt: skip
     return replace(base, **changes)
 

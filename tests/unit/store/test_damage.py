@@ -17,7 +17,7 @@ from bakeoff.store.records import FOUND, JudgedRecord, RunRecord, SearchRecord, 
 from bakeoff.store.schema import MOST_BYTES, TABLES
 from bakeoff.store.write import RunWriter
 from tests.unit.compare.synthetic import run
-from tests.unit.store.builders import header, planned, stored, trial
+from tests.unit.store.builders import header, planned, soak_row, stored, trial
 
 FLIPS, CUTS = 300, 90
 BLOB = bytes(range(256)) * 20
@@ -42,12 +42,15 @@ def said(path: Path) -> RunRecord:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run with blobs, events and a trial that was interrupted and repeated."""
+    """A run with blobs, events, a trial that was interrupted and repeated, and rows of a soak."""
     record = run(mixes=(1,), blocks=2, window_s=1.0)
     path = stored(record, tmp_path_factory.mktemp("whole") / "x.bakeoff", BLOB)
     with RunWriter.reopen(path) as writer:
         writer.add_trial(replace(record.trials[-1], reason="again", judged=JUDGED), {"service": BLOB})
         writer.add_search(SearchRecord(record.trials[0].contender, 1, FOUND, "", 0, 1))
+        for number in range(3):
+            response = None if number % 2 else trial().service
+            writer.add_soak_row(soak_row(number=number, response=response), BLOB, None if number % 2 else BLOB)
     return path
 
 
@@ -142,8 +145,12 @@ def seal_anew(path: Path) -> None:
         connection.execute("UPDATE run SET trials_sha256 = ?, trials = ?", (link, count))
         link, events = seal.START, connection.execute("SELECT * FROM events ORDER BY id").fetchall()
         for row in events:
-            link = seal.next_link(link, seal.event_seal(row))
+            link = seal.next_link(link, seal.row_seal(row))
         connection.execute("UPDATE run SET events_sha256 = ?, events = ?", (link, len(events)))
+        link, rows = seal.START, connection.execute(f"{seal.SOAK_ROWS} ORDER BY id").fetchall()
+        for row in rows:
+            link = seal.next_link(link, seal.row_seal(row))
+        connection.execute("UPDATE run SET soak_rows_sha256 = ?, soak_rows = ?", (link, len(rows)))
         for table in seal.LISTS:
             seal.seal_list(connection, table)
         sealed = seal.run_seal(connection.execute("SELECT * FROM run").fetchone())
@@ -190,6 +197,9 @@ def test_hostile_columns(whole: Path, copy: Callable[[], Path], table: str, colu
         "UPDATE trials SET position = 3 - position",
         "UPDATE trials SET state = 'failed' WHERE id = 1",
         "UPDATE steps SET trial_id = 100 - trial_id",
+        "DELETE FROM soak_rows WHERE number = 2",
+        "UPDATE soak_rows SET number = 2 - number",
+        "UPDATE soak_rows SET hdr_sha256 = ''",
         "UPDATE run SET finished_at = NULL",
         "UPDATE run SET delta = 0.5",
         "UPDATE run SET started_here = 'me'",

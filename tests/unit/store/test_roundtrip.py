@@ -9,7 +9,7 @@ from bakeoff.arrivals import Constant, Steps
 from bakeoff.errors import RunFileError
 from bakeoff.mix import Clients, Rate
 from bakeoff.store.canonical import plan_hash
-from bakeoff.store.read import histogram, pending, read_run
+from bakeoff.store.read import histogram, pending, read_run, soak_histograms
 from bakeoff.store.records import (
     FOUND,
     SEARCH,
@@ -24,7 +24,7 @@ from bakeoff.store.records import (
 )
 from bakeoff.store.seal import renew
 from bakeoff.store.write import RunWriter
-from tests.unit.store.builders import EMPTY, header, planned, share, trial
+from tests.unit.store.builders import EMPTY, header, planned, share, soak_row, trial
 
 EVENT = EventRecord("2026-11-20T10:00:01.000+00:00", "warning", "something", None)
 
@@ -204,3 +204,36 @@ def test_what_is_no_mix_is_damage(path: Path, mix: str) -> None:
         connection.commit()
     with pytest.raises(RunFileError, match=r"planned\.mix does not hold what it must"):
         read_run(path)
+
+
+def test_rows_of_a_soak_are_there_when_they_were_stored_whatever_comes_after(path: Path) -> None:
+    told = [soak_row(), soak_row(number=1, stretch=2, response=replace(trial().service, p99_ns=9_000), errors={})]
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_soak_row(told[0], b"first", None)
+        assert read_run(path).soak_rows == (told[0],)
+        writer.add_soak_row(told[1], b"", b"second")
+    assert read_run(path).soak_rows == tuple(told) and read_run(path).trials == ()
+    assert soak_histograms(path, 0) == ([b"first"], [b"second"]) and soak_histograms(path, 1) == ([], [])
+    assert [p.order for p in pending(path)] == [0, 1, 2, 3]
+
+
+def test_a_histogram_of_a_row_is_the_one_that_was_stored(path: Path) -> None:
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_soak_row(soak_row(), b"first", None)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE soak_rows SET hdr = x'00'")
+        connection.commit()
+    with pytest.raises(RunFileError, match="a histogram of row 0 is not the one that was written"):
+        soak_histograms(path, 0)
+
+
+@pytest.mark.parametrize("count", [2**32 + 1, 2**53 + 1, 2**63 - 1])
+def test_counts_past_32_and_53_bits_are_stored_to_the_unit(path: Path, count: int) -> None:
+    big = replace(trial().service, count=count)
+    row = soak_row(operations=count, errors={"refused": count}, bytes_in=count, bytes_out=count, service=big)
+    one = trial(operations=count, bytes_in=count, bytes_out=count, errors={"refused": count}, service=big)
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_soak_row(row, b"", None)
+        writer.add_trial(one, {})
+    run = read_run(path)
+    assert run.soak_rows == (row,) and run.trials == (replace(one, id=1),)
