@@ -40,9 +40,6 @@ class ForTests:
     """What only tests ask of the engine."""
 
     @staticmethod
-    def quantiles(blob: bytes, qs: list[float]) -> list[int]:
-        """Values in ns at the quantiles (0 to 1) of a blob. Raises EngineError."""
-    @staticmethod
     def merge(blobs: list[bytes]) -> bytes:
         """One blob with the counts of all. Raises EngineError."""
     @staticmethod
@@ -61,6 +58,12 @@ def check(spec_json: str) -> None:
 def merge_slices(spec_json: str, slices: list[tuple[str, str, dict[str, bytes]]]) -> TrialOutcome:
     """One outcome of a trial's slices: of each the machine's name, `json()` and `histograms()`. Raises SpecError when
     such trials cannot be divided, EngineError for results that do not fit together."""
+
+def quantiles(blob: bytes, qs: list[float]) -> list[int]:
+    """Values in ns at the quantiles (0 to 1) of an HdrHistogram V2 blob. Raises EngineError."""
+
+def counts_within(blob: bytes, limits_ns: list[int]) -> list[int]:
+    """How many values of a blob are at most each limit, within its three digits. Raises EngineError."""
 
 def serve(spec_json: str) -> ServerHandle:
     """Starts a built-in target. Raises SpecError or EngineError."""

@@ -88,14 +88,19 @@ def test_histogram_blobs_give_the_percentiles_of_the_result() -> None:
     blobs = outcome.histograms()
     assert set(blobs) >= {"service", "op/nothing"}
     assert json.loads(_engine.ForTests.summary(blobs["service"])) == result["service"]
-    assert _engine.ForTests.quantiles(blobs["service"], [0.5])[0] == result["service"]["p50_ns"]
+    assert _engine.quantiles(blobs["service"], [0.5])[0] == result["service"]["p50_ns"]
+    p50_ns = result["service"]["p50_ns"]
+    within = _engine.counts_within(blobs["service"], [0, p50_ns, 2**63])
+    assert within[0] == 0 and within[1] >= result["operations"] / 2 and within[2] == result["operations"]
     merged = _engine.ForTests.merge([blobs["service"], blobs["service"]])
     assert json.loads(_engine.ForTests.summary(merged))["count"] == 2 * result["operations"]
 
 
 def test_a_broken_histogram_is_an_error() -> None:
     with pytest.raises(_engine.EngineError):
-        _engine.ForTests.quantiles(b"not a histogram", [0.5])
+        _engine.quantiles(b"not a histogram", [0.5])
+    with pytest.raises(_engine.EngineError):
+        _engine.counts_within(b"not a histogram", [1])
 
 
 def test_the_build_can_be_named() -> None:

@@ -39,7 +39,7 @@ def test_every_stall_of_200_ms_shows(target: MakeTarget) -> None:
         outcome = _engine.start(json.dumps(spec)).wait(PATIENCE_S)
     result, blob = json.loads(outcome.json()), outcome.histograms()["service"]
     count = result["operations"]
-    longest = _engine.ForTests.quantiles(blob, [1 - (nth + 0.5) / count for nth in range(min(count, 100))])
+    longest = _engine.quantiles(blob, [1 - (nth + 0.5) / count for nth in range(min(count, 100))])
     stalled = sum(time_ns > 100e6 for time_ns in longest)
     # Five stalls, of which the ends of the trial may cut off one or two.
     assert stalled >= 3 * 4

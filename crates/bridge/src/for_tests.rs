@@ -16,12 +16,6 @@ fn raise(error: engine::HistogramError) -> PyErr {
 
 #[pymethods]
 impl ForTests {
-    /// Values in ns at the quantiles `qs` (0 … 1) of an HdrHistogram V2 blob.
-    #[staticmethod]
-    fn quantiles(blob: &[u8], qs: Vec<f64>) -> PyResult<Vec<u64>> {
-        engine::quantiles(blob, &qs).map_err(raise)
-    }
-
     /// One blob with the counts of all.
     #[staticmethod]
     fn merge(py: Python<'_>, blobs: Vec<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {

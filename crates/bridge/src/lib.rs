@@ -4,6 +4,7 @@
 
 mod errors;
 mod for_tests;
+mod histograms;
 mod registry;
 mod server;
 mod trial;
@@ -63,5 +64,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(work_folder_owner, module)?)?;
     module.add_function(wrap_pyfunction!(trial::check, module)?)?;
     module.add_function(wrap_pyfunction!(trial::merge_slices, module)?)?;
+    module.add_function(wrap_pyfunction!(histograms::quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(histograms::counts_within, module)?)?;
     Ok(())
 }

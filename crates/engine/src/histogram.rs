@@ -50,6 +50,12 @@ pub fn quantiles(bytes: &[u8], qs: &[f64]) -> Result<Vec<u64>, HistogramError> {
     Ok(qs.iter().map(|&q| histogram.value_at_quantile(q)).collect())
 }
 
+/// How many values of a blob are at most each of `limits_ns`, within its three digits.
+pub fn counts_within(bytes: &[u8], limits_ns: &[u64]) -> Result<Vec<u64>, HistogramError> {
+    let histogram = deserialize(bytes)?;
+    Ok(limits_ns.iter().map(|&limit_ns| histogram.count_between(0, limit_ns)).collect())
+}
+
 /// Count, mean, minimum, percentiles and maximum in ns; all but the count are null when nothing was recorded.
 pub fn summarize(histogram: &Histogram<u64>) -> Value {
     if histogram.is_empty() {
@@ -94,6 +100,11 @@ mod tests {
         (0..10).for_each(|_| slow.record(1_000_000));
         let merged = merge([serialize(&fast).as_slice(), serialize(&slow).as_slice()]).unwrap();
         let found = quantiles(&merged, &[0.5, 0.985, 0.995]).unwrap();
+        assert_eq!(counts_within(&merged, &[0, u64::MAX / 2]).unwrap(), [0, deserialize(&merged).unwrap().len()]);
+        assert!(
+            counts_within(&merged, &[found[1]]).unwrap()[0] as f64
+                >= 0.985 * deserialize(&merged).unwrap().len() as f64
+        );
         assert_eq!(deserialize(&merged).unwrap().len(), 1_000);
         assert!(found[0] < 1_010 && found[1] < 1_010 && found[2] > 990_000, "{found:?}");
     }

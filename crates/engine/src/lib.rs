@@ -38,7 +38,7 @@ pub use file_session::{
     BufferIndex, Executor, FileBuffers, FileCall, FileContext, FileNeeds, FileProgress, FileResult, FileSession,
     FileStep, FileWorkload, Handle, Name, Observation, OpenMode,
 };
-pub use histogram::{HistogramError, deserialize, merge, quantiles, serialize, summarize};
+pub use histogram::{HistogramError, counts_within, deserialize, merge, quantiles, serialize, summarize};
 pub use latency::LatencyHistogram;
 pub use load::{Distribution, Load, Rate};
 pub use merge::{MergeError, MergeFigures, SliceResult, add_counts, merge_slices};

@@ -1,0 +1,192 @@
+"""The search for the highest load that meets an objective, by MLRsearch (RFC 9971).
+
+MLRsearch begins at the highest load that there may be. Of a server that is not known, so the load first climbs from the
+least one by a factor until a probe misses; the range between is then searched. A load is judged by the majority of its
+probes, of which the coarse steps ask for one and the last for several.
+
+MLRsearch is told of each probe a share lost, and of its goal a share that may be. Whether a probe met the objective
+decides on which side of the goal that share lies; how large it is guides the search's first guesses, for a server that
+is asked for too much answers about as much as it can.
+
+Everything follows from the answers: the same answers give the same loads in the same order, so that a search which was
+interrupted goes on with those that are stored.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from MLRsearch import AbstractMeasurer, Config, MeasurementResult, MultipleLossRatioSearch, SearchGoal
+
+from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED, JudgedRecord
+
+CLIMB = 4.0
+DIGITS = 5  # of a rate: below any width that a search may have
+# Of operations asked for, for MLRsearch: no more are told as those of one probe.
+OF = 10**9
+GOAL_LOST = 0.01
+FOREVER_S = 1e9
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where to search and how closely: loads from `least` to `most`; bounds at most `width` apart, as a share; each
+    load that decides is judged by the majority of `repeats` probes. `whole` loads are numbers of clients.
+    """
+
+    least: float
+    most: float
+    width: float
+    repeats: int
+    most_probes: int
+    whole: bool
+    strictest: float = GOAL_LOST
+
+    def rounded(self, load: float) -> float:
+        """A load that can be asked for."""
+        if self.whole:
+            return float(max(1, math.floor(load + 0.5)))
+        return float(f"{load:.{DIGITS}g}")
+
+
+@dataclass(frozen=True)
+class Found:
+    """How a search ended: `outcome` and `reason` as in a SearchRecord; the highest load that met the objective, and
+    the lowest above it that did not; None where there is none.
+    """
+
+    outcome: str
+    reason: str
+    met: float | None
+    missed: float | None
+
+
+class GoneError(Exception):
+    """The contender died and did not come back; the text says how."""
+
+
+class _SpentError(Exception):
+    """The search has asked for as many probes as it may."""
+
+
+Measure = Callable[[float], JudgedRecord]
+
+
+class Search:
+    """One search. `measure` does a probe at a load. What it raises leaves the search, but for GoneError."""
+
+    def __init__(self, measure: Measure, where: Range) -> None:
+        self._measure, self._where = measure, where
+        self._answers: dict[float, list[JudgedRecord]] = defaultdict(list)
+        self._asked: dict[float, int] = defaultdict(int)
+        self.probes = 0
+
+    def run(self) -> Found:
+        """Search until the bounds are close enough, or cannot be made so."""
+        try:
+            return self._climb(self._where.least)
+        except _SpentError:
+            text = f"{self._where.most_probes} probes were not enough to narrow it to {self._where.width * 100:g} %"
+            return Found(UNSETTLED, text, *self._bounds())
+        except GoneError as error:
+            return Found(DIED, str(error), *self._bounds())
+
+    def _climb(self, load: float) -> Found:
+        where = self._where
+        while True:
+            if self._probe(load).met:
+                if load >= where.most:
+                    return Found(AT_LEAST, "the highest load that was allowed still met the objective", load, None)
+                load = where.rounded(min(where.most, load * CLIMB))
+                continue
+            if load <= where.least:
+                if not self._probe(load).met:  # once more: a mishap at the least load would end it all
+                    return Found(NONE, "the least load did not meet the objective", None, load)
+                load = where.rounded(min(where.most, load * CLIMB))
+                continue
+            found = self._between(where.least, load)
+            if found is not None:
+                return found
+            # What stopped the climb was a mishap: more probes at that load met the objective.
+            if load >= where.most:
+                return Found(AT_LEAST, "the highest load that was allowed still met the objective", load, None)
+            load = where.rounded(min(where.most, load * CLIMB))
+
+    def _between(self, least: float, most: float) -> Found | None:
+        """What MLRsearch finds between two loads; None when the higher one meets the objective after all."""
+        where = self._where
+        self._asked.clear()  # the answers that are there are told again before new ones are asked for
+        goal = SearchGoal(
+            loss_ratio=min(GOAL_LOST, where.strictest),
+            exceed_ratio=0.5 if where.repeats > 1 else 0.0,
+            relative_width=where.width,
+            initial_trial_duration=1.0,
+            final_trial_duration=1.0,
+            duration_sum=float(where.repeats),
+            preceding_targets=2,
+            fail_fast=False,
+        )
+        config = Config(
+            goals=(goal,), min_load=least, max_load=most, search_duration_max=FOREVER_S, warmup_duration=0.0
+        )
+        results = MultipleLossRatioSearch(config).search(_Measurer(self, goal.loss_ratio), debug=_silent)
+        bounds = results[goal]
+        lower, upper = bounds.relevant_lower_bound, bounds.relevant_upper_bound
+        if upper is None:
+            return None
+        missed = where.rounded(float(upper))
+        if lower is None:
+            return Found(NONE, "the least load did not meet the objective", None, missed)
+        return self._found(where.rounded(float(lower)), missed)
+
+    def _found(self, met: float, missed: float) -> Found:
+        limits = [answer.limit for answer in self._answers[missed] if not answer.met]
+        limited = [limit for limit in limits if limit]
+        if 2 * len(limited) > len(limits):
+            return Found(AT_LEAST, limited[-1], met, missed)
+        return Found(FOUND, "", met, missed)
+
+    def answer(self, load: float) -> JudgedRecord:
+        """The next answer at a load that MLRsearch asks for: one that is there already, or a new probe."""
+        rounded, times = self._where.rounded(load), self._asked[load]
+        self._asked[load] += 1
+        known = self._answers[rounded]
+        return known[times] if times < len(known) else self._probe(rounded)
+
+    def _probe(self, load: float) -> JudgedRecord:
+        if self.probes >= self._where.most_probes:
+            raise _SpentError
+        answer = self._measure(load)
+        self.probes += 1
+        self._answers[load].append(answer)
+        return answer
+
+    def _bounds(self) -> tuple[float | None, float | None]:
+        """The bounds by the majority of the probes so far."""
+        verdicts = {load: 2 * sum(a.met for a in answers) > len(answers) for load, answers in self._answers.items()}
+        missed = min((load for load, met in verdicts.items() if not met), default=None)
+        met = [load for load, met in verdicts.items() if met and (missed is None or load < missed)]
+        return max(met, default=None), missed
+
+
+class _Measurer(AbstractMeasurer):  # type: ignore[misc]
+    """Tells MLRsearch of probes: a second of its time is a probe of ours."""
+
+    def __init__(self, search: Search, goal_lost: float) -> None:
+        self._search, self._goal_lost = search, goal_lost
+
+    def measure(self, intended_duration: float, intended_load: float) -> Any:
+        """See AbstractMeasurer."""
+        answer = self._search.answer(intended_load)
+        goal = math.floor(self._goal_lost * OF)
+        lost = round(answer.lost * OF)
+        lost = min(lost, goal) if answer.met else max(lost, goal + 1)
+        return MeasurementResult(
+            intended_duration=intended_duration, intended_load=intended_load, offered_count=OF, loss_count=lost
+        )
+
+
+def _silent(text: str) -> None:
+    """MLRsearch's own account is of no use here: every probe is in the run file."""

@@ -1,0 +1,68 @@
+"""A probe held against an objective: what is lost is slower than any limit."""
+
+import numpy as np
+import pytest
+
+from bakeoff.capacity.judge import Answers, judge, waiting
+from bakeoff.capacity.objective import parse_objective
+from tests.unit.capacity.virtual import told
+
+
+def of(times_ms: list[float], lost: int = 0, asked: int | None = None) -> Answers:
+    answers = told(len(times_ms) + lost, np.sort(np.array(times_ms)) * 1e6, 1.0)
+    return Answers(asked or len(times_ms) + lost, answers.good, lost, answers.mean_ns, answers.within, answers.at)
+
+
+@pytest.mark.parametrize(
+    ("objective", "answers", "met", "value", "lost"),
+    [
+        ("p99<=50ms", of([10] * 99 + [60]), True, 10e6, 0.01),
+        ("p99<=50ms", of([10] * 98 + [60] * 2), False, 60e6, 0.02),
+        ("p99<=50ms", of([10] * 99, lost=1), True, 10e6, 0.01),
+        ("p99<=50ms", of([10] * 98, lost=2), False, None, 0.02),
+        ("p50<=50ms", of([10] * 60, lost=40), True, 10e6, 0.4),
+        ("max<=50ms", of([10] * 99 + [50]), True, 50e6, 0.0),
+        ("max<=50ms", of([10] * 99 + [51]), False, 51e6, 0.01),
+        ("max<=50ms", of([10] * 99, lost=1), False, None, 0.01),
+        ("errors<=1%", of([10] * 99, lost=1), True, 0.01, 0.01),
+        ("errors<=1%", of([10] * 98, lost=2), False, 0.02, 0.02),
+        ("errors<=0", of([10] * 100), True, 0.0, 0.0),
+        ("achieved>=99%", of([10] * 99, asked=100), True, 0.99, 0.01),
+        ("achieved>=99%", of([10] * 98, asked=100), False, 0.98, 0.02),
+    ],
+)
+def test_terms(objective: str, answers: Answers, met: bool, value: float | None, lost: float) -> None:
+    judged = judge(parse_objective(objective), answers)
+    (term,) = judged.terms
+    assert (judged.met, term.met, term.term) == (
+        met,
+        met,
+        objective.replace("0", "0%") if objective == "errors<=0" else objective,
+    )
+    assert term.lost == pytest.approx(lost) and (
+        term.value is None if value is None else term.value == pytest.approx(value)
+    )
+
+
+def test_a_mean_is_that_of_the_good_ones() -> None:
+    judged = judge(parse_objective("mean<=20ms,errors<=1%"), of([10, 30]))
+    assert judged.met and judged.terms[0].value == 20e6
+    assert not judge(parse_objective("mean<=19ms,errors<=1%"), of([10, 30])).met
+
+
+def test_all_terms_are_to_be_met_and_a_trial_that_failed_meets_none() -> None:
+    objective = parse_objective("p99<=50ms,errors<=0.1%")
+    assert judge(objective, of([10] * 2000)).met
+    assert not judge(objective, of([10] * 995, lost=5)).met
+    assert [t.met for t in judge(objective, of([10] * 995, lost=5)).terms] == [True, False]
+    assert not judge(objective, of([10] * 2000), failed="it answered wrongly").met
+    nothing = judge(parse_objective("p50<=1s"), of([]))
+    assert not nothing.met and nothing.lost == 1.0 and nothing.terms[0].value is None
+
+
+def test_a_queue_that_grows_is_seen_and_the_edges_of_a_window_are_not_taken_for_one() -> None:
+    """1,000/s at 10 ms are 10 under way on average; in steady state so many more or less at the window's end."""
+    assert waiting(2000, 2000, 1000.0, 10e6) == 0
+    assert waiting(2000, 1981, 1000.0, 10e6) == 0
+    assert waiting(2000, 1900, 1000.0, 10e6) > 70
+    assert waiting(2000, 2010, 1000.0, 10e6) == 0 and waiting(3, 2, 1.5, None) == 0
