@@ -27,6 +27,8 @@ struct Ready {
     merge: Option<MergeFigures>,
     /// Whether it can give rows up while it goes on.
     soaks: bool,
+    /// Whether it knows the moments of its starts itself.
+    has_moments: bool,
 }
 
 /// Why a trial did not start.
@@ -68,6 +70,9 @@ fn read(spec: &TrialSpec) -> Result<Ready, SpecError> {
     if ready.merge.is_none() && !spec.is_whole() {
         return Err(SpecError::Range(format!("trials of `{kind}` cannot be divided among several machines")));
     }
+    if spec.load.wants_moments() && !ready.has_moments {
+        return Err(SpecError::Range(format!("a load that replays moments must give them: `{kind}` knows none")));
+    }
     if !ready.soaks && spec.row_s.is_some() {
         return Err(SpecError::Range(format!("trials of `{kind}` have no rows: row_s is for work over connections")));
     }
@@ -77,17 +82,28 @@ fn read(spec: &TrialSpec) -> Result<Ready, SpecError> {
 /// Work over connections, which the event loop drives.
 fn network<W: Workload>(workload: Result<W, SpecError>) -> Result<Ready, SpecError> {
     let workload = workload?;
-    Ok(Ready { start: Box::new(move |spec| start(workload, spec)), merge: W::MERGE, soaks: true })
+    let has_moments = workload.moments().is_some();
+    Ok(Ready { start: Box::new(move |spec| start(workload, spec)), merge: W::MERGE, soaks: true, has_moments })
 }
 
 /// Work on files, which threads or a ring carry out.
 fn files<W: FileWorkload>(workload: Result<W, SpecError>) -> Result<Ready, SpecError> {
     let workload = workload?;
-    Ok(Ready { start: Box::new(move |spec| start_files(workload, spec)), merge: None, soaks: false })
+    Ok(Ready {
+        start: Box::new(move |spec| start_files(workload, spec)),
+        merge: None,
+        soaks: false,
+        has_moments: false,
+    })
 }
 
 /// Connections and sessions that begin by the clock, with a loop of their own.
 fn httperf(workload: Result<HttperfSpec, SpecError>) -> Result<Ready, SpecError> {
     let workload = workload?;
-    Ok(Ready { start: Box::new(move |spec| bakeoff_httperf::start(workload, spec)), merge: None, soaks: false })
+    Ok(Ready {
+        start: Box::new(move |spec| bakeoff_httperf::start(workload, spec)),
+        merge: None,
+        soaks: false,
+        has_moments: false,
+    })
 }

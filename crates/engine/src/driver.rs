@@ -151,7 +151,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self.schedule = Schedule::of_load(spec, share, *self.recorder.timeline(), recorded.as_ref());
         if self.schedule.is_planned() {
             self.recorder = self.recorder.with_plan();
-            self.idle = Idle::all(self.lanes.len());
+            self.idle = Idle::all(self.lanes.len(), workload.takes_turns());
         }
         if let Some(row_s) = spec.row_s {
             self.recorder = self.recorder.with_rows(nanos(row_s));
@@ -236,7 +236,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
     }
 
-    /// Begins the next planned start on the lane that became idle last, unless it is still to come or there is no such
+    /// Begins the next planned start on the idle lane whose turn it is, unless it is still to come or there is no such
     /// lane; says which lane that was.
     pub fn begin_planned(&mut self, actions: &mut Actions) -> Option<(usize, Next)> {
         let now_ns = self.clock.now_ns();

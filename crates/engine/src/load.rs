@@ -51,6 +51,11 @@ impl Load {
         }
     }
 
+    /// Whether it leaves the moments of its starts to the workload.
+    pub fn wants_moments(&self) -> bool {
+        matches!(self, Self::Rate(Rate { arrivals: Shape::Replay { at_s }, .. }) if at_s.is_empty())
+    }
+
     /// What is wrong with it, in words.
     pub(crate) fn check(&self) -> Result<(), String> {
         match self {

@@ -94,6 +94,12 @@ pub trait Workload: Send + Sync + 'static {
         None
     }
 
+    /// Whether every session is somebody, so that a rate must not pass one over: idle ones then begin in turn. Else the
+    /// one that became idle last begins, and as few connections are open as the rate needs.
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
     /// A session for one thread of one client.
     fn session(&self, identity: Identity) -> Self::Session;
 

@@ -13,6 +13,13 @@ pub fn pin_to(processor: u32) -> bool {
     }
 }
 
+/// Lets timed waits of the calling thread end when they are over, not up to 50 µs later, as the kernel does by default so
+/// that several fall together.
+pub fn wake_on_time() {
+    // SAFETY: this option takes one number.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+}
+
 /// The processors that this thread may run on, in order; none when the kernel does not say.
 pub fn processors() -> Vec<u32> {
     // SAFETY: an all-zero cpu_set_t is the empty set, and the call gets its size.

@@ -193,6 +193,7 @@ pub(crate) fn bind(thread: usize, processor: Option<u32>, live: &Live) {
 fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize) -> Part<W::Session> {
     let Shared { workload, spec, live, gate } = shared;
     bind(thread, spec.pinned(thread), live);
+    process::wake_on_time();
     let stages = workload.stages();
     let mut sessions = Driver::<_, MonotonicClock>::sessions(workload, spec, thread);
     if let Some(limit_s) = stages.prepare_s {

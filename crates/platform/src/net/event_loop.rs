@@ -4,10 +4,12 @@ mod connection;
 mod leaving;
 mod receive;
 mod receive_tls;
+mod waiting;
 
 use super::cpu_meter::CpuMeter;
 use super::epoll::{Epoll, TICK};
-use super::poller::{Poller, SHARED_NS};
+use super::pacer::Pacer;
+use super::poller::Poller;
 use super::remote::Remote;
 use super::row_meter::RowMeter;
 use super::timers::{Due, Timers};
@@ -57,6 +59,7 @@ pub(crate) struct EventLoop<'a, S: Session> {
     leaving: Leaving,
     /// There when this thread looks for replies instead of sleeping.
     poller: Option<Poller>,
+    pacer: Pacer,
     ready: Vec<(usize, u32)>,
     buffer: Vec<u8>,
     timeline: Timeline,
@@ -82,6 +85,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             timers: Timers::new(driver.len()),
             leaving: Leaving::new(driver.len()),
             poller: None,
+            pacer: Pacer::default(),
             driver,
             live,
             remotes,
@@ -144,7 +148,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         };
         self.figures.ended_ns = now_ns;
         self.figures.thread = meter.finish(now_ns, bounded);
-        self.figures.thread.polled_ns = self.poller.as_ref().map_or(0, |poller| poller.polled_ns);
+        self.figures.thread.polled_ns = self.pacer.spun_ns + self.poller.as_ref().map_or(0, |poller| poller.polled_ns);
         self.poller = None;
         self.figures.thread.unfinished = self.driver.unfinished(now_ns).0;
         self.driver.publish(now_ns);
@@ -205,15 +209,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
 
     /// One turn: wait, then sockets, timers, and operations without I/O.
     fn turn(&mut self, now_ns: Nanos) {
-        let timeout_ns = if self.ready.is_empty() {
-            let limit_ns = self.over_ns.min(now_ns + TICK_NS);
-            let limit_ns = limit_ns.min(self.driver.next_start_ns());
-            let next_ns = self.timers.next_before(limit_ns).unwrap_or(limit_ns);
-            Some(next_ns.saturating_sub(now_ns)).filter(|left_ns| *left_ns < TICK_NS)
-        } else {
-            Some(0)
-        };
-        let count = self.wait(now_ns, timeout_ns);
+        let count = self.wait_for_next(now_ns);
         let batch_ns = self.driver.now_ns();
         self.driver.batch(batch_ns);
         for index in 0..count {
@@ -243,44 +239,6 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 self.ready = round;
             }
         }
-    }
-
-    /// Waits for events, at most `timeout_ns`: looking for them first, where that is wanted.
-    #[inline]
-    fn wait(&mut self, now_ns: Nanos, timeout_ns: Option<Nanos>) -> usize {
-        let Some(poller) = self.poller.as_mut().filter(|_| timeout_ns != Some(0)) else {
-            return self.epoll.wait(timeout_ns);
-        };
-        let Some(look_ns) = poller.look_ns() else { return self.epoll.wait(timeout_ns) };
-        let until_ns = now_ns + look_ns.min(timeout_ns.unwrap_or(look_ns));
-        let (mut last_ns, mut polled_ns) = (now_ns, 0);
-        let count = loop {
-            let count = self.epoll.look();
-            if count > 0 {
-                poller.saw_events();
-                break count;
-            }
-            let look_ns = self.driver.now_ns() - last_ns;
-            last_ns += look_ns;
-            polled_ns += look_ns.min(SHARED_NS);
-            if look_ns > SHARED_NS {
-                // Another thread had this processor meanwhile: who shares one does not burn it.
-                poller.give_way();
-                break 0;
-            }
-            if last_ns >= until_ns {
-                poller.missed();
-                break 0;
-            }
-        };
-        if self.timeline.in_window(last_ns) {
-            poller.polled_ns += polled_ns;
-        }
-        if count > 0 {
-            return count;
-        }
-        let left_ns = timeout_ns.map(|timeout_ns| timeout_ns.saturating_sub(last_ns - now_ns));
-        self.epoll.wait(left_ns)
     }
 
     /// Begins all planned starts that are due, as far as there are idle lanes.

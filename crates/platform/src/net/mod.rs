@@ -3,6 +3,7 @@
 mod cpu_meter;
 mod epoll;
 mod event_loop;
+mod pacer;
 mod poller;
 mod remote;
 mod row_meter;

@@ -65,6 +65,11 @@ impl Workload for MailWorkload {
         self.plan.stages
     }
 
+    /// Each has mailboxes of its own to read.
+    fn takes_turns(&self) -> bool {
+        true
+    }
+
     fn split(&self) -> Vec<u16> {
         Operation::SPLIT.iter().map(|operation| *operation as u16).collect()
     }

@@ -4,7 +4,7 @@ use super::books::Books;
 use super::message::Pool;
 use super::spec::{Initialise, MailSpec, MailboxSpec, Pop3Spec, Protocol, Security, SmtpSpec};
 use crate::deck::Spread;
-use bakeoff_engine::{Endpoint, Identity, Nanos, SpecError, Stages, TlsSettings, TrialSpec};
+use bakeoff_engine::{Endpoint, Identity, Load, Nanos, SpecError, Stages, TlsSettings, TrialSpec};
 use serde::Deserialize;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -20,7 +20,10 @@ pub(crate) struct Plan {
     pub shared: bool,
     pub clients: u32,
     pub threads: u32,
+    /// Of the time; of the turns when the load is a rate.
     pub sending_share: f64,
+    /// Whether the load is a rate.
+    pub rated: bool,
     pub sizes: Spread,
     pub recipients: Spread,
     pub pool: Pool,
@@ -64,6 +67,7 @@ impl Plan {
             clients: trial.clients(),
             threads: trial.threads,
             sending_share: spec.sending_share,
+            rated: matches!(trial.load, Load::Rate(_)),
             sender: spec.sender,
             initialise: spec.initialise,
             retries: spec.retries,

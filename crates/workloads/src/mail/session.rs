@@ -43,6 +43,8 @@ pub struct MailSession {
     pub(crate) visits: Visits,
     pub(crate) send_ns: Nanos,
     pub(crate) read_ns: Nanos,
+    /// Messages and reading sessions while measuring.
+    pub(crate) turns: [u64; 2],
     /// Time spent in each step while measuring.
     pub(crate) times_ns: [Nanos; Operation::COUNT],
 }
@@ -81,6 +83,7 @@ impl MailSession {
             visits: Visits::default(),
             send_ns: 0,
             read_ns: 0,
+            turns: [0; 2],
             times_ns: [0; Operation::COUNT],
         }
     }
@@ -106,18 +109,23 @@ impl MailSession {
         }
     }
 
-    /// Keeps the share of the time that went into sending where the plan wants it.
+    /// Keeps the share of the time that went into sending where the plan wants it. Under a rate that of the turns: how
+    /// the work is made up is then not for the server's speed to say.
     fn sends_next(&mut self) -> bool {
         let plan = &self.thread.plan;
         if plan.smtp.is_none() || plan.pop3.is_none() {
             return plan.smtp.is_some();
         }
-        let total_ns = self.send_ns + self.read_ns;
-        if total_ns == 0 {
+        let (sent, total) = if plan.rated {
+            (self.turns[0], self.turns[0] + self.turns[1])
+        } else {
+            (self.send_ns, self.send_ns + self.read_ns)
+        };
+        if total == 0 {
             // Not all threads at once.
             return self.thread.rng.unit() < plan.sending_share;
         }
-        (self.send_ns as f64) < plan.sending_share * total_ns as f64
+        (sent as f64) < plan.sending_share * total as f64
     }
 
     /// Bytes came, or none with which the connection became usable.
@@ -192,6 +200,15 @@ impl Session for MailSession {
         &self.talk.out
     }
 
+    /// A turn is a whole message, or a whole session of reading.
+    fn goes_on(&self) -> bool {
+        match self.work {
+            Work::Idle => false,
+            Work::Send => !self.smtp.is_between_messages(),
+            Work::Read | Work::Pause => true,
+        }
+    }
+
     fn fail(&mut self, error: ErrorClass) -> Outcome {
         self.break_off(error)
     }
@@ -203,6 +220,9 @@ impl Session for MailSession {
             let total = if operation.sends() { &mut self.send_ns } else { &mut self.read_ns };
             *total += time_ns;
             self.times_ns[operation as usize] += time_ns;
+            if !self.goes_on() {
+                self.turns[usize::from(!operation.sends())] += 1;
+            }
             self.visits.add(operation, outcome.error.is_none(), self.work == Work::Idle, stamps);
             if self.timeline.in_window(stamps.end_ns) {
                 self.thread.response.add(operation, outcome.error, time_ns);

@@ -3,6 +3,7 @@
 mod mailboxes;
 mod outbound;
 mod sharing;
+mod turns;
 
 use super::session::{MailSession, Work};
 use super::{MailWorkload, pop3};
@@ -12,6 +13,10 @@ use bakeoff_engine::{
 use serde_json::{Value, json};
 
 fn workload(change: impl FnOnce(&mut Value)) -> MailWorkload {
+    workload_under(&json!({"clients": 2}), change)
+}
+
+fn workload_under(load: &Value, change: impl FnOnce(&mut Value)) -> MailWorkload {
     let mailboxes: Vec<_> = (0..4)
         .map(|at| json!({"address": format!("u{at}@x.test"), "user": format!("u{at}"), "password": format!("p{at}")}))
         .collect();
@@ -20,7 +25,7 @@ fn workload(change: impl FnOnce(&mut Value)) -> MailWorkload {
         "mailboxes": mailboxes, "mailboxes_per_client": 2, "sizes": [[600, 1.0]], "run": "00112233445566aa",
     });
     change(&mut spec);
-    let trial = json!({"workload": spec, "load": {"clients": 2}, "length_s": 5, "seed": 3}).to_string();
+    let trial = json!({"workload": spec, "load": load, "length_s": 5, "seed": 3}).to_string();
     MailWorkload::new(&TrialSpec::from_json(&trial).unwrap()).unwrap()
 }
 

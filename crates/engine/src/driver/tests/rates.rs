@@ -80,6 +80,205 @@ fn poisson_arrivals_at_a_single_server_wait_as_theory_says() {
     assert!((offered - 1.6e6).abs() < 5.0 * 1.6e6_f64.sqrt(), "{offered}");
 }
 
+/// As [`Ping`], but `of_turn` operations belong together; sessions note which start they are for.
+struct Together {
+    of_turn: u32,
+    in_turn: bool,
+}
+
+struct TogetherSession {
+    of_turn: u32,
+    left: u32,
+    starts: Vec<u64>,
+}
+
+impl Workload for Together {
+    type Session = TogetherSession;
+    fn operations(&self) -> Vec<String> {
+        vec!["ping".to_owned()]
+    }
+    fn takes_turns(&self) -> bool {
+        self.in_turn
+    }
+    fn moments(&self) -> Option<Arc<[Nanos]>> {
+        Some(Arc::new([MS, 4 * MS, 4 * MS]))
+    }
+    fn session(&self, _: Identity) -> TogetherSession {
+        TogetherSession { of_turn: self.of_turn, left: self.of_turn, starts: Vec::new() }
+    }
+}
+
+impl Session for TogetherSession {
+    fn assigned(&mut self, start: u64) {
+        self.starts.push(start);
+    }
+    fn begin(&mut self, actions: &mut Actions) {
+        actions.send = true;
+    }
+    fn advance(&mut self, event: Event<'_>, actions: &mut Actions) -> Progress {
+        self.left = if self.left == 1 { self.of_turn } else { self.left - 1 };
+        PingSession.advance(event, actions)
+    }
+    fn goes_on(&self) -> bool {
+        self.left < self.of_turn
+    }
+    fn outgoing(&self) -> &[u8] {
+        b"ping"
+    }
+    fn fail(&mut self, error: ErrorClass) -> Outcome {
+        PingSession.fail(error)
+    }
+}
+
+struct Bench {
+    clock: VirtualClock,
+    driver: Driver<TogetherSession, VirtualClock>,
+}
+
+impl Bench {
+    fn new(workload: &Together, spec: &TrialSpec) -> Self {
+        let clock = VirtualClock(Rc::new(Cell::new(0)));
+        Self { driver: Driver::new(workload, spec, Arc::new(Live::new(1, None)), 0, 0, clock.clone()), clock }
+    }
+
+    /// Begins what is due at a moment; which lane took it.
+    fn start(&mut self, at_ns: Nanos) -> Option<usize> {
+        self.clock.0.set(at_ns);
+        let (lane, next) = self.driver.begin_planned(&mut Actions::default())?;
+        assert_eq!(next, Next::Begun);
+        Some(lane)
+    }
+
+    fn reply(&mut self, lane: usize, at_ns: Nanos) -> Next {
+        self.clock.0.set(at_ns);
+        self.driver.event(lane, Event::Received(b"pong"), &mut Actions::default())
+    }
+
+    fn end(mut self, at_ns: Nanos) -> (crate::result::Merged, Vec<Vec<u64>>) {
+        self.driver.close_books(at_ns);
+        let (recorder, sessions) = self.driver.into_parts();
+        let starts = sessions.into_iter().map(|(_, session)| session.starts).collect();
+        (crate::result::merge_recorders(&[recorder]), starts)
+    }
+}
+
+#[test]
+fn the_lane_that_became_idle_last_begins_and_others_only_when_it_is_busy() {
+    let spec = rate(1_000, "constant", 3, r#""length_s":1"#);
+    let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
+    assert_eq!((bench.start(0), bench.start(MS / 2), bench.start(MS)), (Some(0), None, Some(1)));
+    assert_eq!((bench.reply(0, MS + 1), bench.reply(1, MS + 2)), (Next::Idle, Next::Idle));
+    assert_eq!((bench.start(2 * MS), bench.start(3 * MS)), (Some(1), Some(0)));
+    assert_eq!((bench.reply(1, 3 * MS + 1), bench.start(4 * MS)), (Next::Idle, Some(1)));
+    let (merged, starts) = bench.end(SECOND_NS);
+    assert_eq!(starts, [vec![0, 3], vec![1, 2, 4], vec![]]);
+    assert_eq!(merged.planned.unwrap().connections_used, 2);
+}
+
+#[test]
+fn lanes_that_are_somebody_begin_in_turn() {
+    let spec = rate(1_000, "constant", 3, r#""length_s":1"#);
+    let mut bench = Bench::new(&Together { of_turn: 1, in_turn: true }, &spec);
+    for nth in 0..7 {
+        let lane = (nth % 3) as usize;
+        assert_eq!((bench.start(nth * MS), bench.reply(lane, nth * MS + 1)), (Some(lane), Next::Idle));
+    }
+    assert_eq!(bench.end(SECOND_NS).0.planned.unwrap().connections_used, 3);
+}
+
+#[test]
+fn starts_that_find_nobody_idle_wait_in_their_order_and_are_counted() {
+    let spec = rate(1_000, "constant", 2, r#""length_s":0.006"#);
+    let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
+    assert_eq!((bench.start(0), bench.start(MS), bench.start(2 * MS)), (Some(0), Some(1), None));
+    assert_eq!(bench.driver.next_start_ns(), Nanos::MAX, "nothing to wake up for");
+    // The starts of 2 and 3 ms begin with the replies, those of 4 and 5 ms never.
+    assert_eq!((bench.reply(1, 4 * MS), bench.reply(0, 5 * MS)), (Next::Begun, Next::Begun));
+    let (merged, starts) = bench.end(6 * MS);
+    let planned = merged.planned.unwrap();
+    assert_eq!(starts, [[0, 3], [1, 2]]);
+    assert_eq!((planned.offered, planned.started, planned.ran_out, planned.late.count()), (6, 4, 4, 2));
+    assert!((planned.late.inner().max() as f64 / 2e6 - 1.0).abs() < 0.001);
+}
+
+#[test]
+fn a_start_that_the_generator_was_late_for_found_somebody_idle() {
+    let spec = rate(1_000, "constant", 2, r#""length_s":1"#);
+    let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
+    assert_eq!(bench.start(0), Some(0));
+    // The second is due when the reply to the first is looked at; the other lane was idle all the time.
+    assert_eq!(bench.reply(0, MS + 7), Next::Begun);
+    let (merged, _) = bench.end(SECOND_NS);
+    assert_eq!((merged.late_start.count(), merged.planned.unwrap().ran_out), (2, 0));
+}
+
+#[test]
+fn a_turn_is_one_start_and_its_lateness_is_that_of_all_its_operations() {
+    let spec = rate(1_000, "constant", 1, r#""length_s":0.004"#);
+    let mut bench = Bench::new(&Together { of_turn: 3, in_turn: false }, &spec);
+    assert_eq!(bench.start(0), Some(0));
+    let replies: Vec<_> = (1..=6).map(|nth| bench.reply(0, nth * MS / 2)).collect();
+    assert_eq!(replies, [Next::Begun; 6]);
+    let (merged, starts) = bench.end(4 * MS);
+    let planned = merged.planned.unwrap();
+    // The second turn was due at 1 ms and began at 1.5 ms, the third at 2 and 3 ms.
+    assert_eq!(starts, [[0, 1, 2]]);
+    assert_eq!((planned.offered, planned.started, planned.ran_out), (4, 3, 3));
+    let response: Vec<_> = [0.5, 0.99].iter().map(|q| planned.response[0].inner().value_at_quantile(*q)).collect();
+    assert!((response[0] as f64 / 0.5e6 - 1.0).abs() < 0.001 && (response[1] as f64 / 1e6 - 1.0).abs() < 0.001);
+    assert_eq!(planned.response[0].count(), 6);
+}
+
+#[test]
+fn a_turn_that_fails_goes_on_after_a_pause_and_a_plan_is_kept() {
+    let spec = rate(1_000, "constant", 1, r#""length_s":1"#);
+    let mut bench = Bench::new(&Together { of_turn: 3, in_turn: false }, &spec);
+    assert_eq!((bench.start(0), bench.reply(0, 0)), (Some(0), Next::Begun));
+    let mut fail = |at_ns| {
+        bench.clock.0.set(at_ns);
+        bench.driver.failure(0, ErrorClass::Refused, &mut Actions::default())
+    };
+    assert_eq!((fail(0), fail(0)), (Next::Begun, Next::Wait(BACK_OFF_FIRST_NS)));
+}
+
+#[test]
+fn a_workload_that_knows_its_moments_is_asked_for_them() {
+    let load = r#"{"rate":{"per_s":1,"arrivals":{"shape":"replay","at_s":[]},"most_connections":3}}"#;
+    let mut bench =
+        Bench::new(&Together { of_turn: 1, in_turn: false }, &spec(&format!(r#""load":{load},"length_s":1"#)));
+    assert_eq!((bench.start(MS - 1), bench.start(MS)), (None, Some(0)));
+    assert_eq!(
+        (bench.start(4 * MS), bench.start(4 * MS), bench.driver.next_start_ns()),
+        (Some(1), Some(2), Nanos::MAX)
+    );
+    let planned = bench.end(SECOND_NS).0.planned.unwrap();
+    assert_eq!((planned.offered, planned.started), (3, 3));
+}
+
+#[test]
+fn every_shape_begins_all_its_starts_below_saturation() {
+    for shape in [
+        r#"{"shape":"constant"}"#,
+        r#"{"shape":"poisson"}"#,
+        r#"{"shape":"uniform"}"#,
+        r#"{"shape":"ramp","from":0.5,"to":1.5}"#,
+        r#"{"shape":"steps","steps":[[1,0.5],[2,0.5]]}"#,
+        r#"{"shape":"burst","size":20}"#,
+        r#"{"shape":"on_off","on_s":0.5,"off_s":0.25}"#,
+        r#"{"shape":"replay","at_s":[0,0.5,1,1.5,1.5,1.9]}"#,
+    ] {
+        for cores in [1, 3] {
+            let load = format!(r#"{{"rate":{{"per_s":200,"arrivals":{shape},"most_connections":60}}}}"#);
+            // Nothing is planned for the last second: what was offered has ended as well.
+            let spec = spec(&format!(r#""load":{load},"length_s":3,"ramp_down_s":1,"cores":{cores}"#));
+            let result = simulate(&spec, |_| MS / 10).json;
+            let starts = &result["starts"];
+            assert!(starts["offered"].as_u64().unwrap() > 5, "{shape}");
+            assert_eq!((&starts["started"], &starts["ran_out"]), (&starts["offered"], &0.into()), "{shape}");
+        }
+    }
+}
+
 #[test]
 fn a_dead_server_gets_what_was_planned_and_no_more() {
     let spec = rate(1_000, "constant", 1, r#""length_s":1"#);

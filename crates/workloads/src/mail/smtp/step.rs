@@ -53,3 +53,10 @@ pub(crate) struct State {
     /// Replies that have come for the step.
     pub replies_seen: usize,
 }
+
+impl State {
+    /// Whether a message is over and the next one on this connection has not begun.
+    pub fn is_between_messages(&self) -> bool {
+        self.messages > 0 && matches!(self.step, Some(Step::Mail | Step::Envelope))
+    }
+}

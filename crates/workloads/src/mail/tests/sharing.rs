@@ -33,7 +33,7 @@ fn a_thread_divides_its_time_as_planned() {
 }
 
 /// What a willing server answers to what was sent; mailboxes are empty.
-fn willing(sending: bool, sent: &str) -> &'static str {
+pub(super) fn willing(sending: bool, sent: &str) -> &'static str {
     match sent.split([' ', '\r']).next().unwrap_or_default() {
         "" if sending => "220 mx\r\n",
         "DATA" => "354 go\r\n",
