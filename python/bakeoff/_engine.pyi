@@ -13,6 +13,9 @@ class TrialHandle:
         """Figures so far, as JSON."""
     def drain_events(self) -> list[str]:
         """Events since the last call, each as JSON."""
+    def drain_rows(self) -> list[tuple[str, bytes, bytes | None]]:
+        """Rows of a soak since the last call: figures as JSON, service times and, where starts are planned, response
+        times as HdrHistogram V2."""
     def wait(self, timeout_s: float) -> TrialOutcome | None:
         """The result when it comes within the time. Looks for signals every 100 ms."""
     def cancel(self) -> None:
@@ -64,6 +67,9 @@ def quantiles(blob: bytes, qs: list[float]) -> list[int]:
 
 def counts_within(blob: bytes, limits_ns: list[int]) -> list[int]:
     """How many values of a blob are at most each limit, within its three digits. Raises EngineError."""
+
+def merge_histograms(blobs: list[bytes]) -> tuple[bytes, str]:
+    """One blob with the counts of all, and its figures as JSON. Raises EngineError."""
 
 def serve(spec_json: str) -> ServerHandle:
     """Starts a built-in target. Raises SpecError or EngineError."""

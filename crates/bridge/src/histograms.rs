@@ -4,6 +4,7 @@
 use crate::EngineError;
 use bakeoff_engine as engine;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 /// Values in ns at the quantiles `qs` (0 … 1) of an HdrHistogram V2 blob.
 #[pyfunction]
@@ -15,4 +16,16 @@ pub(crate) fn quantiles(blob: &[u8], qs: Vec<f64>) -> PyResult<Vec<u64>> {
 #[pyfunction]
 pub(crate) fn counts_within(blob: &[u8], limits_ns: Vec<u64>) -> PyResult<Vec<u64>> {
     engine::counts_within(blob, &limits_ns).map_err(|error| EngineError::new_err(error.to_string()))
+}
+
+/// The counts of all these blobs in one, and its figures as JSON.
+#[pyfunction]
+pub(crate) fn merge_histograms(py: Python<'_>, blobs: Vec<Vec<u8>>) -> PyResult<(Bound<'_, PyBytes>, String)> {
+    let merged = py.detach(|| {
+        let blob = engine::merge(blobs.iter().map(Vec::as_slice))?;
+        let told = engine::summarize(&engine::deserialize(&blob)?).to_string();
+        Ok::<_, engine::HistogramError>((blob, told))
+    });
+    let (blob, told) = merged.map_err(|error| EngineError::new_err(error.to_string()))?;
+    Ok((PyBytes::new(py, &blob), told))
 }

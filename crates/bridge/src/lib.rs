@@ -66,5 +66,6 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trial::merge_slices, module)?)?;
     module.add_function(wrap_pyfunction!(histograms::quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(histograms::counts_within, module)?)?;
+    module.add_function(wrap_pyfunction!(histograms::merge_histograms, module)?)?;
     Ok(())
 }

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bakeoff.agents.capacity import Demand
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ class TrialSession(Protocol):
 
     def drain_events(self) -> Sequence[EngineEvent]:
         """What the engine noticed since the last call."""
+
+    def drain_rows(self) -> Sequence[SoakRow]:
+        """Rows of a soak that ended since the last call, in their order; all that are left once there is an outcome."""
 
     def wait(self, timeout_s: float) -> Outcome | None:
         """The outcome, or None when the trial still runs after `timeout_s`."""

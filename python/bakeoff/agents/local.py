@@ -11,7 +11,7 @@ from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand
 from bakeoff.agents.environment import environment, own_addresses
 from bakeoff.agents.preflight import preflight
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
+from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import run_part
@@ -98,6 +98,12 @@ class LocalSession:
         """See TrialSession."""
         with explained():
             return [EngineEvent.model_validate(json.loads(text)) for text in self._handle.drain_events()]
+
+    def drain_rows(self) -> Sequence[SoakRow]:
+        """See TrialSession."""
+        with explained():
+            rows = self._handle.drain_rows()
+            return [SoakRow(RowResult.model_validate_json(told), *blobs) for told, *blobs in rows]
 
     def wait(self, timeout_s: float) -> Outcome | None:
         """See TrialSession."""

@@ -167,6 +167,35 @@ class TrialResult(_Result):
     workload: dict[str, Any] | None = None
 
 
+class RowResult(_Result):
+    """A row of a soak: `length_s` from `start_s` after the start of the window. `cpu_share` and `run_delay_share` are
+    those of the load thread that had most of it.
+    """
+
+    row: int
+    start_s: float
+    length_s: float
+    operations: int
+    errors: dict[str, int]
+    bytes_in: int
+    bytes_out: int
+    service: SummaryResult
+    response: SummaryResult | None = None
+    cpu_share: float
+    run_delay_share: float
+    stolen_s: float
+    rss_bytes: int
+
+
+@dataclass(frozen=True)
+class SoakRow:
+    """A row with its histograms of service and response times (HdrHistogram V2, empty without operations)."""
+
+    figures: RowResult
+    service: bytes
+    response: bytes | None
+
+
 class OperationCount(_Result):
     """How often an operation was done since the trial began."""
 

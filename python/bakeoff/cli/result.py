@@ -7,12 +7,14 @@ import typer
 
 from bakeoff.cli.console import make_console
 from bakeoff.run.driver import RunInterruptedError
+from bakeoff.run.soak import stopped_early
 from bakeoff.run.trust import resume_command
 from bakeoff.store.marks import UNBALANCED
 from bakeoff.store.read import read_run
 
 EXIT_INTERRUPTED = 130
 EXIT_DEFECT = 1
+EXIT_STOPPED = 99
 
 
 def print_result(path: Path) -> None:
@@ -33,6 +35,11 @@ def print_result(path: Path) -> None:
     if any(UNBALANCED in trial.marks for trial in run.trials):
         typer.echo("bakeoff: the ledger of messages does not balance in some trial: a defect of bakeoff", err=True)
         raise typer.Exit(EXIT_DEFECT)
+    stopped = [trial for trial in run.trials if stopped_early(trial)]
+    for trial in stopped:
+        typer.echo(f"bakeoff: {trial.contender}: {trial.reason}", err=True)
+    if stopped:
+        raise typer.Exit(EXIT_STOPPED)
 
 
 def stop_cleanly(stop: RunInterruptedError, instead: str | None = None) -> NoReturn:

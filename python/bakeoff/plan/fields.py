@@ -91,6 +91,9 @@ def absolute_path(value: Any, info: ValidationInfo) -> Any:
 
 
 Duration = Annotated[float, BeforeValidator(_reader(parse_duration, bare_number_is_fine=False)), Metavar("TIME")]
+OptionalDuration = Annotated[
+    float | None, BeforeValidator(_reader(parse_duration, False)), BeforeValidator(_auto), Metavar("TIME")
+]
 Share = Annotated[float, BeforeValidator(_reader(parse_share, bare_number_is_fine=True)), Metavar("PERCENT")]
 Size = Annotated[int, BeforeValidator(_reader(parse_size, bare_number_is_fine=True)), Metavar("SIZE")]
 OptionalSize = Annotated[

@@ -10,8 +10,19 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bakeoff.mix import Clients, Mix
-from bakeoff.plan.fields import Duration, Numbers, OptionalNumbers, OptionalWhole, Strict, Whole, Words
+from bakeoff.arrivals import Ramp, Replay, Steps
+from bakeoff.mix import Clients, Mix, Rate
+from bakeoff.plan.fields import (
+    Duration,
+    Numbers,
+    OptionalDuration,
+    OptionalNumbers,
+    OptionalWhole,
+    Strict,
+    Whole,
+    Words,
+)
+from bakeoff.plan.stop_rules import StopRules
 
 # The engine's limits, which it tells through the bridge: a test holds them equal.
 SESSIONS_MAX = 200_000
@@ -20,6 +31,8 @@ CORES_MAX = 1024
 LENGTH_MAX_S = 30 * 24 * 3600.0
 ROW_MIN_S = 0.1
 ROWS_MAX = 10_000
+# Arrivals whose rate changes over a trial.
+UNSTEADY = (Ramp, Steps, Replay)
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,7 @@ class Clock:
     operations: int | None = None
     cores: int = 1
     connect_timeout_s: float = 5.0
+    row_s: float | None = None
 
 
 class CommonSettings(Strict):
@@ -211,13 +225,65 @@ class NetworkSettings(RampSettings):
         "each load thread has a core to itself.",
         json_schema_extra={"own": True},
     )
+    row_s: OptionalDuration = Field(
+        None,
+        alias="row",
+        ge=ROW_MIN_S,
+        le=LENGTH_MAX_S,
+        description="Makes each trial a soak: what is done in each row of this length, 1h for example, is stored when "
+        "it ends, in place of seconds. `bakeoff soak` gives it.",
+        json_schema_extra={"own": True},
+    )
+    stop_if: StopRules = Field(
+        (),
+        description="Stop a soak when a row is so, or rows that follow each other: 'errors>1%,p99>2s for 3,rate<100'. "
+        "p50, p95, p99 and max are response times.",
+        json_schema_extra={"own": True},
+    )
+    give_up_s: Duration = Field(
+        300.0,
+        alias="give_up",
+        gt=0,
+        le=LENGTH_MAX_S,
+        description="Stop a soak of a contender with which nothing has succeeded for so long, time-outs and pauses "
+        "besides.",
+        json_schema_extra={"own": True},
+    )
+
+    @model_validator(mode="after")
+    def _is_a_soak_at_constant_load(self) -> Self:
+        if self.row_s is None:
+            return self
+        if self.length_s / self.row_s > ROWS_MAX:
+            raise ValueError(f"row: at most {ROWS_MAX:,} rows in a trial: take longer ones, or a shorter length")
+        if self.operations is not None:
+            raise ValueError("row: a soak ends by time: leave operations out")
+        if len(self.mix_values) > 1:
+            raise ValueError("row: a soak has one load: give one number of clients, or one rate")
+        if any(isinstance(mix, Rate) and isinstance(mix.arrivals, UNSTEADY) for mix in self.mix_values):
+            raise ValueError("row: the load of a soak does not change: leave ramp, steps and replay out")
+        return self
 
     @property
     def clock(self) -> Clock:
         """See CommonSettings."""
         return Clock(
-            self.ramp_up_s, self.ramp_down_s, self.delay_s, self.operations, self.cores, self.connect_timeout_s
+            self.ramp_up_s,
+            self.ramp_down_s,
+            self.delay_s,
+            self.operations,
+            self.cores,
+            self.connect_timeout_s,
+            self.row_s,
         )
+
+    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
+        """See CommonSettings."""
+        reasons = super().without_effect(addresses)
+        if self.row_s is not None:
+            return reasons
+        why = "only a soak is stopped: give row, too, or use `bakeoff soak`"
+        return {**reasons, "stop_if": why, "give_up": why}
 
     @property
     def source_count(self) -> int:

@@ -11,6 +11,7 @@ from bakeoff.run.fleet import Fleet
 from bakeoff.run.ground import Ground, preflight
 from bakeoff.run.kind import Note
 from bakeoff.run.observer import Observer
+from bakeoff.run.soak import check_soak, soak_notes
 from bakeoff.run.started_here import mark
 from bakeoff.run.stop import Stop
 from bakeoff.run.tool import tool
@@ -43,6 +44,7 @@ def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observe
     try:
         with stop.active():
             fleet = Fleet(agents)
+            check_soak(plan, len(agents))
             warnings = preflight(plan, fleet, path)
             ground = Ground(plan, fleet)
             specs = ground.specs()
@@ -51,7 +53,7 @@ def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observe
                 created = True
                 writer.set_started_here(mark(path, plan.hash))
                 trials = Trials(plan, ground, specs, fleet, writer, observer, stop)
-                trials.tell([*warnings, *ground.notes])
+                trials.tell([*warnings, *soak_notes(plan, path), *ground.notes])
                 trials.calibrate()
                 trials.run(order)
     except KeyboardInterrupt:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from bakeoff.agents.base import Agent, Facts, TrialSession
 from bakeoff.agents.merge import merged_outcome, merged_snapshot
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import Slice, TrialSpec
 from bakeoff.errors import AgentLostError, BakeoffError, LabError, PlanError
 from bakeoff.store.records import AgentRecord
@@ -152,6 +152,11 @@ class FleetSession:
                 text = event.text if len(self._parts) == 1 else f"agent {part.agent}: {event.text}"
                 events.append(event.model_copy(update={"text": text}))
         return sorted(events, key=lambda event: event.at_s)
+
+    def drain_rows(self) -> Sequence[SoakRow]:
+        """Rows of a soak, which has one agent, that ended since the last call."""
+        answers = [self._ask(part, part.session.drain_rows) for part in self._parts if not part.lost]
+        return [row for rows in answers for row in rows or ()]
 
     def wait(self, timeout_s: float) -> FleetOutcome | None:
         """The outcome, or None when an agent is not at its end after `timeout_s`."""

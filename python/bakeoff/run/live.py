@@ -11,9 +11,9 @@ from rich.text import Text
 
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
-from bakeoff.run.observer import Clock, milliseconds, short_duration, trial_line
+from bakeoff.run.observer import Clock, milliseconds, row_line, short_duration, trial_line
 from bakeoff.steady_stream import SteadyStream
-from bakeoff.store.records import OK, EventRecord, PlannedTrial, TrialRecord
+from bakeoff.store.records import OK, EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
 from bakeoff.units import format_rate, format_size
 
 _PHASES = {
@@ -89,6 +89,12 @@ class LiveObserver:
             errors=snapshot.errors,
         )
         self._before = (snapshot.elapsed_s, snapshot.operations, snapshot.bytes_in)
+
+    def on_row(self, row: SoakRowRecord, left_s: float) -> None:
+        """See Observer."""
+        assert self._clock is not None
+        self._clock.soak_goes_on(left_s)
+        self._console.print(Text(row_line(row)))
 
     def on_trial_end(self, record: TrialRecord) -> None:
         """See Observer."""

@@ -6,8 +6,8 @@ from typing import Protocol, TextIO
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
 from bakeoff.steady_stream import SteadyStream
-from bakeoff.store.records import OK, EventRecord, PlannedTrial, TrialRecord
-from bakeoff.units import format_duration, format_rate
+from bakeoff.store.records import OK, EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.units import format_duration, format_rate, format_size
 from bakeoff.visible import visible
 
 OVERHEAD_S = 0.1  # between two trials, until the first ones have shown it
@@ -24,6 +24,9 @@ class Observer(Protocol):
 
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
         """About five times a second while a trial runs."""
+
+    def on_row(self, row: SoakRowRecord, left_s: float) -> None:
+        """A row of a soak was stored; its trial goes on for `left_s`."""
 
     def on_trial_end(self, record: TrialRecord) -> None:
         """A trial was stored."""
@@ -43,15 +46,25 @@ class Clock:
         self.done = 0
         self._planned_s = plan.settings.length_s + OVERHEAD_S
         self._began = self._ended = time.monotonic()
+        self._soak_ends: float | None = None
+
+    def soak_goes_on(self, left_s: float) -> None:
+        """The trial in progress is a soak and has so long to go."""
+        self._soak_ends = time.monotonic() + left_s
 
     def trial_ended(self) -> None:
         """Count one more."""
         self.done += 1
         self._ended = time.monotonic()
+        self._soak_ends = None
 
     @property
     def left_s(self) -> float:
-        """Seconds to go: by the pace of the trials so far, before the first one has ended by the plan."""
+        """Seconds to go: by the pace of the trials so far, before the first one has ended by the plan; while a soak
+        goes on by its rows.
+        """
+        if self._soak_ends is not None:
+            return max(0.0, self._soak_ends - time.monotonic()) + (self.trials - self.done - 1) * self._planned_s
         pace = (self._ended - self._began) / self.done if self.done else self._planned_s
         return max(0.0, (self.trials - self.done) * pace - (time.monotonic() - self._ended))
 
@@ -66,6 +79,20 @@ def trial_line(record: TrialRecord) -> str:
     figures += f", p99 {milliseconds(p99)}" if p99 is not None else ""
     figures += f", {record.errors_total:,} errors"
     return f"{where}: {figures}" + (f" ({', '.join(record.marks)})" if record.marks else "")
+
+
+def row_line(row: SoakRowRecord) -> str:
+    """One row of a soak in one line."""
+    times = "".join(
+        f", {name} {milliseconds(time_ns)}"
+        for name, time_ns in (("p50", row.times.p50_ns), ("p99", row.times.p99_ns), ("max", row.times.max_ns))
+        if time_ns is not None
+    )
+    rate, length = format_rate(row.operations_per_s, "operations"), format_duration(round(row.length_s, 1))
+    return (
+        f"{row.contender}, row {row.number + 1} ({length}): {rate}{times}, "
+        f"{row.errors_total:,} errors, generator {row.cpu_share:.0%} CPU, {format_size(row.rss_bytes)}"
+    )
 
 
 def milliseconds(time_ns: float) -> str:
@@ -98,6 +125,12 @@ class PlainObserver:
 
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
         """See Observer."""
+
+    def on_row(self, row: SoakRowRecord, left_s: float) -> None:
+        """See Observer."""
+        assert self._clock is not None
+        self._clock.soak_goes_on(left_s)
+        self._line(f"{row_line(row)}; {short_duration(self._clock.left_s)} left")
 
     def on_trial_end(self, record: TrialRecord) -> None:
         """See Observer."""

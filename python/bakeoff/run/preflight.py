@@ -16,6 +16,8 @@ BASE_BYTES = 4_000_000
 TRIAL_BYTES = 24_000
 CLASS_BYTES = 6_000
 ROW_BYTES = 120
+# A row of a soak with both histograms as full as they can be, and its figures.
+SOAK_ROW_BYTES = 60_000
 
 
 def demand_of(plan: Plan, slice_: Slice = WHOLE) -> Demand:
@@ -45,11 +47,20 @@ def is_local(address: str) -> bool:
     return address.startswith(("unix:", "http+unix:")) or host == "localhost" or host.startswith(("127.", "::1"))
 
 
+def rows_of(plan: Plan) -> int:
+    """How many rows a trial has when it is a soak; 0 when it is none."""
+    row_s = plan.settings.clock.row_s
+    return 0 if row_s is None else -int(-plan.settings.window_s // row_s)
+
+
 def estimate_bytes(plan: Plan) -> int:
     """Upper estimate of the size of the run file."""
-    seconds = plan.settings.length_s + 1
+    soak_rows = rows_of(plan)
+    seconds = 0 if soak_rows else plan.settings.length_s + 1
     sessions = max(plan.settings.mixes) * plan.settings.threads
-    trial = TRIAL_BYTES + CLASS_BYTES * len(plan.classes) + ROW_BYTES * (seconds + sessions)
+    trial = (
+        SOAK_ROW_BYTES * soak_rows + TRIAL_BYTES + CLASS_BYTES * len(plan.classes) + ROW_BYTES * (seconds + sessions)
+    )
     return int(BASE_BYTES + plan.trials * trial)
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
 from bakeoff.run.observer import Observer
-from bakeoff.store.records import EventRecord, PlannedTrial, TrialRecord
+from bakeoff.store.records import EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
 from bakeoff.store.write import utc_now
 
 
@@ -30,6 +30,10 @@ class Observers:
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
         """See Observer."""
         self._tell(lambda observer: observer.on_snapshot(trial, snapshot))
+
+    def on_row(self, row: SoakRowRecord, left_s: float) -> None:
+        """See Observer."""
+        self._tell(lambda observer: observer.on_row(row, left_s))
 
     def on_trial_end(self, record: TrialRecord) -> None:
         """See Observer."""

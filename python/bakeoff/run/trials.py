@@ -7,7 +7,7 @@ from functools import partial
 
 from bakeoff.agents.result import EngineEvent, TrialResult
 from bakeoff.agents.spec import NullWorkload, TrialSpec
-from bakeoff.errors import AgentLostError, LabError, PlanError, TargetError
+from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds import run_part
 from bakeoff.mix import Clients
 from bakeoff.plan.model import Contender, Plan
@@ -19,6 +19,7 @@ from bakeoff.run.observer import Observer, trial_line
 from bakeoff.run.preflight import check_disk, estimate_bytes
 from bakeoff.run.reset import reset
 from bakeoff.run.shares import trial_record
+from bakeoff.run.soak import Stretch, soaks
 from bakeoff.run.stop import Stop
 from bakeoff.store import records
 from bakeoff.store.records import EventRecord, PlannedTrial, TrialRecord
@@ -139,17 +140,29 @@ class Trials:
     def _run_trial(self, trial: PlannedTrial) -> None:
         check_disk(self._writer.path, estimate_bytes(self._plan) // max(1, self._plan.trials))
         specs = self._specs.of(trial.contender, trial.mix, trial.seed)
+        stretch = Stretch(self._plan, trial, self._writer, self._observer) if soaks(self._plan) else None
+        if stretch is not None and stretch.is_over:
+            self._store(*stretch.from_rows(), [])
+            return
+        if stretch is not None:
+            specs = stretch.specs(specs)
         started, events = datetime.now(UTC), list[EngineEvent]()
         session: FleetSession | None = None
         self._observer.on_trial_start(trial)
         try:
             with self._stop.deferred():
                 session = self._fleet.start(specs)
-            outcome = self._watch(trial, session, events)
+            outcome = self._watch(trial, session, events, stretch)
         except KeyboardInterrupt:
             if session is not None:
                 with self._stop.deferred():
-                    self._finish(trial, started, session, _cancel(session), events, "stopped by the user")
+                    outcome = _cancel(session)
+                    _take_rows(session, stretch)
+                    self._finish(trial, started, session, outcome, events, stretch, "stopped by the user")
+            raise
+        except RunFileError:  # such as a full disk: what was stored stays
+            if session is not None:
+                session.cancel()
             raise
         except AgentLostError:  # nothing was sent: the trial can be done when the agent is back
             raise
@@ -161,18 +174,29 @@ class Trials:
                 self._store(without_result(trial, text, records.VOIDED, str(error)), {}, _stamped(started, events))
             return
         with self._stop.deferred():
-            self._finish(trial, started, session, outcome, events, None)
+            self._finish(trial, started, session, outcome, events, stretch, None)
 
-    def _watch(self, trial: PlannedTrial, session: FleetSession, events: list[EngineEvent]) -> FleetOutcome | None:
+    def _watch(
+        self, trial: PlannedTrial, session: FleetSession, events: list[EngineEvent], stretch: Stretch | None
+    ) -> FleetOutcome | None:
         """Wait for the outcome; None when the engine is long overdue."""
         s = self._plan.settings
         until = time.monotonic() + s.around_s + s.length_s + s.reply_timeout_s + s.clock.connect_timeout_s + OVERDUE_S
         while time.monotonic() < until:
             outcome = session.wait(POLL_S)
+            with self._stop.deferred():
+                _take_rows(session, stretch)
             if outcome is not None:
                 return outcome
-            self._observer.on_snapshot(trial, session.snapshot())
+            snapshot = session.snapshot()
+            self._observer.on_snapshot(trial, snapshot)
             events += session.drain_events()
+            if stretch is not None:
+                stretch.watch(snapshot)
+                if stretch.stopped_by is not None:
+                    outcome = _cancel(session)
+                    _take_rows(session, stretch)
+                    return outcome
         _cancel(session)
         return None
 
@@ -183,6 +207,7 @@ class Trials:
         session: FleetSession,
         outcome: FleetOutcome | None,
         events: list[EngineEvent],
+        stretch: Stretch | None,
         interruption: str | None,
     ) -> None:
         """Store a trial that ended, was stopped (`interruption` says why) or did not end."""
@@ -195,6 +220,8 @@ class Trials:
             record = without_result(trial, text, records.INTERRUPTED, interruption)
         else:
             record = without_result(trial, text, records.FAILED, "the trial did not end in time and was given up")
+        if stretch is not None:
+            record = stretch.concluded(record)
         notes = _stamped(started, events)
         if record.state == records.INTERRUPTED:  # resume repeats the trial; that it was stopped must stay known
             notes.append(EventRecord(utc_now(), "warning", f"trial interrupted: {trial_line(record)}", None))
@@ -206,6 +233,13 @@ class Trials:
         for event in events:
             self._observer.on_event(event)
         self._observer.on_trial_end(record)
+
+
+def _take_rows(session: FleetSession, stretch: Stretch | None) -> None:
+    """Store the rows of a soak that ended since the last look."""
+    rows = session.drain_rows() if stretch is not None else ()
+    if stretch is not None and rows:
+        stretch.take(rows, session.snapshot().elapsed_s)
 
 
 def _cancel(session: FleetSession) -> FleetOutcome | None:

@@ -93,6 +93,15 @@ class Outside(Shape):
     errors: Count = 0
 
 
+class SoakFigures(Shape):
+    """What became of a soak: how many stretches it took (the trial's own figures are those of the last one), and the
+    rule that stopped it, if one did.
+    """
+
+    stretches: Count = 1
+    stopped_by: str | None = None
+
+
 class Common(Shape):
     """What says of any kind whether a trial counts. `unsolicited` are replies that nobody had asked for; with
     `cpu_is_work` the generator's processor time is spent in the system under test; `beyond_link` says that more was
@@ -107,6 +116,7 @@ class Common(Shape):
 class Figures(Common):
     """What any kind may tell. `outside_s` is time that sessions spent between operations on filling and checking
     data; `stale_connections` are requests that were asked again, as the server had closed their kept connection.
+    `soak` is there when the trial is one.
     """
 
     cells: Annotated[tuple[CellFigures, ...], Field(max_length=MOST_CELLS)] | None = None
@@ -114,6 +124,7 @@ class Figures(Common):
     outside_s: Number | None = None
     polled_share: Number | None = None
     stale_connections: Count | None = None
+    soak: SoakFigures | None = None
 
     def working_set_bytes(self, clients: int) -> int:
         """The largest set of files that the clients of the trial went through together; 0 where it is not known."""

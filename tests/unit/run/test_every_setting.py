@@ -42,12 +42,18 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
         ("web-dynamic", WEB, {}),
         ("web-url", WEB, {}),
         ("web-url", WEB, {"urls": "URLS"}),
+        ("web-url", WEB, {"row": "500ms", "mixes": "4"}),
     ],
     "mail": [
         ("mail-pop", "localhost", {"users": "USERS"}),
         ("mail-pop", "localhost", {"users": "USERS", "starttls": True, "think": "1ms"}),
+        ("mail-pop", "localhost", {"users": "USERS", "row": "500ms", "mixes": "4"}),
     ],
-    "app": [("app", "127.0.0.1:1", {}), ("app", "unix:/run/app.sock", {"think": "1ms"})],
+    "app": [
+        ("app", "127.0.0.1:1", {}),
+        ("app", "unix:/run/app.sock", {"think": "1ms"}),
+        ("app", "127.0.0.1:1", {"row": "500ms", "mixes": "4"}),
+    ],
     "file-matrix": [
         ("file-matrix", "FOLDER", {}),
         ("file-matrix", "FOLDER", {"tests": "write,read,mixed", "mixes": "2,4", "think": "1ms"}),
@@ -94,6 +100,7 @@ OTHER: dict[str, list[Any]] = {
     "access": ["File server"], "icf": ["ICF"], "region": ["300MiB"], "outstanding": [7], "cell_time": ["77ms"],
     "expect": ["404"],
     "turn_bytes": ["3MB"], "turn_pause": ["77ms"], "min_transfers": [77], "cell_limit": ["77s"],
+    "row": ["1s", "100ms"], "stop_if": ["errors>1%"], "give_up": ["7s"],
     "regions": [["all=files>=1"]], "server_memory": ["3GiB"], "workspace": ["30MB"], "loadfile": ["OTHER_LOADFILE"],
 }  # fmt: skip
 
@@ -104,6 +111,8 @@ JUDGED: dict[tuple[str, str], str] = {
     **{(f"file-{kind}", "server_memory"): "test_working_set" for kind in ("matrix", "blocks", "mix")},
     # Off by itself on loopback, which is all that the situations here have.
     **{(kind, "poll"): "test_polling" for kind in setting_owners()["poll"]},
+    # What they do is seen while a trial goes on.
+    **{(kind, name): "test_soak" for name in ("stop_if", "give_up") for kind in setting_owners()[name]},
 }
 
 

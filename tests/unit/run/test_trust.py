@@ -197,7 +197,17 @@ def test_a_plan_that_is_none_is_refused_in_one_sentence(interrupted: Interrupted
 
 def test_every_text_of_a_plan_that_does_something_is_listed() -> None:
     """A new setting that is a text or a path must say what it is: `path` and `command` are what `acts` looks for."""
-    harmless = {"headers", "dynamic_url", "source_addresses", "sender", "patterns", "tests", "http", "expect"}
+    harmless = {
+        "headers",
+        "dynamic_url",
+        "source_addresses",
+        "sender",
+        "patterns",
+        "tests",
+        "http",
+        "expect",
+        "stop_if",
+    }
     for kind in KINDS:
         for name, field in plan_part(kind).settings.model_fields.items():
             extra = extra_of(field)

@@ -1,0 +1,77 @@
+"""`bakeoff soak`: a run of many hours at constant load, whose rows are stored as they end."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bakeoff.agents.make import make_agent
+from bakeoff.cli.options import with_plan_options
+from bakeoff.cli.result import print_result, stop_cleanly
+from bakeoff.cli.run import default_path, make_observer
+from bakeoff.errors import PlanError
+from bakeoff.plan.load import PlanInput, resolve_plan, with_flags
+from bakeoff.run.driver import RunInterruptedError, start_run
+from bakeoff.units import format_duration, parse_duration
+
+# A row without `--row`: an hour, or a part of a short soak.
+ROW_S, LEAST_ROWS = 3600.0, 24
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("soak")(with_plan_options(soak))
+
+
+def soak(
+    given: PlanInput,
+    length: Annotated[
+        str | None,
+        typer.Option("--for", metavar="TIME", help="How long each contender is loaded: 28h. The same as --length."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="RUN.bakeoff", help="Run file to write; by default SUITE-DATE-TIME.bakeoff."
+        ),
+    ] = None,
+) -> None:
+    """Load contenders for hours, one after the other, and store what each hour came to.
+
+    bakeoff soak web-url nginx=http://127.0.0.1:8080 --for 28h --clients 8 --stop-if 'errors>1%,p99>2s for 3'
+
+    One block unless --blocks says otherwise: trends and figures, no verdict. A crash loses at most the row in progress,
+    and `bakeoff resume` goes on with the time that is left. Ends with exit code 99 when a contender was stopped early.
+    """
+    plan = resolve_plan(as_soak(given, length))
+    path = output or default_path(plan)
+    try:
+        start_run(plan, path, [make_agent()], make_observer())
+    except RunInterruptedError as stop:
+        stop_cleanly(stop)
+    print_result(path)
+
+
+def as_soak(given: PlanInput, length: str | None) -> PlanInput:
+    """`given` with what makes it a soak, where it does not say it itself. Raises PlanError without a length."""
+    lengths = [text for text in (length, given.settings.get("length")) if text is not None]
+    if len(lengths) != 1:
+        raise PlanError("say once how long the soak is: --for 28h")
+    settings = {"length": lengths[0]}
+    if "row" not in given.settings:
+        settings["row"] = _row(str(lengths[0]))
+    plan = {} if "blocks" in given.plan else {"blocks": 1}
+    made = with_flags(given, plan, settings, {})
+    return PlanInput(
+        made.origin, made.plan, made.settings, made.contenders, {**made.flags, ("settings", "length"): "--for"}
+    )
+
+
+def _row(length: str) -> str:
+    """An hour, or the round part of a shorter soak that gives some two dozen rows."""
+    try:
+        length_s = parse_duration(length)
+    except ValueError:
+        return format_duration(ROW_S)  # the plan says what is wrong with the length
+    rounds = (0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0, 1800.0, ROW_S)
+    return format_duration(max((row for row in rounds if row * LEAST_ROWS <= length_s), default=rounds[0]))
