@@ -148,6 +148,12 @@ impl Recorder {
         self.rows.as_mut().map_or_else(Vec::new, |rows| rows.close(ended_ns))
     }
 
+    /// Counts a connection that was opened, or failed to.
+    pub fn record_connection(&mut self, opened: bool) {
+        self.connections_opened += u64::from(opened);
+        self.connections_failed += u64::from(!opened);
+    }
+
     /// Counts how late a lane began that had waited for its moment, ns.
     pub fn late_start(&mut self, late_ns: Nanos) {
         self.late_start.record(late_ns);
@@ -155,14 +161,14 @@ impl Recorder {
 
     /// Counts a planned start that has begun.
     #[inline]
-    pub(crate) fn record_start(&mut self, planned_ns: Nanos) {
+    pub fn record_start(&mut self, planned_ns: Nanos) {
         if let Some(planned) = &mut self.planned {
             planned.started += u64::from(self.timeline.in_window(planned_ns));
         }
     }
 
     /// Counts a start that found every session busy when it was due, at `planned_ns`, and has begun `late_ns` later.
-    pub(crate) fn record_late(&mut self, planned_ns: Nanos, late_ns: Nanos) {
+    pub fn record_late(&mut self, planned_ns: Nanos, late_ns: Nanos) {
         if let Some(planned) = &mut self.planned
             && self.timeline.in_window(planned_ns)
         {
@@ -173,7 +179,7 @@ impl Recorder {
 
     /// At the trial's end: the window had `offered` starts; `waiting` of them still wait for a session, of which
     /// `used` were ever used. A trial that ended before its window (`None`) had no more than it began.
-    pub(crate) fn close_plan(&mut self, offered: Option<u64>, waiting: u64, used: usize) {
+    pub fn close_plan(&mut self, offered: Option<u64>, waiting: u64, used: usize) {
         if let Some(planned) = &mut self.planned {
             planned.connections_used = used as u64;
             planned.offered = offered.unwrap_or(planned.started);

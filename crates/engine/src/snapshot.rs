@@ -104,14 +104,15 @@ impl Live {
         }
     }
 
-    /// Leaves a message (`level` is `info` or `warning`) for whoever watches.
-    pub fn tell(&self, level: &str, text: &str) {
+    /// Leaves a message (`level` is `info`, `warning` or a kind's own) for whoever watches; `false` when there is no room.
+    pub fn tell(&self, level: &str, text: &str) -> bool {
         let at_s = self.elapsed_ns.load(Ordering::Relaxed) as f64 / 1e9;
-        if let Ok(mut events) = self.events.lock()
-            && events.len() < EVENTS_MAX
-        {
+        let Ok(mut events) = self.events.lock() else { return false };
+        let room = events.len() < EVENTS_MAX;
+        if room {
             events.push(serde_json::json!({"at_s": at_s, "level": level, "text": text}).to_string());
         }
+        room
     }
 
     /// Messages since the last call, each as JSON text.

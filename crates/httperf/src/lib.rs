@@ -1,21 +1,82 @@
 //! httperf's way of making load, anew: connections or sessions begin by the clock, each with calls that may be pipelined
 //! and spread over several connections. What is done and how it is told are facts of its manual; no code of it is here.
 
+mod books;
+mod conn;
 mod figures;
+#[cfg(test)]
+mod for_tests;
 mod octets;
+mod page;
+mod period;
+mod prints;
+mod random;
+mod reply;
+mod request;
+mod run;
+mod samples;
 mod spec;
+mod talk;
+mod uris;
+mod visit;
+mod work;
 
+use bakeoff_engine::TrialSpec;
+use bakeoff_platform::net::{DialOptions, Dialer, TlsOptions, connector};
+use bakeoff_platform::{TrialError, TrialHandle, start_alone};
 pub use figures::{Errors, HttperfFigures, SessionFigures, Spread, Statuses, Sum};
 pub use octets::{Octets, text_of};
+use run::{Prepared, Run};
 pub use spec::{
     BurstSpec, CallSpec, ClientSpec, HttperfSpec, Mode, PeriodSpec, PrintSpec, ScriptSpec, ServerSpec, SslSpec,
     WlogSpec, WsessSpec, WsesslogSpec, WsesspageSpec, WsetSpec,
 };
-
-use bakeoff_engine::TrialSpec;
-use bakeoff_platform::{TrialError, TrialHandle};
+use std::sync::Arc;
 
 /// Starts a trial and returns at once.
-pub fn start(_spec: HttperfSpec, _trial: TrialSpec) -> Result<TrialHandle, TrialError> {
-    Err(TrialError::Broken("the loop of httperf is not built yet".to_owned()))
+pub fn start(spec: HttperfSpec, trial: TrialSpec) -> Result<TrialHandle, TrialError> {
+    let prepared = prepare(spec, &trial).map_err(TrialError::Endpoint)?;
+    let operations = books::OPERATIONS.map(str::to_owned).to_vec();
+    start_alone(trial, operations, move |live, timeline| Ok(Run::new(prepared, live, timeline)?.run()))
+}
+
+/// All that can be found to be wrong before the first connection.
+fn prepare(spec: HttperfSpec, trial: &TrialSpec) -> Result<Prepared, String> {
+    let options = DialOptions {
+        send_buffer: spec.send_buffer,
+        receive_buffer: spec.recv_buffer,
+        sources: spec.myaddr.clone(),
+        own_ports: spec.hog,
+        close_with_reset: spec.close_with_reset,
+    };
+    let addresses: Vec<&str> = spec.servers.iter().map(|server| server.address.as_str()).collect();
+    let dialer = Dialer::new(&addresses, options)?;
+    let connectors = match &spec.ssl {
+        Some(ssl) => {
+            let config = tls_options(ssl).configure()?;
+            let named = |server: &ServerSpec| connector(&config, ssl.server_name.as_ref().unwrap_or(&server.host));
+            spec.servers.iter().map(named).collect::<Result<_, _>>()?
+        }
+        None => Vec::new(),
+    };
+    let length_ns = (trial.length_s * 1e9).round() as u64;
+    Ok(Prepared { spec: Arc::new(spec), dialer, connectors, poll: trial.poll, length_ns })
+}
+
+fn tls_options(ssl: &SslSpec) -> TlsOptions {
+    let identity = match (&ssl.certificate, &ssl.key) {
+        (Some(certificate), Some(key)) => Some((certificate.clone(), key.clone())),
+        // Both in one file.
+        (Some(file), None) | (None, Some(file)) => Some((file.clone(), file.clone())),
+        (None, None) => None,
+    };
+    TlsOptions {
+        protocol: ssl.protocol.clone(),
+        ciphers: ssl.ciphers.clone(),
+        resumption: !ssl.no_reuse,
+        identity,
+        verify: ssl.verify,
+        ca_file: ssl.ca_file.clone(),
+        ca_path: ssl.ca_path.clone(),
+    }
 }

@@ -2,13 +2,15 @@
 
 #![expect(clippy::disallowed_methods, reason = "this is the crate that may")]
 
+mod alone;
 pub mod clock;
 mod file;
 mod gate;
-mod net;
+pub mod net;
 pub mod process;
 mod trial;
 mod watch;
 
+pub use alone::{Alone, start_alone};
 pub use file::{Owner, folder_name, owner_of, read_bounded, start_files};
 pub use trial::{TrialError, TrialHandle, start};

@@ -89,3 +89,15 @@ pub fn block_signals() {
         libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
     }
 }
+
+/// CPU time of the calling thread in user mode and in the kernel, ns.
+pub fn thread_usage_ns() -> (u64, u64) {
+    // SAFETY: an all-zero rusage is valid, and the call gets a valid pointer.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+        usage
+    };
+    let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
+    (ns(usage.ru_utime), ns(usage.ru_stime))
+}

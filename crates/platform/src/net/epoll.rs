@@ -116,6 +116,11 @@ impl Epoll {
         unsafe { libc::read(self.tick.as_raw_fd(), expirations.as_mut_ptr().cast(), expirations.len()) };
     }
 
+    /// The tick's descriptor, for those who wait without epoll.
+    pub fn tick_fd(&self) -> RawFd {
+        self.tick.as_raw_fd()
+    }
+
     /// Token and readiness of an event of the last wait.
     #[inline]
     pub fn event(&self, index: usize) -> (u64, u32) {

@@ -1,6 +1,7 @@
 //! Sockets, TLS, and the event loop that drives sessions over them.
 
 mod cpu_meter;
+mod dial;
 mod epoll;
 mod event_loop;
 mod pacer;
@@ -10,6 +11,14 @@ mod row_meter;
 mod socket;
 mod timers;
 mod tls;
+mod tls_options;
+mod waiter;
 
+pub use dial::{DialError, DialOptions, Dialer, Line};
 pub(crate) use event_loop::{EventLoop, LoopFigures};
 pub(crate) use remote::{Remote, resolve};
+pub use socket::Moved;
+pub use timers::{Due, Timers};
+pub use tls::{Connector, Session as TlsSession};
+pub use tls_options::{TlsOptions, connector};
+pub use waiter::{Ready, Waiter, is_far};

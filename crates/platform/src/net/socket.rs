@@ -88,10 +88,12 @@ pub(crate) fn close(fd: RawFd, with_reset: bool) {
 
 /// What a read or write did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Moved {
+pub enum Moved {
+    /// So many bytes; of a read, 0 is the end of the stream.
     Bytes(usize),
     /// Try again when the socket is ready.
     Blocked,
+    /// With this error number.
     Failed(i32),
 }
 

@@ -8,7 +8,7 @@ const NEVER: Nanos = Nanos::MAX;
 
 /// What to do when a timer runs out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Due {
+pub enum Due {
     /// Begin the lane's next operation.
     Begin,
     /// Tell the session.
@@ -27,14 +27,22 @@ struct Timer {
 /// Nearly every session's timer is put off or taken back before it is due, once an operation: the heap has one entry
 /// for it, which is moved when its moment comes, not when the timer is.
 #[derive(Debug)]
-pub(crate) struct Timers {
+pub struct Timers {
     heap: BinaryHeap<Reverse<(Nanos, usize, Due)>>,
     of_lanes: Vec<Timer>,
 }
 
 impl Timers {
+    /// For so many lanes.
     pub fn new(lanes: usize) -> Self {
         Self { heap: BinaryHeap::new(), of_lanes: vec![Timer { due_ns: NEVER, entry_ns: NEVER }; lanes] }
+    }
+
+    /// Makes room for so many lanes.
+    pub fn grow(&mut self, lanes: usize) {
+        if self.of_lanes.len() < lanes {
+            self.of_lanes.resize(lanes, Timer { due_ns: NEVER, entry_ns: NEVER });
+        }
     }
 
     /// Begins the lane's next operation then.

@@ -18,12 +18,13 @@ const SESSIONS_KEPT: usize = 64;
 
 /// Makes TLS sessions towards one server.
 #[derive(Debug, Clone)]
-pub(crate) struct Connector {
+pub struct Connector {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
 }
 
 impl Connector {
+    /// Towards a server of this name. The error says what is wrong with the settings.
     pub fn new(settings: &TlsSettings, server_name: &str) -> Result<Self, String> {
         let name = ServerName::try_from(server_name.to_owned())
             .map_err(|_| format!("`{server_name}` is not a name that a certificate can have"))?;
@@ -39,6 +40,12 @@ impl Connector {
         Ok(Self { config: Arc::new(config), name })
     }
 
+    /// One with a configuration that others share.
+    pub(super) const fn of(config: Arc<ClientConfig>, name: ServerName<'static>) -> Self {
+        Self { config, name }
+    }
+
+    /// A connection's own part.
     pub fn session(&self) -> Result<Session, ErrorClass> {
         let mut inner =
             ClientConnection::new(Arc::clone(&self.config), self.name.clone()).map_err(|_| ErrorClass::Tls)?;
@@ -50,7 +57,7 @@ impl Connector {
 
 /// Decides whether a server is who it says. Signatures are always checked against its certificate.
 #[derive(Debug)]
-struct Verifier {
+pub(super) struct Verifier {
     /// The system's authorities and those of `ca_file`; `None` takes any certificate (`--insecure`).
     chains: Option<Arc<WebPkiServerVerifier>>,
     /// A certificate that is itself in `ca_file` is trusted, as self-signed servers need it: webpki alone refuses an
@@ -61,16 +68,23 @@ struct Verifier {
 
 impl Verifier {
     fn new(settings: &TlsSettings, provider: &Arc<CryptoProvider>) -> Result<Self, String> {
+        let named = || settings.ca_file.as_deref().map(read_certificates).transpose().map(Option::unwrap_or_default);
+        let origin = settings.ca_file.as_deref().unwrap_or_default();
+        Self::trusting(settings.verify.then(named).transpose()?, origin, provider)
+    }
+
+    /// Trusts the system's authorities and these, which are from `origin`; without any list every certificate.
+    pub(super) fn trusting(
+        named: Option<Vec<CertificateDer<'static>>>,
+        origin: &str,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Self, String> {
         let algorithms = provider.signature_verification_algorithms;
-        if !settings.verify {
-            return Ok(Self { chains: None, named: Vec::new(), algorithms });
-        }
+        let Some(named) = named else { return Ok(Self { chains: None, named: Vec::new(), algorithms }) };
         let mut store = RootCertStore::empty();
         store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let path = settings.ca_file.as_deref().unwrap_or_default();
-        let named = settings.ca_file.as_deref().map(read_certificates).transpose()?.unwrap_or_default();
         for certificate in &named {
-            store.add(certificate.clone()).map_err(|error| format!("`{path}`: {error}"))?;
+            store.add(certificate.clone()).map_err(|error| format!("`{origin}`: {error}"))?;
         }
         if store.is_empty() {
             let advice = "name one with --ca-file, or use --insecure";
@@ -83,7 +97,8 @@ impl Verifier {
     }
 }
 
-fn read_certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+/// The certificates of a PEM file.
+pub(super) fn read_certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let certificates = CertificateDer::pem_file_iter(path).map_err(|error| format!("`{path}`: {error}"))?;
     certificates.collect::<Result<Vec<_>, _>>().map_err(|error| format!("`{path}`: {error}"))
 }
@@ -131,7 +146,7 @@ impl ServerCertVerifier for Verifier {
 
 /// One TLS connection.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub struct Session {
     inner: ClientConnection,
     /// A write did not fit into the socket; go on when it is writable.
     blocked: bool,
@@ -157,6 +172,7 @@ impl Write for SocketWriter {
 }
 
 impl Session {
+    /// Whether nothing can be sent yet.
     pub fn is_handshaking(&self) -> bool {
         self.inner.is_handshaking()
     }
@@ -187,6 +203,7 @@ impl Session {
         Ok(true)
     }
 
+    /// Whether the socket did not take all of the last write.
     pub fn is_blocked(&self) -> bool {
         self.blocked
     }

@@ -27,17 +27,31 @@ enum State {
 
 /// A decoder for one body.
 #[derive(Debug, Clone)]
-pub(crate) struct Chunked {
+pub struct Chunked {
     state: State,
+    trailer_bytes: u64,
     left: u64,
     line_bytes: u32,
 }
 
+impl Default for Chunked {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Chunked {
+    /// At the first chunk's size.
     pub fn new() -> Self {
-        Self { state: State::Size { digits: 0 }, left: 0, line_bytes: 0 }
+        Self { state: State::Size { digits: 0 }, trailer_bytes: 0, left: 0, line_bytes: 0 }
     }
 
+    /// Bytes of the trailer's lines so far.
+    pub fn trailer_bytes(&self) -> u64 {
+        self.trailer_bytes
+    }
+
+    /// Whether the body is complete.
     pub fn is_done(&self) -> bool {
         self.state == State::Done
     }
@@ -68,6 +82,9 @@ impl Chunked {
         if self.line_bytes > LINE_BYTES_MAX {
             return Err(Malformed);
         }
+        let in_trailer = matches!(self.state, State::TrailerName | State::TrailerValue | State::TrailerLineFeed);
+        let begins_line = self.state == State::TrailerStart && byte != b'\r';
+        self.trailer_bytes += u64::from(in_trailer || begins_line);
         // RFC 9112, 7.1, to the letter: who is lenient here takes `0x5` for an empty body.
         self.state = match (self.state, byte) {
             (State::Size { digits }, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
@@ -135,6 +152,16 @@ mod tests {
         for cut in 0..wire.len() {
             let (body, done, unused) = decode(&[&wire[..cut], &wire[cut..]]).unwrap();
             assert_eq!((body.as_slice(), done, unused), (&b"Wikipedia"[..], true, 0), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn the_bytes_of_a_trailer_are_those_of_its_lines() {
+        for (wire, bytes) in [(&b"1\r\na\r\n0\r\n\r\n"[..], 0), (b"0\r\nA: b\r\nC: d\r\n\r\n", 12)] {
+            let mut decoder = Chunked::new();
+            decoder.take(wire, |_| ()).unwrap();
+            assert!(decoder.is_done());
+            assert_eq!(decoder.trailer_bytes(), bytes);
         }
     }
 

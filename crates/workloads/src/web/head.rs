@@ -25,7 +25,7 @@ pub(crate) struct Head {
 
 /// The reply is not HTTP/1, or contradicts itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Malformed;
+pub struct Malformed;
 
 /// Parses a head; `None` when it is not complete yet.
 pub(crate) fn parse(bytes: &[u8], head_only: bool) -> Result<Option<Head>, Malformed> {

@@ -7,6 +7,8 @@ mod session;
 mod spec;
 
 use bakeoff_engine::{Endpoint, Identity, MergeFigures, Rng, SpecError, Stages, TlsSettings, Workload, add_counts};
+pub use body::Chunked;
+pub use head::Malformed;
 use plan::WebPlan;
 pub use session::WebSession;
 pub use spec::{ClassSpec, RequestSpec, WebSpec};

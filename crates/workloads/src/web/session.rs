@@ -165,7 +165,7 @@ impl WebSession {
         self.body_bytes = 0;
         self.state = match head.framing {
             Framing::Length(left) => State::Length { left },
-            Framing::Chunked => State::Chunked(Box::new(Chunked::new())),
+            Framing::Chunked => State::Chunked(Box::default()),
             Framing::ToEnd => State::ToEnd,
         };
         self.hasher = (head.status == 200 && self.hash_is_due()).then(|| Box::new(Sha256::new()));

@@ -1,0 +1,91 @@
+//! When connections or sessions begin: pure, asked for one moment after the other.
+
+use crate::random::Random;
+use crate::spec::PeriodSpec;
+use bakeoff_engine::Nanos;
+
+/// The moments of all starts, counted from the first, which is at 0. Never goes back, never ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Starts {
+    period: PeriodSpec,
+    random: Random,
+    /// Starts so far.
+    count: u64,
+    at_s: f64,
+    /// Of a variable period: which step, since when, and starts in it.
+    step: usize,
+    step_began_s: f64,
+    in_step: u64,
+}
+
+impl Starts {
+    pub fn new(period: PeriodSpec, random: Random) -> Self {
+        Self { period, random, count: 0, at_s: 0.0, step: 0, step_began_s: 0.0, in_step: 0 }
+    }
+
+    /// The next one, ns. Even ones are computed from the first (of their step): they do not drift.
+    pub fn next_ns(&mut self) -> Nanos {
+        if self.count > 0 {
+            self.at_s = match &self.period {
+                PeriodSpec::Fixed { period_s } => self.count as f64 * period_s,
+                PeriodSpec::Uniform { from_s, to_s } => self.at_s + from_s + (to_s - from_s) * self.random.unit(),
+                PeriodSpec::Exponential { mean_s } => self.at_s - mean_s * (1.0 - self.random.unit()).ln(),
+                PeriodSpec::Variable { steps } => {
+                    let (period_s, duration_s) = steps[self.step];
+                    self.in_step += 1;
+                    let at_s = self.step_began_s + self.in_step as f64 * period_s;
+                    let end_s = self.step_began_s + duration_s;
+                    // Sums of decimal fractions: what falls on the end belongs to the next step.
+                    if at_s < end_s - period_s * 1e-9 {
+                        at_s
+                    } else {
+                        self.step = (self.step + 1) % steps.len();
+                        self.step_began_s = end_s;
+                        self.in_step = 0;
+                        end_s
+                    }
+                }
+            };
+        }
+        self.count += 1;
+        (self.at_s * 1e9).round() as Nanos
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(period: PeriodSpec, count: usize) -> Vec<u64> {
+        let mut starts = Starts::new(period, Random::of_client(0));
+        (0..count).map(|_| starts.next_ns() / 1_000_000).collect()
+    }
+
+    #[test]
+    fn a_fixed_period_is_a_grid_that_does_not_drift() {
+        assert_eq!(first(PeriodSpec::Fixed { period_s: 0.1 }, 4), [0, 100, 200, 300]);
+        let mut starts = Starts::new(PeriodSpec::Fixed { period_s: 0.1 }, Random::of_client(0));
+        let last = (0..=1_000_000).map(|_| starts.next_ns()).last();
+        assert_eq!(last, Some(100_000 * 1_000_000_000), "28 hours at 10 a second");
+    }
+
+    #[test]
+    fn a_variable_period_begins_each_step_with_a_start_and_wraps_round() {
+        let variable = PeriodSpec::Variable { steps: vec![(1.0, 3.0), (0.5, 1.0), (2.0, 3.0)] };
+        let expected = [0, 1000, 2000, 3000, 3500, 4000, 6000, 7000, 8000, 9000, 10_000, 10_500, 11_000];
+        assert_eq!(first(variable, 13), expected);
+        let tenths = PeriodSpec::Variable { steps: vec![(0.1, 0.3), (0.1, 0.3)] };
+        assert_eq!(first(tenths, 7), [0, 100, 200, 300, 400, 500, 600]);
+    }
+
+    #[test]
+    fn random_periods_have_their_mean_and_bounds_and_come_again() {
+        let uniform = PeriodSpec::Uniform { from_s: 0.010, to_s: 0.030 };
+        let times = first(uniform.clone(), 20_001);
+        assert!((times[20_000] as f64 / 20_000.0 - 20.0).abs() < 0.2);
+        assert!(times.windows(2).all(|pair| (9..=31).contains(&(pair[1] - pair[0]))));
+        assert_eq!(times, first(uniform, 20_001));
+        let times = first(PeriodSpec::Exponential { mean_s: 0.02 }, 20_001);
+        assert!((times[20_000] as f64 / 20_000.0 - 20.0).abs() < 0.6);
+    }
+}

@@ -1,0 +1,64 @@
+//! One thread with a loop of a kind's own: the frame that every trial has, without the event loop of lanes.
+
+use crate::clock::{MonotonicClock, thread_cpu_ns};
+use crate::process;
+use crate::trial::{TrialError, TrialHandle, bind, launch, panic_text};
+use crate::watch::Watch;
+use bakeoff_engine::{Clock, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures, Timeline, TrialSpec, collect};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What a loop of its own leaves behind.
+#[derive(Debug)]
+pub struct Alone {
+    /// What it counted.
+    pub recorder: Recorder,
+    /// What it knows of its thread beside CPU time and window, which are taken here.
+    pub thread: ThreadFigures,
+    /// The end of all work.
+    pub ended_ns: Nanos,
+    /// Added under `connections` of the result.
+    pub transport: Map<String, Value>,
+    /// The kind's own figures.
+    pub workload: Value,
+}
+
+/// Runs `body` on one load thread and makes a trial's result of what it leaves. It is told the trial's phases, and has to
+/// look at [`Live::is_cancelled`] every 100 ms. The window is the whole of its life.
+pub fn start_alone(
+    spec: TrialSpec,
+    operations: Vec<String>,
+    body: impl FnOnce(&Arc<Live>, Timeline) -> std::io::Result<Alone> + Send + 'static,
+) -> Result<TrialHandle, TrialError> {
+    process::raise_file_limit();
+    let live = Arc::new(Live::new(1, None));
+    let watched = Arc::clone(&live);
+    launch(live, move || {
+        let watch = Watch::start()?;
+        let load = {
+            let (live, spec) = (Arc::clone(&watched), spec.clone());
+            std::thread::Builder::new().name("bakeoff-load-0".to_owned()).spawn(move || {
+                bind(0, spec.pinned(0), &live);
+                let (cpu_ns, run_delay_ns) = (thread_cpu_ns(), process::thread_run_delay_ns());
+                let timeline = spec.timeline(MonotonicClock.now_ns());
+                let mut alone = body(&live, timeline)?;
+                alone.thread.cpu_ns = thread_cpu_ns() - cpu_ns;
+                alone.thread.run_delay_ns = process::thread_run_delay_ns().saturating_sub(run_delay_ns);
+                alone.thread.window_ns = alone.ended_ns.min(timeline.end_ns).saturating_sub(timeline.start_ns);
+                Ok::<_, std::io::Error>((alone, timeline))
+            })?
+        };
+        let (alone, timeline) = load.join().map_err(|panic| TrialError::Broken(panic_text(panic.as_ref())))??;
+        let generator = GeneratorFigures {
+            elapsed_ns: alone.ended_ns.saturating_sub(timeline.start_ns),
+            cancelled: watched.is_cancelled(),
+            fatal: None,
+            rss_bytes: process::resident_bytes(),
+            transport: alone.transport,
+            disturbances: watch.finish(&timeline),
+            workload: alone.workload,
+            slice: None,
+        };
+        Ok(collect(&operations, vec![alone.recorder], &[alone.thread], &generator))
+    })
+}
