@@ -16,7 +16,9 @@ TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:pub(?:\([a-z]+\))? )?mod \w+ \{")
 LOOP = "net::event_loop"
 CHOSEN = {
     "platform": {
-        frozenset({LOOP, *(f"{LOOP}::{part}" for part in ("connection", "leaving", "receive", "receive_tls"))}),
+        frozenset(
+            {LOOP, *(f"{LOOP}::{part}" for part in ("connection", "leaving", "receive", "receive_tls", "waiting"))}
+        ),
     }
 }
 
