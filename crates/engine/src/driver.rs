@@ -462,7 +462,12 @@ impl<S: Session, C: Clock> Driver<S, C> {
         let due_ns = match &mut self.schedule {
             Schedule::AfterPause(pause) => now_ns + pause.next_ns().max(back_off_ns),
             Schedule::Planned(_) if state.session.goes_on() => now_ns + back_off_ns,
-            Schedule::Planned(_) => return self.end_turn(lane, now_ns, actions),
+            Schedule::Planned(_) => {
+                if outcome.error.is_none() {
+                    self.recorder.record_answer(now_ns);
+                }
+                return self.end_turn(lane, now_ns, actions);
+            }
         };
         if due_ns == now_ns {
             return self.begin_now(lane, now_ns - late_ns, now_ns, actions);

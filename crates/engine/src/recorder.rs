@@ -167,6 +167,14 @@ impl Recorder {
         }
     }
 
+    /// Counts a turn that ended well.
+    #[inline]
+    pub(crate) fn record_answer(&mut self, end_ns: Nanos) {
+        if let Some(planned) = &mut self.planned {
+            planned.answered += u64::from(self.timeline.in_window(end_ns));
+        }
+    }
+
     /// Counts a start that found every session busy when it was due, at `planned_ns`, and has begun `late_ns` later.
     pub fn record_late(&mut self, planned_ns: Nanos, late_ns: Nanos) {
         if let Some(planned) = &mut self.planned

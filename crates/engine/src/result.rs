@@ -217,6 +217,7 @@ fn starts_json(planned: Option<&PlannedFigures>, histograms: &mut BTreeMap<Strin
             "offered": planned.offered,
             "started": planned.started,
             "never_started": planned.offered.saturating_sub(planned.started),
+            "answered": planned.answered,
             "late": summarize(planned.late.inner()),
             "late_histogram": "late",
             "ran_out": planned.ran_out,

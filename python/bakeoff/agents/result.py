@@ -123,13 +123,14 @@ class UnfinishedResult(_Result):
 
 
 class StartsResult(_Result):
-    """Starts that a rate planned for the window: how many, how many began, how many never did, and how late those began
-    that found every session busy.
-    """
+    """Starts that a rate planned for the window; see bakeoff.store.records.StartsRecord."""
 
     offered: int
     started: int
     never_started: int
+    answered: int
+    ran_out: int
+    connections_used: int
     late: SummaryResult
 
 

@@ -1,5 +1,6 @@
 """`bakeoff plan`: what a plan would do, without doing it."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -7,7 +8,7 @@ from rich.table import Table
 
 from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
-from bakeoff.mix import Mix
+from bakeoff.mix import Mix, Rate
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
@@ -81,11 +82,26 @@ def _lines(plan: Plan, known: bool) -> list[str]:
             f"each {s.length_s:g} s: ramp up {s.clock.ramp_up_s:g} s, measured {s.window_s:g} s, ramp down "
             f"{s.clock.ramp_down_s:g} s"
         )
+    lines += _arrivals(s.mix_values, s.length_s)
+    lines.append(f"what decides: {plan.primary}")
     resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
     how = "at most" if s.ends_with_its_work else "about"
     lines.append(f"duration: {how} {short_duration(duration_s(plan))}{resets}")
     lines += [f"(assumed) {text}" for text in plan.assumed]
     return lines + [f"(not as published) {text}" for text in plan.differences]
+
+
+def _arrivals(mixes: Sequence[Mix], length_s: float) -> list[str]:
+    """How the operations of rates begin; nothing of clients, who begin when they were answered."""
+    rates = [mix for mix in mixes if isinstance(mix, Rate)]
+    if not rates:
+        return []
+    starts = [rate.arrivals.planned(rate.per_s, 0.0, length_s, length_s) for rate in rates]
+    most = f"{max(starts):,.0f}" if len(starts) == 1 else f"{min(starts):,.0f} to {max(starts):,.0f}"
+    return [
+        f"load that does not wait: operations begin {rates[0].arrivals.words}, about {most} in a trial, whether or not "
+        f"earlier ones are answered, on {rates[0].most_connections:,} connections at most, opened as they are needed"
+    ]
 
 
 def _visits(plan: Plan) -> Table:

@@ -12,7 +12,7 @@ from bakeoff.cli.shares import agents_sheet, share_objects
 from bakeoff.mix import named
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.store.read import read_run
-from bakeoff.store.records import OK, RunRecord, StartsRecord, Summary, TrialRecord
+from bakeoff.store.records import OK, START_COUNTS, RunRecord, StartsRecord, Summary, TrialRecord
 from bakeoff.units import format_size
 
 # What only Bakeoff states of a trial that it measured itself.
@@ -119,13 +119,11 @@ def trial_object(t: TrialRecord) -> dict[str, Any]:
 
 
 def _planned(starts: StartsRecord, response: Summary | None) -> dict[str, Any]:
-    """What a trial at a rate has besides; `late_ms` are the starts that found every session busy."""
+    """What a trial at a rate has besides; `late_ms` are the starts that found every connection busy."""
     return {
         "response_ms": None if response is None else milliseconds(response),
         "starts": {
-            "offered": starts.offered,
-            "started": starts.started,
-            "never_started": starts.never_started,
+            **{name: getattr(starts, name) for name in START_COUNTS},
             "late_ms": milliseconds(starts.late),
         },
     }

@@ -14,7 +14,7 @@ from bakeoff.compare.hung import hung
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.lost import broke
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.metrics import error_share
+from bakeoff.compare.metrics import error_share, rate_of
 from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint
 from bakeoff.mix import Mix
 from bakeoff.stats import (
@@ -83,10 +83,11 @@ def summaries(
 ) -> tuple[ContenderSummary, ...]:
     """Peak, saturation, collapse and reliability of each contender, in the order of the cube."""
     addresses = {contender.name: contender.address for contender in run.contenders}
-    rates = cube.values(metrics[0].extract)
+    rate = rate_of(metrics)
+    rates = cube.values(rate.extract)
     by_key = {(curve.metric, curve.contender): curve for curve in curves}
     return tuple(
-        _summary(cube, name, addresses[name], rates[index], by_key[metrics[0].key, name], by_key.get(("p99", name)))
+        _summary(cube, name, addresses[name], rates[index], by_key[rate.key, name], by_key.get(("p99", name)))
         for index, name in enumerate(cube.contenders)
     )
 

@@ -9,7 +9,7 @@ from bakeoff.compare.cell_model import CellComparison, CellPair
 from bakeoff.compare.lost import counted_as
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import CELLS
-from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison, RunInfo, Sentence
+from bakeoff.compare.model import ContenderSummary, Endpoint, FallsBehind, PairComparison, RunInfo, Sentence
 
 
 def headline(
@@ -20,22 +20,25 @@ def headline(
     cells: CellComparison | None = None,
     starved: tuple[str, ...] = (),
     losses: tuple[str, ...] = (),
+    behind: tuple[FallsBehind, ...] = (),
 ) -> tuple[Sentence, ...]:
-    """What was lost first, then the result, starved clients, response time, peaks and errors. Each sentence stands by
-    itself.
+    """What was lost first, then the result, starved clients, response time, peaks (or from which offered rate on who
+    falls behind) and errors. Each sentence stands by itself.
     """
     against_baseline = [pair for pair in pairs if pair.baseline == info.baseline]
     first = [Sentence("loss", text) for text in losses]
-    first += [Sentence(pair.primary.verdict.kind, _primary(pair, info)) for pair in against_baseline]
+    first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0])) for pair in against_baseline]
     texts = list(starved)
-    if cells is None:
+    if behind:
+        texts += [f"{each.contender} falls behind {each.words}." for each in behind]
+    elif cells is None:
         texts += [text for pair in against_baseline for text in _p99(pair, metrics)]
     else:
         # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
         texts += [text for pair in cells.pairs if pair.baseline == info.baseline for text in _cells(pair, info)]
     cells_alone = cells is not None and len(info.mixes) == 1
     best = _means(contenders, info, metrics[0]) if cells_alone else _peaks(contenders, info)
-    texts += [best, _errors(contenders, info)]
+    texts += [*([] if behind else [best]), _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in texts if text))
 
 
@@ -46,48 +49,51 @@ def _cells(pair: CellPair, info: RunInfo) -> list[str]:
     return [at + text for text in pair.summary]
 
 
-def _primary(pair: PairComparison, info: RunInfo) -> str:
+def _primary(pair: PairComparison, info: RunInfo, decides: Metric) -> str:
     end = pair.primary
     if end.blocks == 0:
         return f"{pair.contender} and {pair.baseline} have no complete block in common: nothing can be compared."
     faster, slower, value, low, high = _leader_first(pair, end)
-    if all_lost := _all_lost(pair):
+    if all_lost := _all_lost(pair, decides):
         return all_lost
     kind = end.verdict.kind
     if kind == "disqualified":  # told as a ratio, with nobody ahead: contender over baseline, and so is its interval
         value, low, high = end.ratio, end.low, end.high
-    numbers = f"{wording.ratio(value, low, high)} the {info.rate_unit} of {slower}"
+    serves, served, unit = _words(info, decides)
+    numbers = f"{wording.ratio(value, low, high)} {unit} {slower}"
     basis = ", ".join(_basis(end, low, high))
     if end.mixes_left_out:
         left_out = wording.several(end.mixes_left_out)
         basis += f", without the mix at {left_out}, where too few pairs can be compared"
     if kind == "better":
         floor = "at least " if any(gate.name == "generator" for gate in end.gates) else ""
-        return f"{faster} serves {floor}{numbers} ({basis}): {faster} is better."
+        return f"{faster} {serves} {floor}{numbers} ({basis}): {faster} is better."
     if kind == "equivalent":
         # Means of cells can agree where the cells do not.
         mean = " on average" if end.title.startswith(CELLS) else ""
         return (
             f"{pair.contender} and {pair.baseline} are equivalent{mean} within ±{wording.percent(info.delta)}: "
-            f"{faster} serves {numbers} ({basis}).{_certain(end)}"
+            f"{faster} {serves} {numbers} ({basis}).{_certain(end)}"
         )
     if kind == "near_margin":
-        return f"{end.verdict.text}: it serves {numbers} ({basis})."
+        return f"{end.verdict.text}: it {serves} {numbers} ({basis})."
     if kind == "inconclusive":
         return (
-            f"No winner yet between {pair.contender} and {pair.baseline}: {faster} served {numbers} "
+            f"No winner yet between {pair.contender} and {pair.baseline}: {faster} {served} {numbers} "
             f"({basis}); {_more(end)}"
         )
     if kind == "disqualified":
         wrong = wording.names([n for n in (pair.contender, pair.baseline) if n in wrong_side(end)])
         return (
             f"{wrong} can neither win nor be equivalent to a server that keeps its data: no verdict on speed between "
-            f"{pair.contender} and {pair.baseline} ({info.rate_unit}, {pair.contender} over {pair.baseline}: "
+            f"{pair.contender} and {pair.baseline} ({decides.short}, {pair.contender} over {pair.baseline}: "
             f"{wording.ratio(value, low, high)}, {basis})."
         )
     if kind == "withheld":
-        return f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {faster} served {numbers} ({basis})."
-    return f"{faster} served {numbers} ({basis}); {end.verdict.text}."
+        return (
+            f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {faster} {served} {numbers} ({basis})."
+        )
+    return f"{faster} {served} {numbers} ({basis}); {end.verdict.text}."
 
 
 def _basis(end: Endpoint, low: float, high: float) -> list[str]:
@@ -102,7 +108,14 @@ def _basis(end: Endpoint, low: float, high: float) -> list[str]:
     return parts
 
 
-def _all_lost(pair: PairComparison) -> str:
+def _words(info: RunInfo, decides: Metric) -> tuple[str, str, str]:
+    """What the one ahead does, did, and what stands between the ratio and the name of the other."""
+    if decides.higher_is_better:
+        return "serves", "served", f"the {info.rate_unit} of"
+    return "answers", "answered", f"as fast, by {decides.short}, as"
+
+
+def _all_lost(pair: PairComparison, decides: Metric) -> str:
     """The sentence when one of them lost every pair: then there is no ratio."""
     end = pair.primary
     sides = ((pair.baseline, pair.contender), (pair.contender, pair.baseline))
@@ -112,7 +125,8 @@ def _all_lost(pair: PairComparison) -> str:
             continue
         result = f"{other} is better" if end.verdict.winner == other else end.verdict.text
         number = wording.plural(end.lost[name], "trial")
-        return f"{name} lost all of its {number} in which {other} was measured: {result}."
+        lost = "lost" if decides.paired is None else "fell behind, or failed, in"
+        return f"{name} {lost} all of its {number} in which {other} was measured: {result}."
     return ""
 
 
@@ -143,7 +157,11 @@ def _more(end: Endpoint) -> str:
 
 
 def _leader_first(pair: PairComparison, end: Endpoint) -> tuple[str, str, float, float, float]:
-    """(ahead, behind, ratio, low, high) with the ratio of the one with the larger number over the other."""
+    """(ahead, behind, ratio, low, high) with a ratio that says how much better the one ahead is: at least 1."""
+    if not end.higher_is_better and end.ratio < 1.0:
+        return pair.contender, pair.baseline, 1.0 / end.ratio, 1.0 / end.high, 1.0 / end.low
+    if not end.higher_is_better:
+        return pair.baseline, pair.contender, end.ratio, end.low, end.high
     if end.ratio >= 1.0:
         return pair.contender, pair.baseline, end.ratio, end.low, end.high
     return pair.baseline, pair.contender, 1.0 / end.ratio, 1.0 / end.high, 1.0 / end.low

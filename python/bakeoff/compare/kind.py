@@ -19,7 +19,8 @@ from bakeoff.store.records import RunRecord, Summary, TrialRecord
 class ComparePart:
     """The part of a kind for comparisons: derive from it, and set or override what differs.
 
-    `work` is what its operations are called in sentences. `faults` are what makes a contender lose outright, in the
+    `work` is what its operations are called in sentences, `turns` what one start of a rate begins, where that is more
+    than one of them. `faults` are what makes a contender lose outright, in the
     order of printing. `wrong` are the classes of errors that are wrong answers, and no refusals; `error_words` are
     its words for classes whose names would mislead. From a mean of `enough` operations on a client without any was
     starved. `cells` is how its cells are told, where trials are made of cells. `gates_of_its_own` and
@@ -27,6 +28,7 @@ class ComparePart:
     """
 
     work: str = "operations"
+    turns: str = ""
     faults: Sequence[Source] = (RECORDS, ANSWERS)
     wrong: Sequence[str] = ("wrong_status", "protocol")
     error_words: Mapping[str, str] = {}

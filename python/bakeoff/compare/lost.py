@@ -36,13 +36,15 @@ class PairLogs:
     """ln(contender / baseline) of pairs, with bounded losses in it.
 
     `ties` marks pairs that both lost, which have no logarithm; `lost` those that the first (baseline) and the
-    second (contender) lost. A loss counts as `factor` times slower.
+    second (contender) lost. A loss counts as `factor` times slower. `instead` marks pairs in which another figure
+    stands for the one asked for, which neither has.
     """
 
     logs: Logs
     ties: Marks
     lost: tuple[Marks, Marks]
     factor: float
+    instead: Marks | None = None
 
     def settled(self) -> Logs:
         """`logs` with 0 for what both lost, in rows that have a number in half of the blocks at least."""

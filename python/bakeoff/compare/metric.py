@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from bakeoff.compare.cells import CellKey
 from bakeoff.compare.file_weights import FileWeights
+from bakeoff.compare.lost import PairLogs
 from bakeoff.store.records import TrialRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.cube import Cube
 
 Scale = Literal["linear", "log"]
 
@@ -32,3 +36,5 @@ class Metric:
     cells: frozenset[CellKey] = frozenset()
     least: int = 1
     weights: FileWeights | None = None
+    # How two contenders are paired, for what is not simply the ratio of their values.
+    paired: Callable[[Cube, str, str], PairLogs] | None = None

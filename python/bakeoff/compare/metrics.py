@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.compare.behind import at_rates, metrics_at_rates
 from bakeoff.compare.cell_form import SIZES
 from bakeoff.compare.cells import common_cells, file_sizes_of, mean_rate
 from bakeoff.compare.cube import Cube, why_unusable
@@ -62,7 +63,10 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
     """The metrics of `run`. Where trials are made of cells, the primary one is the geometric mean of the rates of
     the cells that all contenders have: every cell then weighs the same, or by the files of a share.
     """
-    endpoints = cube.kind.endpoints(run, cube, metrics(cube.kind, run.plan))
+    general = metrics(cube.kind, run.plan)
+    if at_rates(cube):
+        return metrics_at_rates(run, cube, general)
+    endpoints = cube.kind.endpoints(run, cube, general)
     weights = weights_of(run.plan, file_sizes_of(run))
     keys = common_cells(run, cube.usable.values())
     if weights is not None:
@@ -84,6 +88,11 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
         weights=weights,
     )
     return (rate, *endpoints[1:])
+
+
+def rate_of(measured: tuple[Metric, ...]) -> Metric:
+    """What is done per second, among the metrics of a run: it need not be what decides."""
+    return next(metric for metric in measured if metric.key == "rate")
 
 
 def peak_operations(run: RunRecord, info: RunInfo, contender: ContenderSummary) -> float:

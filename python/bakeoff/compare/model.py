@@ -227,6 +227,25 @@ class ContenderSummary:
 
 
 @dataclass(frozen=True)
+class FallsBehind:
+    """From which offered rate on a contender does not keep up: the median over blocks of the lowest rate of each that
+    it fell behind, None where that is beyond all; `kept_mix` is the rate before it.
+
+    With six `blocks` there is an `interval` of 95 % from `low_mix` to `high_mix`, by order statistics; None at an end
+    then means beyond the highest rate. `words` says all that.
+    """
+
+    contender: str
+    blocks: int
+    behind_mix: Mix | None
+    kept_mix: Mix | None
+    interval: bool
+    low_mix: Mix | None
+    high_mix: Mix | None
+    words: str
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """A trial whose numbers are in no statistic, and why."""
 
@@ -342,6 +361,7 @@ class Comparison:
     lost: tuple[Lost, ...]
     audits: tuple[Audit, ...]
     warnings: tuple[Advisory, ...]
+    falls_behind: tuple[FallsBehind, ...] = ()
     cells: CellComparison | None = field(default=None, metadata={"json": "matrix"})
     own: KindSummary | None = None
 

@@ -88,6 +88,8 @@ def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: 
 
 def pair_logs(cube: Cube, metric: Metric, baseline: str, contender: str) -> PairLogs:
     """ln(contender / baseline), shape (mixes, blocks); NaN unless both have a number or one of them lost."""
+    if metric.paired is not None:
+        return metric.paired(cube, baseline, contender)
     if metric.cells:
         return mean_logs(cube, metric.cells, metric.weights, baseline, contender)
     values = cube.values(lambda t: metric.extract(t) if t.service.count >= metric.least else math.nan)
@@ -200,19 +202,23 @@ def _curve(
             decision = _band_decision(mean, low, high, blocks, float(spread[index]), judge.delta, alpha)
         reach = _reach(_bounded(low), _bounded(high), mean)
         verdict, _ = judge.verdict(decision, *pair, (mix,), _leader(pair, mean, metric), blocks, reach)
-        verdict = _short(verdict, blocks, pair, (below, above))
+        verdict = _short(verdict, blocks, pair, (below, above), metric)
+        if outcomes.instead is not None and (number := int(outcomes.instead[index].sum())):
+            text = f"{verdict.text}; both fell behind in {number} of {blocks} blocks: answers per second compared"
+            verdict = replace(verdict, text=text)
         low, high = (shown(_bounded(end), blocks) for end in (low, high))
         lost = dict(zip(pair, (below, above), strict=True))
         points.append(RatioPoint(mix, blocks, math.exp(mean), low, high, lost, verdict))
     return RatioCurve(metric.key, metric.title, metric.higher_is_better, bands.method, level, tuple(points))
 
 
-def _short(verdict: Verdict, blocks: int, pair: tuple[str, str], lost: tuple[int, int]) -> Verdict:
+def _short(verdict: Verdict, blocks: int, pair: tuple[str, str], lost: tuple[int, int], metric: Metric) -> Verdict:
     """The verdict at one mix in few words. How many blocks are still needed is said once, for the whole endpoint."""
     if blocks == 0:
         return replace(verdict, text="no pair of usable trials", more_blocks=None)
     text = verdict.text.split(":", 1)[0] if verdict.kind in ("disqualified", "inconclusive") else verdict.text
-    losers = [f"{name} lost {number} of {blocks} trials" for name, number in zip(pair, lost, strict=True) if number]
+    did = "lost" if metric.paired is None else "fell behind in"
+    losers = [f"{name} {did} {number} of {blocks} trials" for name, number in zip(pair, lost, strict=True) if number]
     return replace(verdict, text="; ".join([text, *losers]), more_blocks=None)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 from bakeoff.compare.advice import advise
 from bakeoff.compare.audits import audit_all, different_content, littles_law
+from bakeoff.compare.behind import falls_behind
 from bakeoff.compare.cell_pairs import compare_cells
 from bakeoff.compare.cells import has_cells, lost_cells
 from bakeoff.compare.content import differences, facts_of
@@ -14,7 +15,7 @@ from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.faults import disqualified, faults_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.headline import headline
-from bakeoff.compare.metrics import metrics_of
+from bakeoff.compare.metrics import metrics_of, rate_of
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.compare.regions import regions_of
@@ -48,11 +49,12 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     pairs = compare_pairs(cube, measured, judge, LEVEL)
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
-    info = _info(run, cube, first, smallest, measured[0].unit)
+    info = _info(run, cube, first, smallest, rate_of(measured).unit)
     cells = None
     if has_cells(run.trials):
         cells = compare_cells(cube, LEVEL, run.kind, _in_memory(run), regions_of(run.plan), measured[0].weights)
-    sentences = headline(info, pairs, contenders, measured, cells, starved(run), disqualified(wrong))
+    behind = falls_behind(cube)
+    sentences = headline(info, pairs, contenders, measured, cells, starved(run), disqualified(wrong), behind)
     return Comparison(
         schema=SCHEMA,
         run=info,
@@ -65,6 +67,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         lost=(*lost_trials(cube), *lost_cells(cube)),
         audits=audits,
         warnings=advise(run, cube, info, contenders, pairs, audits),
+        falls_behind=behind,
         cells=cells,
         own=cube.kind.summary(run),
     )

@@ -43,5 +43,5 @@ def text_of(name: str, field: FieldInfo, value: Any) -> str:
     if isinstance(value, Mapping):
         return ",".join(f"{key}={weight:g}" for key, weight in value.items()) or "-"
     if isinstance(value, tuple):
-        return ",".join(map(str, value)) or "-"
+        return ",".join(f"{item:g}" if isinstance(item, float) else str(item) for item in value) or "-"
     return format_binary(value) if name.endswith("_bytes") else str(value)

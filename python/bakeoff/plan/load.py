@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from bakeoff import keeping_up
 from bakeoff.errors import PlanError
 from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import differences
@@ -91,20 +92,27 @@ def read_plan_file(path: Path) -> PlanInput:
     return PlanInput(str(path), plan, settings, contenders)
 
 
-def _paths(suite: object, table: str) -> list[str]:
-    """The settings of a suite in this table that are paths: what is a path for one kind may be none for another."""
+def _paths(suite: object, table: str) -> dict[str, str]:
+    """The settings of a suite in this table that are paths, with what stands before the path: what is a path for one
+    kind may be none for another.
+    """
     if suite not in suite_names():
-        return []  # it will be refused
+        return {}  # it will be refused
     model = plan_part(load_suite(str(suite)).suite.kind).settings
     fields = {field.alias or name: extra_of(field) for name, field in model.model_fields.items()}
-    return [key for key, extra in fields.items() if extra.get("path") and extra.get("table", "settings") == table]
+    return {
+        key: str(extra.get("after", ""))
+        for key, extra in fields.items()
+        if extra.get("path") and extra.get("table", "settings") == table
+    }
 
 
-def _place(table: dict[str, Any], keys: Sequence[str], base: Path) -> None:
+def _place(table: dict[str, Any], keys: Mapping[str, str], base: Path) -> None:
     """Paths in a plan file are relative to the file, so that a plan works from any folder."""
-    for key in keys:
-        if isinstance(table.get(key), str):
-            table[key] = str(base / Path(table[key]).expanduser())
+    for key, before in keys.items():
+        value = table.get(key)
+        if isinstance(value, str) and value.startswith(before):
+            table[key] = before + str(base / Path(value.removeprefix(before)).expanduser())
 
 
 def with_flags(
@@ -208,7 +216,7 @@ def _resolve(given: PlanInput) -> Plan:
         seed=head.seed,
         delta=head.delta,
         error_limit=head.error_limit,
-        primary=PRIMARY.format(kind.endpoint + settings.weighted),
+        primary=_primary(settings, kind.endpoint),
         settings=settings,
         changed=tuple(sorted(key for key in given.settings)),
         classes=tuple(kind.classes(suite, settings)),
@@ -216,6 +224,15 @@ def _resolve(given: PlanInput) -> Plan:
         assumed=_assumed(suite, given.settings),
         differences=differences(suite, settings),
     )
+
+
+def _primary(settings: CommonSettings, endpoint: str) -> str:
+    """What the verdict of a run is about, in words."""
+    if not settings.is_at_rates:
+        return PRIMARY.format(endpoint + settings.weighted)
+    begin_s, end_s = settings.clock.ramp_up_s, settings.length_s - settings.clock.ramp_down_s
+    figure = keeping_up.deciding(settings.mix_values, begin_s, end_s, settings.length_s, settings.clock.operations)
+    return keeping_up.PRIMARY.format(figure=keeping_up.words_of(figure))
 
 
 def _fitting_ramps(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Settings that suites share: those of every suite, of those with ramps, and of those with connections.
+"""Settings that suites share: those of every suite, and of those with ramps.
 
 A kind of work takes the class that fits it: a setting that would do nothing is not offered. A field's description is
 its help text and its documentation.
@@ -10,19 +10,15 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from bakeoff.arrivals import Ramp, Replay, Steps
-from bakeoff.mix import Clients, Mix, Rate
+from bakeoff.mix import Clients, Mix
 from bakeoff.plan.fields import (
     Duration,
     Numbers,
-    OptionalDuration,
     OptionalNumbers,
     OptionalWhole,
     Strict,
     Whole,
-    Words,
 )
-from bakeoff.plan.stop_rules import StopRules
 
 # The engine's limits, which it tells through the bridge: a test holds them equal.
 SESSIONS_MAX = 200_000
@@ -31,8 +27,6 @@ CORES_MAX = 1024
 LENGTH_MAX_S = 30 * 24 * 3600.0
 ROW_MIN_S = 0.1
 ROWS_MAX = 10_000
-# Arrivals whose rate changes over a trial.
-UNSTEADY = (Ramp, Steps, Replay)
 
 
 @dataclass(frozen=True)
@@ -98,6 +92,13 @@ class CommonSettings(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
+        self._check_mixes()
+        if self.pin is not None and (not self.pin or min(self.pin) < 0 or len(set(self.pin)) != len(self.pin)):
+            raise ValueError("pin: give different core numbers, from 0: 0,1")
+        return self
+
+    def _check_mixes(self) -> None:
+        """Raises ValueError for mixes that cannot be."""
         mixes = self.mixes
         if not mixes or min(mixes) < 1 or list(mixes) != sorted(set(mixes)):
             raise ValueError("mixes: give different numbers of clients, all at least 1, rising: 1,4,8")
@@ -105,14 +106,21 @@ class CommonSettings(Strict):
             raise ValueError(
                 f"mixes: there may be {CLIENTS_MAX:,} clients and {SESSIONS_MAX:,} of clients times threads at most"
             )
-        if self.pin is not None and (not self.pin or min(self.pin) < 0 or len(set(self.pin)) != len(self.pin)):
-            raise ValueError("pin: give different core numbers, from 0: 0,1")
-        return self
 
     @property
     def mix_values(self) -> tuple[Mix, ...]:
         """The mixes, rising."""
         return tuple(Clients(n) for n in self.mixes)
+
+    @property
+    def is_at_rates(self) -> bool:
+        """Whether operations begin when they are due, and not when earlier ones were answered."""
+        return False
+
+    @property
+    def clients(self) -> tuple[int, ...]:
+        """How many clients each mix has, or at most has where it is a rate."""
+        return tuple(mix.clients for mix in self.mix_values)
 
     @property
     def clock(self) -> Clock:
@@ -200,114 +208,3 @@ class RampSettings(CommonSettings):
             return reasons
         why = "a trial that is bounded by operations has no ramps: leave it out"
         return {**reasons, "ramp_up": why, "ramp_down": why}
-
-
-class NetworkSettings(RampSettings):
-    """Settings of suites whose clients make connections."""
-
-    cores: Whole = Field(
-        1,
-        ge=1,
-        le=CORES_MAX,
-        description="Load threads of the generator, one core each.",
-        json_schema_extra={"own": True},
-    )
-    connect_timeout_s: Duration = Field(
-        5.0,
-        alias="connect_timeout",
-        gt=0,
-        le=LENGTH_MAX_S,
-        description="Give up a connection that is not made in this time.",
-    )
-    poll: Literal["auto", "on", "off"] = Field(
-        "auto",
-        description="Look for replies instead of sleeping until they come. auto: with servers on other machines, while "
-        "each load thread has a core to itself.",
-        json_schema_extra={"own": True},
-    )
-    row_s: OptionalDuration = Field(
-        None,
-        alias="row",
-        ge=ROW_MIN_S,
-        le=LENGTH_MAX_S,
-        description="Makes each trial a soak: what is done in each row of this length, 1h for example, is stored when "
-        "it ends, in place of seconds. `bakeoff soak` gives it.",
-        json_schema_extra={"own": True},
-    )
-    stop_if: StopRules = Field(
-        (),
-        description="Stop a soak when a row is so, or rows that follow each other: 'errors>1%,p99>2s for 3,rate<100'. "
-        "p50, p95, p99 and max are response times.",
-        json_schema_extra={"own": True},
-    )
-    give_up_s: Duration = Field(
-        300.0,
-        alias="give_up",
-        gt=0,
-        le=LENGTH_MAX_S,
-        description="Stop a soak of a contender with which nothing has succeeded for so long, time-outs and pauses "
-        "besides.",
-        json_schema_extra={"own": True},
-    )
-
-    @model_validator(mode="after")
-    def _is_a_soak_at_constant_load(self) -> Self:
-        if self.row_s is None:
-            return self
-        if self.length_s / self.row_s > ROWS_MAX:
-            raise ValueError(f"row: at most {ROWS_MAX:,} rows in a trial: take longer ones, or a shorter length")
-        if self.operations is not None:
-            raise ValueError("row: a soak ends by time: leave operations out")
-        if len(self.mix_values) > 1:
-            raise ValueError("row: a soak has one load: give one number of clients, or one rate")
-        if any(isinstance(mix, Rate) and isinstance(mix.arrivals, UNSTEADY) for mix in self.mix_values):
-            raise ValueError("row: the load of a soak does not change: leave ramp, steps and replay out")
-        return self
-
-    @property
-    def clock(self) -> Clock:
-        """See CommonSettings."""
-        return Clock(
-            self.ramp_up_s,
-            self.ramp_down_s,
-            self.delay_s,
-            self.operations,
-            self.cores,
-            self.connect_timeout_s,
-            self.row_s,
-        )
-
-    def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
-        """See CommonSettings."""
-        reasons = super().without_effect(addresses)
-        if self.row_s is not None:
-            return reasons
-        why = "only a soak is stopped: give row, too, or use `bakeoff soak`"
-        return {**reasons, "stop_if": why, "give_up": why}
-
-    @property
-    def source_count(self) -> int:
-        """How many local addresses connections come from."""
-        return 1
-
-    @property
-    def closes(self) -> int | None:
-        """Connections to a contender that a trial ends from this side: 0 where servers end them, None where only their
-        speed decides.
-        """
-        return 0
-
-
-class SourceSettings(NetworkSettings):
-    """Settings of suites whose connections may come from several local addresses."""
-
-    source_addresses: Words = Field(
-        (),
-        description="Local addresses to connect from, in turn: 127.0.0.2,127.0.0.3.",
-        json_schema_extra={"metavar": "ADDRESS,...", "own": True},
-    )
-
-    @property
-    def source_count(self) -> int:
-        """See NetworkSettings."""
-        return max(1, len(self.source_addresses))

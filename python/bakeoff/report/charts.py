@@ -156,6 +156,43 @@ def lines_with_intervals(
 
 
 @drawn
+def answered_over_offered(
+    rows: list[Row], names: Sequence[str], mixes: Sequence[Mix], title: str, subtitle: str
+) -> dict[str, Any]:
+    """What was answered against what was offered. Rows: contender, mix, value, low, high (null where unknown)."""
+    colour, shape, dash = contender_channels(names)
+    most = max([mix.x for mix in mixes] + [row["mix"] for row in rows])
+    all_of_it = alt.Chart(rows_of("all")).mark_line(color=MUTED, strokeWidth=1).encode(x=mix_axis(mixes), y="value:Q")
+    base = alt.Chart(rows_of("rows"), title=heading(title, subtitle)).encode(x=mix_axis(mixes))
+    y = alt.Y("value:Q", axis=alt.Axis(title=None, format=plain_or_thousands(most)), scale=alt.Scale(zero=True))
+    layers = [
+        all_of_it,
+        base.mark_rule(strokeWidth=1.4, opacity=0.75).encode(y=alt.Y("low:Q"), y2="high:Q", color=colour),
+        base.mark_line(strokeWidth=2).encode(y=y, color=colour, strokeDash=dash),
+        base.mark_point(size=46, filled=True, opacity=1).encode(y=y, color=colour, shape=shape),
+    ]
+    return finish(alt.layer(*layers), {"rows": rows, "all": [{"mix": x, "value": x} for x in (0.0, most)]})
+
+
+@drawn
+def times_over_rates(
+    rows: list[Row], names: Sequence[str], mixes: Sequence[Mix], title: str, subtitle: str
+) -> dict[str, Any]:
+    """Response time filled, service time hollow. Rows: contender, mix, value, time (`response` or `service`)."""
+    colour, shape, dash = contender_channels(names)
+    y = alt.Y("value:Q", axis=alt.Axis(title=None, format="~g"), scale=alt.Scale(type="log"))
+    base = alt.Chart(rows_of("rows"), title=heading(title, subtitle)).encode(x=mix_axis(mixes), y=y, color=colour)
+    response, service = (base.transform_filter(f"datum.time == '{time}'") for time in ("response", "service"))
+    layers = [
+        response.mark_line(strokeWidth=2).encode(strokeDash=dash),
+        service.mark_line(strokeWidth=1, opacity=0.6).encode(strokeDash=dash),
+        response.mark_point(size=46, filled=True, opacity=1).encode(shape=shape),
+        service.mark_point(size=46, filled=False, opacity=1, fill="white").encode(shape=shape),
+    ]
+    return finish(alt.layer(*layers), {"rows": rows})
+
+
+@drawn
 def ratio_over_mixes(
     rows: list[Row],
     names: Sequence[str],

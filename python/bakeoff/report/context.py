@@ -50,6 +50,11 @@ class Context:
         return self.comparison.cells is not None and len(self.comparison.run.mixes) == 1
 
     @property
+    def at_rates(self) -> bool:
+        """Whether the load of the run did not wait."""
+        return bool(self.comparison.falls_behind)
+
+    @property
     def mix_unit(self) -> str:
         """The unit of the run's mixes: `clients`."""
         return self.comparison.run.mixes[0].unit

@@ -16,6 +16,7 @@ from bakeoff.store.figures import Common
 from bakeoff.store.marks import BEYOND_LINK, GENERATOR_LIMITED, GENERATOR_WAITED, STUCK_OPERATIONS, Mark
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
+    START_COUNTS,
     ClientRecord,
     OperationRecord,
     PlannedTrial,
@@ -103,7 +104,6 @@ def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPar
     if 0 < result.operations < P99_OPERATIONS:
         all_marks.append("few-operations")
     counts = [c.operations for c in result.per_client]
-    # Clients that carry a rate stand in for each other.
     if result.starts is None and result.operations >= 10 * len(counts) > 0 and min(counts) == 0:
         all_marks.append("starved-client")
     # A hung operation ends neither in success nor in error within the window: it must not go unseen.
@@ -171,7 +171,9 @@ def to_record(
             for s in result.per_second
         ),
         per_client=tuple(
-            ClientRecord(c.client, c.operations, c.errors, c.bytes_in, c.busy_s) for c in result.per_client
+            ClientRecord(c.client, c.operations, c.errors, c.bytes_in, c.busy_s)
+            for c in result.per_client
+            if result.starts is None or c.operations or c.errors
         ),
         connections={name: count for name, count in result.connections.model_dump().items() if count},
         generator_cpu_share=generator.cpu_share,
@@ -179,7 +181,8 @@ def to_record(
         generator_late_start=_summary(generator.late_start),
         generator_lag=_summary(generator.lag),
         generator_rss_bytes=generator.rss_bytes,
-        fairness_jain=jain([c.operations for c in result.per_client]),
+        # Connections that carry a rate stand in for each other: the one that was idle last has most to do.
+        fairness_jain=1.0 if result.starts is not None else jain([c.operations for c in result.per_client]),
         workload={
             **(result.workload or {}),
             **disturbance_facts(generator.disturbances),
@@ -230,7 +233,8 @@ def without_result(planned: PlannedTrial, started_at: str, state: str, reason: s
 
 
 def _starts(s: StartsResult) -> StartsRecord:
-    return StartsRecord(s.offered, s.started, s.never_started, _summary(s.late))
+    counts = {name: getattr(s, name) for name in START_COUNTS}
+    return StartsRecord(**counts, late=_summary(s.late))
 
 
 def _summary(s: SummaryResult) -> Summary:

@@ -10,7 +10,8 @@ from typing import TypeVar
 
 from bakeoff.agents.base import Facts
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.plan.settings import CommonSettings, NetworkSettings
+from bakeoff.plan.network_settings import NetworkSettings
+from bakeoff.plan.settings import CommonSettings
 
 K = TypeVar("K")
 

@@ -10,7 +10,7 @@ from bakeoff.agents.capacity import Demand
 from bakeoff.agents.spec import WHOLE, Slice
 from bakeoff.errors import LabError
 from bakeoff.plan.model import Plan
-from bakeoff.plan.settings import NetworkSettings
+from bakeoff.plan.network_settings import NetworkSettings
 
 BASE_BYTES = 4_000_000
 TRIAL_BYTES = 24_000
@@ -23,7 +23,7 @@ SOAK_ROW_BYTES = 60_000
 def demand_of(plan: Plan, slice_: Slice = WHOLE) -> Demand:
     """What the largest mix of the plan asks of the agent that drives this slice of its clients."""
     s = plan.settings
-    clients = slice_.clients(max(s.mixes))
+    clients = slice_.clients(max(s.clients))
     sessions = clients * s.threads
     if not isinstance(s, NetworkSettings):
         return Demand(sessions, by_port=False, leaves=False, cores=s.clock.cores, pin=s.pin)
@@ -57,7 +57,7 @@ def estimate_bytes(plan: Plan) -> int:
     """Upper estimate of the size of the run file."""
     soak_rows = rows_of(plan)
     seconds = 0 if soak_rows else plan.settings.length_s + 1
-    sessions = max(plan.settings.mixes) * plan.settings.threads
+    sessions = max(plan.settings.clients) * plan.settings.threads
     trial = (
         SOAK_ROW_BYTES * soak_rows + TRIAL_BYTES + CLASS_BYTES * len(plan.classes) + ROW_BYTES * (seconds + sessions)
     )

@@ -16,7 +16,8 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.mix import Rate
 from bakeoff.plan.model import Plan
-from bakeoff.plan.settings import ROW_MIN_S, NetworkSettings
+from bakeoff.plan.network_settings import NetworkSettings
+from bakeoff.plan.settings import ROW_MIN_S
 from bakeoff.plan.stop_rules import StopRule, parse_rule
 from bakeoff.run.judge import without_result
 from bakeoff.run.kind import Note

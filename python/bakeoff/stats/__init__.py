@@ -20,6 +20,7 @@ from bakeoff.stats.intervals import (
     ratio_from_logs,
 )
 from bakeoff.stats.multiplicity import benjamini_hochberg, fcr_level, holm
+from bakeoff.stats.order import median_ranks
 from bakeoff.stats.permutation import sign_flip_interval, sign_flip_p, smallest_sign_flip_p
 from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence, blocks_for_sign_flip
 from bakeoff.stats.rows import RowRatios, ratios_by_row
@@ -47,6 +48,7 @@ __all__ = [
     "jain_index",
     "littles_law_clients",
     "mean_interval",
+    "median_ranks",
     "paired_log_ratio",
     "ratio_by_signs",
     "ratio_from_logs",

@@ -21,6 +21,7 @@ from bakeoff.store.records import (
     INTERRUPTED,
     OUTCOMES,
     PURPOSES,
+    START_COUNTS,
     STATES,
     AgentRecord,
     ClientRecord,
@@ -335,7 +336,7 @@ def _starts(row: Fields, series: dict[str, Summary]) -> StartsRecord | None:
     if row.is_null("starts"):
         return None
     counts = row.counts("starts")
-    if set(counts) != {"offered", "started", "never_started"} or not {"response", "late"} <= set(series):
+    if set(counts) != set(START_COUNTS) or not {"response", "late"} <= set(series):
         raise DamagedError("a trial at a rate does not tell its starts")
     return StartsRecord(**counts, late=series["late"])
 

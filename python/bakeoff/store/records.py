@@ -5,7 +5,7 @@ bodies and headers together, as received. Nothing here is computed from several 
 `bakeoff.compare`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -124,14 +124,25 @@ class ShareRecord:
 
 @dataclass(frozen=True)
 class StartsRecord:
-    """Starts that a rate planned for the window: how many, how many of them began, how many never did, and how late
-    those were that found every session busy.
+    """Starts that a rate planned for the window: how many, how many of them began, and how many never did.
+
+    `answered` are the turns that ended well in the window; a turn is what one start begins: an operation, or several.
+
+    `late` says how late those were that found every connection busy, `ran_out` counts them, with those that never
+    began. `connections_used` are all that were opened to carry the rate.
     """
 
     offered: int
     started: int
     never_started: int
+    answered: int
+    ran_out: int
+    connections_used: int
     late: Summary
+
+
+# The counts of it, by name.
+START_COUNTS = tuple(field.name for field in fields(StartsRecord) if field.name != "late")
 
 
 @dataclass(frozen=True)

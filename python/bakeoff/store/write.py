@@ -22,6 +22,7 @@ from bakeoff.mix import Mix
 from bakeoff.store import judged, seal
 from bakeoff.store.canonical import printable, to_json
 from bakeoff.store.records import (
+    START_COUNTS,
     AgentRecord,
     ContenderRecord,
     EventRecord,
@@ -411,7 +412,7 @@ class RunWriter:
 
 
 def _starts(starts: StartsRecord) -> dict[str, int]:
-    return {"offered": starts.offered, "started": starts.started, "never_started": starts.never_started}
+    return {name: getattr(starts, name) for name in START_COUNTS}
 
 
 def _figures(summary: Summary) -> tuple[Any, ...]:

@@ -231,7 +231,7 @@ def at_rates(record: RunRecord) -> RunRecord:
     def planned(trial: TrialRecord) -> TrialRecord:
         rate = rates[trial.mix]
         offered = round(rate.per_s * trial.window_s)
-        starts = StartsRecord(offered, offered, 0, EMPTY_SUMMARY)
+        starts = StartsRecord(offered, offered, 0, offered, 0, 1, EMPTY_SUMMARY)
         return replace(trial, mix=rate, response=trial.service, starts=starts)
 
     return replace(record, mixes=tuple(rates.values()), trials=tuple(map(planned, record.trials)))

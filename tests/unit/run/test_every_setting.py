@@ -41,6 +41,7 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
         ("web-static", "unix:/run/web.sock", {}),
         ("web-dynamic", WEB, {}),
         ("web-url", WEB, {}),
+        ("web-url", WEB, {"rate": "500"}),
         ("web-url", WEB, {"urls": "URLS"}),
         ("web-url", WEB, {"row": "500ms", "mixes": "4"}),
     ],
@@ -48,11 +49,13 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
         ("mail-pop", "localhost", {"users": "USERS"}),
         ("mail-pop", "localhost", {"users": "USERS", "starttls": True, "think": "1ms"}),
         ("mail-pop", "localhost", {"users": "USERS", "row": "500ms", "mixes": "4"}),
+        ("mail-pop", "localhost", {"users": "USERS", "rate": "5", "most_connections": 4}),
     ],
     "app": [
         ("app", "127.0.0.1:1", {}),
         ("app", "unix:/run/app.sock", {"think": "1ms"}),
         ("app", "127.0.0.1:1", {"row": "500ms", "mixes": "4"}),
+        ("app", "127.0.0.1:1", {"rate": "500"}),
     ],
     "file-matrix": [
         ("file-matrix", "FOLDER", {}),
@@ -83,6 +86,7 @@ def situations(kind: str) -> list[tuple[str, str, Given]]:
 
 # Another value of each setting, of a whole number one more by itself; FILE words stand for files that the test makes.
 OTHER: dict[str, list[Any]] = {
+    "rate": ["700"], "arrivals": ["poisson", "ramp:0-2", "file:MOMENTS"], "most_connections": [7],
     "mixes": ["3,5"], "threads": [3], "length": ["7s"], "ramp_up": ["300ms"], "ramp_down": ["300ms"],
     "delay": ["123ms"], "think": ["7ms"], "operations": [77], "cores": [3], "pin": ["0"],
     "connect_timeout": ["3s"], "reply_timeout": ["3s"], "requests_per_connection": [7], "receive_buffer": ["64KiB"],
@@ -129,7 +133,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         ]
     )  # fmt: skip
     texts = {
-        "URLS": "/a\n3 /b\n", "OTHER_URLS": "/c\n", "AUTHORITY": "x", "USERS": users,
+        "MOMENTS": "0\n0.5\n", "URLS": "/a\n3 /b\n", "OTHER_URLS": "/c\n", "AUTHORITY": "x", "USERS": users,
         "OTHER_USERS": users.replace("u", "v").replace("vser", "user"), "LOADFILE": "Mkdir a SUCCESS\n",
         "OTHER_LOADFILE": "Mkdir b SUCCESS\n", "ICF": icf,
         "INVENTORY": "[inventory]\nfolder = '/srv'\ncomplete = true\nerrors = 0\n"
@@ -142,9 +146,15 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return {name: str(tmp_path / name) for name in texts} | {"FOLDER": str(folder)}
 
 
+def named(files: dict[str, str], value: str) -> str:
+    """A value with the path of the file that its last word stands for."""
+    before, colon, word = value.rpartition(":")
+    return before + colon + files.get(word, word)
+
+
 def resolve(files: dict[str, str], suite: str, address: str, settings: Given, plan: Given | None = None) -> Plan:
     place = files.get(address, address)
-    own = {key: files.get(value, value) if isinstance(value, str) else value for key, value in settings.items()}
+    own = {key: named(files, value) if isinstance(value, str) else value for key, value in settings.items()}
     given = PlanInput("command line", {"suite": suite}, {}, parse_contenders([f"a={place}"]))
     return resolve_plan(with_flags(given, plan or {}, own, {}))
 
@@ -163,7 +173,7 @@ def told(plan: Plan) -> str:
     spec = spec_of(plan)
     if hasattr(spec.workload, "reuse"):  # the name of the run's folder, which changes with any setting
         spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"reuse": None})})
-    trials = [(trial.mix.clients, trial.seed) for trial in order_trials(plan)]
+    trials = [(trial.mix.to_json(), trial.seed) for trial in order_trials(plan)]
     return f"{trials}\n{spec.to_json()}"
 
 

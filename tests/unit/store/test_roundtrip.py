@@ -181,7 +181,15 @@ def test_paths_that_are_no_text_can_be_stored(path: Path) -> None:
 
 @pytest.mark.parametrize("rate", [Rate(500.0, Constant(), 8), Rate(0.25, Steps(((0.5, 2.0), (1.5, 1.0))), 1)])
 def test_a_rate_is_stored_with_its_starts_and_response_times(path: Path, rate: Rate) -> None:
-    starts = StartsRecord(offered=500, started=490, never_started=10, late=replace(trial().service, count=7))
+    starts = StartsRecord(
+        offered=500,
+        started=490,
+        never_started=10,
+        answered=489,
+        ran_out=17,
+        connections_used=8,
+        late=replace(trial().service, count=7),
+    )
     order = [replace(one, mix=rate) for one in planned(1)]
     told = trial(mix=rate, response=replace(trial().service, p50_ns=2_000), starts=starts)
     with RunWriter.create(path, header(mixes=[rate], blocks_planned=1), order) as writer:

@@ -13,6 +13,8 @@ pub(crate) struct PlannedFigures {
     pub offered: u64,
     /// Those of them that began.
     pub started: u64,
+    /// Turns that ended well in the window.
+    pub answered: u64,
     /// Those that found every session busy, whether or not they began later.
     pub ran_out: u64,
     /// Connections that were used, ramps included.
@@ -26,6 +28,7 @@ impl PlannedFigures {
             late: LatencyHistogram::lazy(),
             offered: 0,
             started: 0,
+            answered: 0,
             ran_out: 0,
             connections_used: 0,
         }
@@ -38,6 +41,7 @@ impl PlannedFigures {
         self.late.add(&other.late);
         self.offered += other.offered;
         self.started += other.started;
+        self.answered += other.answered;
         self.ran_out += other.ran_out;
         self.connections_used += other.connections_used;
     }

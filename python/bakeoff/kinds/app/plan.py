@@ -11,7 +11,8 @@ from bakeoff.plan.classes import SuiteClass, weighed
 from bakeoff.plan.fields import Share, Size, Weights, Whole
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings, SourceSettings
+from bakeoff.plan.network_settings import SourceSettings
+from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite
 
 SECTOR_BYTES = 512

@@ -17,7 +17,8 @@ from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import Duration, OptionalPath, Share, Whole, is_resolved
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.plan.settings import CommonSettings, NetworkSettings
+from bakeoff.plan.network_settings import NetworkSettings
+from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite
 
 
@@ -123,7 +124,7 @@ class MailSettings(NetworkSettings):
         if self.operations is not None:
             raise ValueError("operations: a mail trial is bounded by time: leave it out")
         most = max(count for count, _ in self.recipients)
-        if most > min(self.mixes) * self.mailboxes:
+        if most > min(self.clients) * self.mailboxes:
             raise ValueError(f"recipients: {most} are more than the mailboxes of the smallest mix")
         return self
 
@@ -134,16 +135,17 @@ class MailSettings(NetworkSettings):
 
     def accounts(self) -> list[Account]:
         """The accounts that the largest mix needs. Raises PlanError when the file has fewer."""
-        needed = max(self.mixes) * self.mailboxes
+        needed = max(self.clients) * self.mailboxes
         if self.users is None:
             raise PlanError(
                 f"users: name a file of accounts, made by `bakeoff users new --count {needed} --domain example.test "
                 "-o users.csv`"
             )
         accounts = read_accounts(Path(self.users))
+        who = "connections (--most-connections)" if self.is_at_rates else "clients"
         if len(accounts) < needed:
             raise PlanError(
-                f"users: {max(self.mixes)} clients with {self.mailboxes} mailboxes each need {needed} accounts; "
+                f"users: {max(self.clients)} {who} with {self.mailboxes} mailboxes each need {needed} accounts; "
                 f"{self.users} has {len(accounts)}: make more with `bakeoff users new --count {needed}`"
             )
         return accounts[:needed]

@@ -10,7 +10,7 @@ from bakeoff import __version__
 from bakeoff.kinds.spec import TlsSpec
 from bakeoff.kinds.web.address import WebAddress, parse_web_address
 from bakeoff.plan.fields import OptionalPath, OptionalSize, OptionalWhole
-from bakeoff.plan.settings import SourceSettings
+from bakeoff.plan.network_settings import SourceSettings
 
 _TOKEN = set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 

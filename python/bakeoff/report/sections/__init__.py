@@ -21,6 +21,7 @@ from bakeoff.report.sections import (
     left_out,
     method,
     numbers,
+    offered,
     operations,
     ratios,
     reading,
@@ -42,6 +43,7 @@ SECTIONS: tuple[tuple[str, Builder], ...] = (
     ("times-of-cells", cell_times.section),
     ("caches", caches.section),
     ("rates", curves.section),
+    ("offered", offered.section),
     ("response", response.section),
     ("errors", errors.section),
     ("ratios", ratios.section),
@@ -59,6 +61,8 @@ SECTIONS: tuple[tuple[str, Builder], ...] = (
     ("reading", reading.section),
 )
 
+# What is left out where load does not wait: its connections stand in for each other, and there is no peak.
+OF_CLOSED_LOOPS = frozenset({"rates", "fairness"})
 # What is left out when trials are made of cells and there is only one number of clients.
 OVER_CLIENTS = frozenset({"rates", "response", "errors", "ratios", "numbers", "seconds"})
 
@@ -66,6 +70,7 @@ OVER_CLIENTS = frozenset({"rates", "response", "errors", "ratios", "numbers", "s
 def builders(context: Context) -> list[Builder]:
     """What makes the sections of a report on `context`, in their order."""
     hidden = context.kind.hides(context) | (OVER_CLIENTS if context.cells_alone else frozenset())
+    hidden |= OF_CLOSED_LOOPS if context.at_rates else frozenset()
     builds = []
     for place, build in SECTIONS:
         if place not in hidden:

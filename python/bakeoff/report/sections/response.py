@@ -10,6 +10,11 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.sections.curves import curve_chart
 
+AT_RATES = (
+    "Response time of successful operations, from the moment at which each was to begin: what waited, because the "
+    "server was busy with others, has waited in it. Service time, from the sending on, stands beside it above. "
+    "Percentiles are taken from the full histogram of each trial; the point is the geometric mean of the blocks."
+)
 SHOWN = ("mean", "p50", "p95", "p99")
 
 
@@ -17,11 +22,15 @@ SHOWN = ("mean", "p50", "p95", "p99")
 def section(context: Context) -> Section:
     """Four charts: mean, p50, p95, p99."""
     note = (
-        "Service time of successful operations in a closed loop: a client sends its next "
-        "operation when the last one "
-        "is done, so a slow server is also asked less often. Percentiles are taken from the full "
-        "histogram of each "
-        "trial; the point is the geometric mean of the blocks."
+        AT_RATES
+        if context.at_rates
+        else (
+            "Service time of successful operations in a closed loop: a client sends its next "
+            "operation when the last one "
+            "is done, so a slow server is also asked less often. Percentiles are taken from the full "
+            "histogram of each "
+            "trial; the point is the geometric mean of the blocks."
+        )
     )
     mean, *others = (curve_chart(context, metric) for metric in SHOWN)
     first = replace(mean, plain=_all_in_one(context, mean.title), depth=Depth.COMPARISON)

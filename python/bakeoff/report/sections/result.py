@@ -13,6 +13,11 @@ from bakeoff.report.rates import rates_table
 from bakeoff.report.sections.cell_card import cell_card
 from bakeoff.report.tones import toned
 
+# What a ratio of response times says where there is none: with the rule that the plan named.
+LOST_RATES = (
+    "who falls behind a rate alone loses it, and where both do, the ratio of what they answer a second stands for it"
+)
+
 
 @shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section:
@@ -67,10 +72,10 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     weights = f", geometric mean over the mixes, weighted by the logarithm of the {context.mix_unit}"
     over = "" if len(info.mixes) == 1 else weights
-    note = (
-        f"Primary endpoint: {_endpoint(pairs[0].primary.title, info.rate_unit)}{over}; above 1 is better. "
-        f"δ = {wording.percent(info.delta)}{holm}."
-    )
+    end = pairs[0].primary
+    better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {LOST_RATES}"
+    unit = info.rate_unit if end.higher_is_better else "ms"
+    note = f"Primary endpoint: {_endpoint(end.title, unit)}{over}; {better}. δ = {wording.percent(info.delta)}{holm}."
     return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, depth=Depth.COMPARISON)
 
 
@@ -87,7 +92,7 @@ def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
         for end in pair.secondary
     )
     note = (
-        "These explain the primary endpoint and do not decide. Throughput: above 1 is better; "
+        "These explain the primary endpoint and do not decide. Rates and throughput: above 1 is better; "
         "response times: below 1 is "
         f"better. Holm over these {len(rows)} together."
     )

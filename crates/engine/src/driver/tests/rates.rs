@@ -19,6 +19,7 @@ fn below_saturation_what_is_offered_is_achieved_to_the_unit() {
         assert_eq!(result["operations"], 7_000);
         let starts = &result["starts"];
         assert_eq!((&starts["offered"], &starts["started"]), (&7_000.into(), &7_000.into()));
+        assert_eq!(starts["answered"], 7_000);
         assert_eq!((&starts["never_started"], &starts["late"]["count"]), (&0.into(), &0.into()));
         assert_eq!(result["response"], result["service"]);
         assert_eq!(result["per_operation"][0]["response"], result["response"]);
@@ -46,6 +47,7 @@ fn a_server_that_is_too_slow_shows_in_late_starts_and_in_those_that_never_were()
     assert!((starts["late"]["max_ns"].as_f64().unwrap() / 333e6 - 1.0).abs() < 0.001, "{starts}");
     assert!((result["service"]["max_ns"].as_f64().unwrap() / 1.5e6 - 1.0).abs() < 0.001);
     assert_eq!(result["operations"], 666, "the last one ended after the window");
+    assert_eq!(starts["answered"], 666);
 }
 
 #[test]

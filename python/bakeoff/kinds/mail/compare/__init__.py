@@ -33,6 +33,7 @@ class Mail(ComparePart):
     """See ComparePart."""
 
     work = "mail steps"
+    turns = "mail sessions"
     faults = (LOST, *ComparePart.faults)
     gates_of_its_own = (SMALLER_MAIL,)
     audits_of_its_own = (LEDGER,)

@@ -1,0 +1,189 @@
+"""Load that does not wait: whether a contender keeps up with what is offered, from which rate on it does not, and what
+decides between two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from bakeoff import keeping_up
+from bakeoff.compare import settings, wording
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.lost import PairLogs, bounded
+from bakeoff.compare.metric import Metric
+from bakeoff.compare.model import FallsBehind
+from bakeoff.mix import Mix, Rate
+from bakeoff.stats import median_ranks
+from bakeoff.store.records import RunRecord, Summary, TrialRecord
+
+DECIDES = "deciding"
+# Standard deviations by which the number of operations under way may differ between the edges of a window.
+EDGES = 3.0
+
+
+def at_rates(cube: Cube) -> bool:
+    """Whether the load of a run did not wait."""
+    return bool(cube.mixes) and isinstance(cube.mixes[0], Rate)
+
+
+def fell_behind(trial: TrialRecord) -> bool:
+    """Whether `trial`, at a rate, answered less than it was offered: by more than 1 %, and by more than what may be
+    under way at the one edge of the window and not at the other.
+    """
+    starts = trial.starts
+    if starts is None or not isinstance(trial.mix, Rate):
+        return False
+    under_way = trial.operations_per_s * (trial.service.mean_ns or 0.0) / 1e9
+    edges = trial.mix.arrivals.slack(starts.offered) + EDGES * math.sqrt(2.0 * under_way)
+    return starts.offered - starts.answered > (1.0 - keeping_up.KEEPS_UP) * starts.offered + edges
+
+
+def answered_per_s(trial: TrialRecord) -> float:
+    """Turns that ended well in the window, a second."""
+    if trial.starts is None or trial.window_s <= 0.0:
+        return math.nan
+    return trial.starts.answered / trial.window_s
+
+
+def offered_per_s(trial: TrialRecord) -> float:
+    """Starts that were planned for the window, a second."""
+    if trial.starts is None or trial.window_s <= 0.0:
+        return math.nan
+    return trial.starts.offered / trial.window_s
+
+
+def metrics_at_rates(run: RunRecord, cube: Cube, general: tuple[Metric, ...]) -> tuple[Metric, ...]:
+    """What decides at rates first, then what was answered; of `general` the response times and throughput; and service
+    times.
+    """
+    work = cube.kind.turns or cube.kind.work
+    rate = f"{work}/s"
+    title = f"{rate[0].upper()}{rate[1:]} answered"
+    others = tuple(metric for metric in general if metric.key == "throughput" or metric.unit == "ms")
+    return (
+        _deciding(run, cube),
+        Metric("rate", title, rate, True, "log", answered_per_s, rate),
+        *others,
+        _service("service_p50", "Median service time (p50)", "p50_ns"),
+        _service("service_p99", "99th percentile of service time (p99)", "p99_ns"),
+    )
+
+
+def _service(key: str, title: str, field: str) -> Metric:
+    def milliseconds(trial: TrialRecord) -> float:
+        value = getattr(trial.service, field)
+        return math.nan if value is None else value / 1e6
+
+    return Metric(key, title, "ms", False, "log", milliseconds, title.split(" (")[0].lower())
+
+
+def _deciding(run: RunRecord, cube: Cube) -> Metric:
+    """The response time that the plan named, under the rules that it named."""
+    ramp_up_s, ramp_down_s, length_s, operations = (
+        settings.number(run.plan, name, 0.0) for name in ("ramp_up_s", "ramp_down_s", "length_s", "operations")
+    )
+    bound = int(operations) or None
+    figure = keeping_up.deciding(cube.mixes, ramp_up_s, length_s - ramp_down_s, length_s, bound)
+
+    def milliseconds(trial: TrialRecord) -> float:
+        value = _of_offered(trial, trial.response or trial.service, figure)
+        return math.nan if value is None else value / 1e6
+
+    words = keeping_up.words_of(figure)
+    title = f"{words[0].upper()}{words[1:]}, where both keep up"
+    return Metric(
+        DECIDES, title, "ms", False, "log", milliseconds, f"{figure} response time", paired=_paired(milliseconds)
+    )
+
+
+def _of_offered(trial: TrialRecord, times: Summary, figure: str) -> float | None:
+    """A percentile of all that were offered: those that failed or never started lie beyond all answers."""
+    missing = trial.errors_total + (trial.starts.never_started if trial.starts else 0)
+    share = missing / max(1, times.count + missing)
+    name = keeping_up.NEXT[figure] if share > keeping_up.MISSING else figure
+    value = getattr(times, f"{name}_ns")
+    return None if value is None else float(value)
+
+
+def _paired(milliseconds: Callable[[TrialRecord], float]) -> Callable[[Cube, str, str], PairLogs]:
+    def paired(cube: Cube, baseline: str, contender: str) -> PairLogs:
+        """Response times where both keep up; who falls behind alone has lost; where both do, what each took for an
+        answer, window over answers.
+        """
+        times, took = cube.values(milliseconds), 1.0 / cube.values(answered_per_s)
+        behind = cube.values(lambda trial: float(fell_behind(trial))) == 1.0
+        sides = cube.index(baseline), cube.index(contender)
+        both = behind[sides[0]] & behind[sides[1]]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            below, above = (np.log(np.where(both, took[side], times[side])) for side in sides)
+        lost = tuple(
+            cube.losses(name) | (behind[side] & ~both) for name, side in zip((baseline, contender), sides, strict=True)
+        )
+        return replace(bounded(below, above, (lost[0], lost[1]), higher_is_better=False), instead=both)
+
+    return paired
+
+
+def falls_behind(cube: Cube) -> tuple[FallsBehind, ...]:
+    """From which rate on each contender falls behind, in the order of the cube; nothing of closed loops."""
+    if not at_rates(cube):
+        return ()
+    return tuple(_falls_behind(cube, name) for name in cube.contenders)
+
+
+def _falls_behind(cube: Cube, contender: str) -> FallsBehind:
+    first = sorted(at for block in cube.blocks if (at := _first_behind(cube, contender, block)) is not None)
+    ranks = median_ranks(len(first))
+    middle = first[len(first) // 2] if first else 0
+    low, high = (None, None) if ranks is None else (first[ranks[0]], first[ranks[1]])
+    mixes: tuple[Mix | None, ...] = (*cube.mixes, None)
+    told = FallsBehind(
+        contender=contender,
+        blocks=len(first),
+        behind_mix=mixes[middle] if first else None,
+        kept_mix=cube.mixes[middle - 1] if middle > 0 else None,
+        interval=ranks is not None,
+        low_mix=None if low is None else mixes[low],
+        high_mix=None if high is None else mixes[high],
+        words="",
+    )
+    return replace(told, words=_words(told, cube.mixes))
+
+
+def _first_behind(cube: Cube, contender: str, block: int) -> int | None:
+    """The place of the lowest rate that `contender` lost or fell behind in a block, one more than the last where there
+    is none; None where a trial is missing before it.
+    """
+    for place, mix in enumerate(cube.mixes):
+        key = (contender, mix, block)
+        if key in cube.lost:
+            return place
+        if key not in cube.usable:
+            return None
+        if fell_behind(cube.usable[key]):
+            return place
+    return len(cube.mixes)
+
+
+def _words(told: FallsBehind, mixes: tuple[Mix, ...]) -> str:
+    """ "at 5,000 operations/s (keeps up with 2,000; 95 % interval 2,000 – 5,000, 8 blocks)"."""
+    if not told.blocks:
+        return "not known: trials are missing"
+    if told.behind_mix is None:
+        at = f"nowhere up to {mixes[-1].words}"
+    elif told.kept_mix is None:
+        at = f"at {told.behind_mix.words}, the lowest rate"
+    else:
+        at = f"at {told.behind_mix.words}"
+    details = [f"keeps up with {told.kept_mix.number}"] if told.kept_mix is not None and told.behind_mix else []
+    if told.interval and told.low_mix != told.high_mix:
+        low, high = (f"over {mixes[-1].number}" if mix is None else mix.number for mix in (told.low_mix, told.high_mix))
+        details.append(f"95 % interval {low} to {high}")
+    details.append(
+        wording.plural(told.blocks, "block") + (" alike" if told.low_mix == told.high_mix and told.interval else "")
+    )
+    return f"{at} ({'; '.join(details)})"

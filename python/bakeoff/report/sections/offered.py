@@ -1,0 +1,207 @@
+"""Load that does not wait: what was offered, what was answered, and how long it took, side by side."""
+
+from __future__ import annotations
+
+from bakeoff import keeping_up
+from bakeoff.compare import wording
+from bakeoff.compare.behind import fell_behind, offered_per_s
+from bakeoff.compare.model import CurvePoint, FallsBehind
+from bakeoff.mix import Mix, Rate
+from bakeoff.report.blocks import Chart, Column, Section, Table, Text
+from bakeoff.report.charts import answered_over_offered, known, times_over_rates
+from bakeoff.report.context import Context, geometric_mean
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.rates import reach
+from bakeoff.report.tones import toned
+from bakeoff.store.records import TrialRecord
+
+
+@shown_from(Depth.SUMMARY)
+def section(context: Context) -> Section | None:
+    """Curves against offered load, where each contender falls behind, and the starts of every rate."""
+    if not context.at_rates:
+        return None
+    blocks = (
+        Text(_explained(context)),
+        _answered(context),
+        _times(context),
+        _behind(context.comparison.falls_behind),
+        _starts(context),
+    )
+    return Section("offered", "Load that does not wait", blocks)
+
+
+def _explained(context: Context) -> str:
+    rate = context.comparison.run.mixes[0]
+    how = f"{rate.arrivals.words}, on {rate.most_connections:,} connections at most" if isinstance(rate, Rate) else ""
+    return (
+        f"Operations began when they were due, {how}, whether or not earlier ones were answered. What waits then, "
+        "waits in the response time, which counts from the planned start; service time counts from the moment at which "
+        f"it was sent. Behind a rate is who answers less than {wording.percent(keeping_up.KEEPS_UP)} "
+        "of what was offered, beyond what may be under way at the edges of the window."
+    )
+
+
+def _answered(context: Context) -> Chart:
+    info = context.comparison.run
+    rows = [
+        {
+            "contender": curve.contender,
+            "mix": _offered_at(context, curve.contender, point.mix),
+            "value": known(point.centre),
+            "low": known(point.low),
+            "high": known(point.high),
+        }
+        for curve in context.curves("rate")
+        for point in curve.points
+    ]
+    title = f"{info.rate_unit[0].upper()}{info.rate_unit[1:]} answered"
+    subtitle = "mean over blocks, bars: 95 % interval; grey: all that is offered"
+    spec = answered_over_offered(rows, context.names, info.mixes, title, subtitle)
+    description = f"{title} of {', '.join(context.names)} against what was offered."
+    table = context.curve_table("rate")
+    return Chart("chart-answered", title, description, spec, table, plain=_summary(context), depth=Depth.SUMMARY)
+
+
+def _offered_at(context: Context, contender: str, mix: Mix) -> float:
+    """The rate that was offered in the windows, which factors of ramps and steps may take away from the mean."""
+    offered = [offered_per_s(trial) for trial in context.at(contender, mix)]
+    return sum(offered) / len(offered) if offered else mix.x
+
+
+def _times(context: Context) -> Chart:
+    rows = [
+        {"contender": curve.contender, "mix": point.mix.x, "value": known(point.centre), "time": time}
+        for time, metric in (("response", "p99"), ("service", "service_p99"))
+        for curve in context.curves(metric)
+        for point in curve.points
+    ]
+    title = "p99 of response time and of service time"
+    subtitle = "ms, log scale; filled: response, from the planned start; hollow: service, from the sending"
+    spec = times_over_rates(rows, context.names, context.comparison.run.mixes, title, subtitle)
+    description = f"{title} of {', '.join(context.names)} at each offered rate."
+    return Chart("chart-times", title, description, spec, _times_table(context), depth=Depth.COMPARISON)
+
+
+def _times_table(context: Context) -> Table:
+    metrics = {"service p50": "service_p50", "response p50": "p50", "service p99": "service_p99", "response p99": "p99"}
+    columns = [Column(context.mix_unit)]
+    columns += [Column(title, group=name) for name in context.names for title in metrics]
+    curves = [context.comparison.curve(metric, name) for name in context.names for metric in metrics.values()]
+    rows = tuple(
+        (str(mix), *(wording.figures(curve.points[index].centre) for curve in curves))
+        for index, mix in enumerate(context.comparison.run.mixes)
+    )
+    return Table("Service and response time, ms", tuple(columns), rows)
+
+
+def _behind(each: tuple[FallsBehind, ...]) -> Table:
+    columns = (
+        Column("Contender", numeric=False),
+        Column("Keeps up with"),
+        Column("Falls behind at"),
+        Column("95 % interval"),
+        Column("Blocks"),
+    )
+    rows = tuple(
+        (
+            told.contender,
+            wording.MISSING if told.kept_mix is None else told.kept_mix.number,
+            "none" if told.behind_mix is None else told.behind_mix.number,
+            _interval(told),
+            str(told.blocks),
+        )
+        for told in each
+    )
+    note = (
+        "Offered a second: the lowest rate that a contender fell behind, the median over blocks, and the rate before "
+        "it. The interval is one of order statistics; it knows only the rates that were tried."
+    )
+    return Table("Where each contender falls behind", columns, rows, note, depth=Depth.COMPARISON)
+
+
+def _interval(told: FallsBehind) -> str:
+    if not told.interval:
+        return wording.MISSING
+    low, high = ("above all" if mix is None else mix.number for mix in (told.low_mix, told.high_mix))
+    return f"{low} – {high}"
+
+
+def _summary(context: Context) -> Table:
+    """A row for each rate: what each contender answered and how long it took, and who is ahead by what decides."""
+    comparison = context.comparison
+    columns = [Column(context.mix_unit)]
+    for name in context.names:
+        columns += [Column("answered/s", group=name), Column("p99 ms", group=name), Column("of service", group=name)]
+    against = [pair for pair in comparison.pairs if pair.baseline == comparison.run.baseline]
+    for pair in against:
+        columns += [Column(f"{pair.contender} ÷ {pair.baseline}"), Column("verdict", numeric=False)]
+    rows = []
+    for index, mix in enumerate(comparison.run.mixes):
+        row = [str(mix)]
+        for name in context.names:
+            answered, times, service = (
+                comparison.curve(metric, name).points[index] for metric in ("rate", "p99", "service_p99")
+            )
+            row += [_figure(answered) + _share_behind(context, name, mix), _figure(times), _figure(service)]
+        for pair in against:
+            at = pair.curves[0].points[index]
+            row += [reach(at.ratio, at.low, at.high), toned(at.verdict)]
+        rows.append(tuple(row))
+    title = "offered and answered a second, p99 of response time and of service time (mean over blocks)"
+    return Table(title, tuple(columns), tuple(rows), depth=Depth.SUMMARY)
+
+
+def _figure(point: CurvePoint) -> str:
+    return wording.figures(point.centre)
+
+
+def _share_behind(context: Context, name: str, mix: Mix) -> str:
+    """ " (behind 6 of 6)"; empty where it kept up."""
+    trials = context.at(name, mix)
+    behind = sum(fell_behind(trial) for trial in trials)
+    return f" (behind {behind} of {len(trials)})" if behind else ""
+
+
+_STARTS = (
+    Column("offered"),
+    Column("answered"),
+    Column("failed"),
+    Column("never started", spare=1),
+    Column("no idle connection", spare=2),
+    Column("p99 of their wait, ms", spare=3),
+    Column("connections", spare=2),
+    Column("generator late, p99 ms", spare=4),
+)
+
+
+def _starts(context: Context) -> Table:
+    """The counts of all usable trials of each contender at each rate, added up."""
+    rows = []
+    for mix in context.comparison.run.mixes:
+        for name in context.names:
+            trials = [trial for trial in context.at(name, mix) if trial.starts is not None]
+            rows.append((f"{mix}: {name}", *_counts(trials)))
+    note = (
+        "Starts planned for the window, over all blocks. Those that found all connections busy waited, and are late; "
+        "those that never began were still waiting when the trial ended. A generator that itself is late, with a "
+        "connection idle, is named: that is in the response time, too, and is not the server's."
+    )
+    columns = (Column(context.mix_unit, numeric=False), *_STARTS)
+    return Table("Starts", columns, tuple(rows), note, folded=True, depth=Depth.COMPARISON)
+
+
+def _counts(trials: list[TrialRecord]) -> tuple[str, ...]:
+    starts = [trial.starts for trial in trials if trial.starts is not None]
+    waits = max((s.late.p99_ns for s in starts if s.late.p99_ns is not None), default=None)
+    late = geometric_mean([trial.generator_late_start.p99_ns for trial in trials])
+    return (
+        wording.count(sum(s.offered for s in starts)),
+        wording.count(sum(s.answered for s in starts)),
+        wording.count(sum(trial.errors_total for trial in trials)),
+        wording.count(sum(s.never_started for s in starts)),
+        wording.count(sum(s.ran_out for s in starts)),
+        wording.MISSING if waits is None else wording.figures(waits / 1e6),
+        wording.count(max((s.connections_used for s in starts), default=0)),
+        wording.figures(late / 1e6, 3),
+    )
