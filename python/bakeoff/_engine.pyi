@@ -39,6 +39,15 @@ class ServerHandle:
     def stop(self) -> None:
         """Ends it."""
 
+class AccessLog:
+    """An access log that is being read. `bodies` are method, path, content type and bytes each."""
+
+    def __init__(self, bodies: list[tuple[str, str, str, bytes]], keep_hosts: bool) -> None: ...
+    def feed(self, piece: bytes) -> None:
+        """Takes the next bytes. Raises SpecError that names the line at fault."""
+    def finish(self) -> tuple[bytes, str]:
+        """The log is over: its trace, and what must be said of it as JSON. Raises SpecError."""
+
 class ForTests:
     """What only tests ask of the engine."""
 

@@ -2,6 +2,7 @@
 //!
 //! Every function that may wait releases the interpreter lock; nothing calls from Rust into Python.
 
+mod access_log;
 mod errors;
 mod for_tests;
 mod histograms;
@@ -55,6 +56,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<trial::TrialHandle>()?;
     module.add_class::<trial::TrialOutcome>()?;
     module.add_class::<server::ServerHandle>()?;
+    module.add_class::<access_log::AccessLog>()?;
     module.add_class::<for_tests::ForTests>()?;
     module.add_function(wrap_pyfunction!(trial::start, module)?)?;
     module.add_function(wrap_pyfunction!(server::serve, module)?)?;

@@ -5,4 +5,5 @@ mod deck;
 pub mod file;
 pub mod mail;
 pub mod null;
+pub mod replay;
 pub mod web;

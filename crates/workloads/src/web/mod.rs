@@ -10,6 +10,7 @@ use bakeoff_engine::{Endpoint, Identity, MergeFigures, Rng, SpecError, Stages, T
 pub use body::Chunked;
 pub use head::Malformed;
 use plan::WebPlan;
+pub(crate) use plan::header_tail;
 pub use session::WebSession;
 pub use spec::{ClassSpec, RequestSpec, WebSpec};
 use std::sync::Arc;

@@ -72,7 +72,7 @@ impl WebPlan {
             unsolicited: AtomicU64::new(0),
             close_with_reset: spec.close_with_reset,
         };
-        let tail = header_tail(spec, http11)?;
+        let tail = header_tail(spec, &spec.host)?;
         for (number, class) in spec.classes.iter().enumerate() {
             plan.add_class(number as u16, class, http11, &tail)?;
         }
@@ -143,13 +143,14 @@ fn check(spec: &WebSpec) -> Result<bool, SpecError> {
     Ok(http11)
 }
 
-fn header_tail(spec: &WebSpec, http11: bool) -> Result<String, SpecError> {
-    let connection = match (http11, spec.keep_alive) {
+/// What follows the request line of every request to `host`.
+pub(crate) fn header_tail(spec: &WebSpec, host: &str) -> Result<String, SpecError> {
+    let connection = match (spec.http == "1.1", spec.keep_alive) {
         (true, true) | (false, false) => None,
         (true, false) => Some("close"),
         (false, true) => Some("keep-alive"),
     };
-    let mut fields = vec![("Host", spec.host.as_str())];
+    let mut fields = vec![("Host", host)];
     fields.extend(spec.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     fields.extend(connection.map(|value| ("Connection", value)));
     let mut tail = String::new();

@@ -273,10 +273,11 @@ impl WebSession {
     }
 }
 
-impl Session for WebSession {
+impl WebSession {
+    /// Begins with this request of the plan.
     #[inline]
-    fn begin(&mut self, actions: &mut Actions) {
-        self.request = self.choose();
+    pub(crate) fn begin_request(&mut self, request: usize, actions: &mut Actions) {
+        self.request = request;
         self.state = State::Head;
         self.head.clear();
         self.bytes_in = 0;
@@ -288,6 +289,14 @@ impl Session for WebSession {
         }
         self.requests_on_connection += 1;
         actions.send = true;
+    }
+}
+
+impl Session for WebSession {
+    #[inline]
+    fn begin(&mut self, actions: &mut Actions) {
+        let request = self.choose();
+        self.begin_request(request, actions);
     }
 
     #[inline]

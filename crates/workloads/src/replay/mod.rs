@@ -1,0 +1,180 @@
+//! The replay of an access log: its requests at its moments, over the connections of the web workload.
+
+mod expect;
+mod ledger;
+mod line;
+mod log;
+mod moments;
+mod paths;
+mod session;
+mod spec;
+mod stamp;
+mod trace;
+
+use crate::web::{WebWorkload, header_tail};
+use bakeoff_engine::{Endpoint, Identity, Load, Nanos, SpecError, Stages, TrialSpec, Workload};
+use ledger::Ledger;
+pub use log::{GivenBody, LogReader};
+pub use moments::Spread;
+use moments::{Pace, STARTS_MAX, moments};
+use paths::Paths;
+pub use session::ReplaySession;
+use sha2::{Digest, Sha256};
+pub use spec::{ReplaySpec, Statuses};
+use std::fmt::Write as _;
+use std::sync::Arc;
+use trace::Trace;
+
+#[cfg(test)]
+mod tests;
+
+/// The largest trace that is read, bytes: more than any that a [`LogReader`] writes of its most lines and paths.
+const TRACE_BYTES_MAX: usize = 2 << 30;
+
+/// What all sessions of a trial share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    trace: Trace,
+    paths: Paths,
+    ledger: Ledger,
+    statuses: Statuses,
+    prefix: Vec<u8>,
+    http: String,
+    /// Header fields after the request line: of requests to the contender's host, then of each virtual host.
+    tails: Vec<Vec<u8>>,
+}
+
+impl Shared {
+    /// Writes the request of a line.
+    fn write(&self, request: usize, out: &mut Vec<u8>) {
+        let asked = self.trace.asked(request);
+        let tail = &self.tails[asked.host.map_or(0, |host| usize::from(host) + 1)];
+        out.clear();
+        out.extend_from_slice(&self.trace.methods[usize::from(asked.method)]);
+        out.push(b' ');
+        out.extend_from_slice(&self.prefix);
+        out.extend_from_slice(self.trace.path(request));
+        out.extend_from_slice(b" HTTP/");
+        out.extend_from_slice(self.http.as_bytes());
+        out.extend_from_slice(b"\r\n");
+        let Some(body) = asked.body else { return out.extend_from_slice(tail) };
+        let body = &self.trace.bodies[body as usize];
+        out.extend_from_slice(&tail[..tail.len() - 2]);
+        if !body.content_type.is_empty() {
+            out.extend_from_slice(b"Content-Type: ");
+            out.extend_from_slice(&body.content_type);
+            out.extend_from_slice(b"\r\n");
+        }
+        out.extend_from_slice(format!("Content-Length: {}\r\n\r\n", body.bytes.len()).as_bytes());
+        out.extend_from_slice(&body.bytes);
+    }
+}
+
+/// The workload `replay`.
+#[derive(Debug)]
+pub struct ReplayWorkload {
+    web: WebWorkload,
+    shared: Arc<Shared>,
+    moments: Arc<[Nanos]>,
+}
+
+impl ReplayWorkload {
+    /// Reads the `workload` part of a trial's specification. `read` gives the bytes of a file; its error is a sentence.
+    pub fn from_spec(
+        trial: &TrialSpec,
+        read: impl FnOnce(&str, usize) -> Result<Vec<u8>, String>,
+    ) -> Result<Self, SpecError> {
+        let spec: ReplaySpec = serde::Deserialize::deserialize(&trial.workload)?;
+        let web = WebWorkload::new(&spec.web)?;
+        let Load::Rate(rate) = &trial.load else {
+            return Err("a log says when each request begins: its load is a rate".to_owned().into());
+        };
+        let mut trace = read_trace(&spec, read)?;
+        let pace = Pace {
+            speed: rate.per_s / trace.per_s(),
+            spread: spec.spread,
+            loops: spec.loops,
+            length_ns: (trial.length_s * 1e9).round() as Nanos,
+            seed: trial.seed,
+        };
+        let starts = moments(&trace, pace).ok_or_else(|| {
+            format!("the trial would make more than {STARTS_MAX} requests: give a shorter length or a lower speed")
+        })?;
+        trace.at_us = Vec::new();
+        let shared = Shared {
+            paths: Paths::new(&trace),
+            ledger: Ledger::new(starts.len()),
+            statuses: spec.statuses,
+            prefix: prefix(&spec)?,
+            tails: tails(&spec, &trace)?,
+            http: spec.web.http,
+            trace,
+        };
+        Ok(Self { web, shared: Arc::new(shared), moments: starts.into() })
+    }
+}
+
+fn read_trace(
+    spec: &ReplaySpec,
+    read: impl FnOnce(&str, usize) -> Result<Vec<u8>, String>,
+) -> Result<Trace, SpecError> {
+    let bytes = read(&spec.trace, TRACE_BYTES_MAX).map_err(|why| format!("the trace {} {why}", spec.trace))?;
+    if sha256_hex(&bytes) != spec.sha256 {
+        return Err(format!("the trace {} is not the one that the plan names", spec.trace).into());
+    }
+    Ok(Trace::decode(&bytes).ok_or_else(|| format!("{} is no trace of an access log", spec.trace))?)
+}
+
+fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn prefix(spec: &ReplaySpec) -> Result<Vec<u8>, SpecError> {
+    let plain = spec.prefix.bytes().all(|byte| byte > b' ' && byte != 0x7f);
+    if !plain || !spec.prefix.is_empty() && !spec.prefix.starts_with('/') {
+        return Err(format!("prefix `{}` must start with / and be percent-encoded", spec.prefix.escape_debug()).into());
+    }
+    Ok(spec.prefix.clone().into_bytes())
+}
+
+/// The header fields for each host, made as the web workload makes them.
+fn tails(spec: &ReplaySpec, trace: &Trace) -> Result<Vec<Vec<u8>>, SpecError> {
+    let own = spec.web.host.clone();
+    let virtuals = trace.hosts.iter().map(|host| String::from_utf8_lossy(host).into_owned());
+    std::iter::once(own).chain(virtuals).map(|host| Ok(header_tail(&spec.web, &host)?.into_bytes())).collect()
+}
+
+impl Workload for ReplayWorkload {
+    type Session = ReplaySession;
+
+    fn operations(&self) -> Vec<String> {
+        self.shared.paths.operations()
+    }
+
+    fn endpoints(&self) -> Vec<Endpoint> {
+        self.web.endpoints()
+    }
+
+    fn stages(&self) -> Stages {
+        self.web.stages()
+    }
+
+    fn moments(&self) -> Option<Arc<[Nanos]>> {
+        Some(Arc::clone(&self.moments))
+    }
+
+    fn session(&self, identity: Identity) -> ReplaySession {
+        ReplaySession::new(Arc::clone(&self.shared), self.web.session(identity))
+    }
+
+    fn figures<'a>(&self, mut sessions: impl Iterator<Item = &'a ReplaySession>) -> serde_json::Value {
+        let timeline = sessions.next().and_then(ReplaySession::timeline);
+        let Shared { trace, paths, ledger, .. } = &*self.shared;
+        let mut figures = self.web.figures(std::iter::empty());
+        figures["paths"] = ledger.table(trace, paths, &self.moments, timeline);
+        figures
+    }
+}

@@ -1,0 +1,37 @@
+//! The replay of an access log as it crosses the seam.
+
+use super::moments::Spread;
+use crate::web::WebSpec;
+use serde::Deserialize;
+
+/// Which statuses of replies are right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Statuses {
+    /// Those that fit the log's.
+    Log,
+    /// All; those that do not fit the log's are counted all the same.
+    Any,
+}
+
+/// Settings of the workload `replay`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplaySpec {
+    /// Always `replay`.
+    pub kind: String,
+    /// How connections are made and requests sent. Its requests are patterns: a GET, whose reply has a body, and a HEAD.
+    pub web: WebSpec,
+    /// What stands before each path of the log.
+    pub prefix: String,
+    /// File with the trace.
+    pub trace: String,
+    /// SHA-256 of that file, hexadecimal.
+    pub sha256: String,
+    /// How lines of one second are spread over it.
+    pub spread: Spread,
+    /// The log begins anew until the trial is over.
+    pub loops: bool,
+    /// Which statuses of replies are right.
+    pub statuses: Statuses,
+}
