@@ -1,12 +1,13 @@
 //! From an access log, piece by piece, to its trace and to what must be said of it.
 
-mod summary;
+mod counts;
 
 use super::line::{self, LINE_BYTES_MAX, Line, Reason};
 use super::stamp::Stamp;
 use super::trace::{Body, GET, HEAD, HOSTS_MAX, LINES_MAX, PATH_BYTES_MAX, PATHS_MAX, Trace};
+use counts::Counts;
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// A line may be stamped so much before one above it, s: servers write a line when its request is over, and some stamp
 /// it with its beginning.
@@ -27,13 +28,6 @@ pub struct GivenBody {
     pub content_type: String,
     /// What is sent.
     pub bytes: Vec<u8>,
-}
-
-#[derive(Debug, Default)]
-struct Faults {
-    lines: u64,
-    first_line: u64,
-    example: String,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -65,22 +59,6 @@ struct InTurn {
     method: u8,
     bodies: Vec<u32>,
     next: usize,
-}
-
-#[derive(Debug, Default)]
-struct Counts {
-    lines: u64,
-    blank: u64,
-    fractions: u64,
-    combined: u64,
-    extra: u64,
-    newer_http: u64,
-    backwards: u64,
-    backwards_us: i64,
-    backwards_line: u64,
-    left_out: BTreeMap<String, u64>,
-    faults: BTreeMap<Reason, Faults>,
-    hosts: HashMap<Vec<u8>, u64>,
 }
 
 impl LogReader {
@@ -139,7 +117,7 @@ impl LogReader {
         }
         self.refuse_what_is_no_log()?;
         let first_us = self.in_order();
-        let summary = self.summary(first_us);
+        let summary = self.counts.summary(&self.trace, first_us);
         Ok((self.trace.encode(), summary))
     }
 
