@@ -88,7 +88,7 @@ fn samples(trace: &Trace, of_request: &[u64]) -> Vec<Value> {
 
 /// The `told` largest, those of equal size by name.
 fn most(mut counts: Vec<(String, u64)>, told: usize) -> Vec<(String, u64)> {
-    self.sort_by(|(name, count), (other, than)| than.cmp(count).then_with(|| name.cmp(other)));
-    self.truncate(told);
+    counts.sort_by(|(name, count), (other, than)| than.cmp(count).then_with(|| name.cmp(other)));
+    counts.truncate(told);
     counts
 }
