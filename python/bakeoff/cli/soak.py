@@ -1,7 +1,7 @@
 """`bakeoff soak`: a run of many hours at constant load, whose rows are stored as they end."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,7 +27,7 @@ def soak(
     given: PlanInput,
     length: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="How long each contender is loaded: 28h. The same as --length."),
+        typer.Option("--for", metavar="TIME", help="How long each contender is measured, 28h; ramps come on top."),
     ] = None,
     output: Annotated[
         Path | None,
@@ -54,13 +54,21 @@ def soak(
 
 def as_soak(given: PlanInput, length: str | None) -> PlanInput:
     """`given` with what makes it a soak, where it does not say it itself. Raises PlanError without a length."""
-    lengths = [text for text in (length, given.settings.get("length")) if text is not None]
-    if len(lengths) != 1:
+    if (length is None) == ("length" not in given.settings):
         raise PlanError("say once how long the soak is: --for 28h")
-    settings = {"length": lengths[0]}
-    if "row" not in given.settings:
-        settings["row"] = _row(str(lengths[0]))
-    plan = {} if "blocks" in given.plan else {"blocks": 1}
+    settings = {"length": given.settings.get("length", length)}
+    settings["row"] = given.settings.get("row", _row(str(settings["length"])))
+    made = _with(given, {"blocks": given.plan.get("blocks", 1)}, settings)
+    if length is None:
+        return made
+    clock = resolve_plan(made).settings.clock
+    ramps = {"ramp_up": format_duration(clock.ramp_up_s), "ramp_down": format_duration(clock.ramp_down_s)}
+    whole = format_duration(parse_duration(length) + clock.ramp_up_s + clock.ramp_down_s)
+    return _with(made, {}, {**ramps, "length": whole})
+
+
+def _with(given: PlanInput, plan: dict[str, Any], settings: dict[str, Any]) -> PlanInput:
+    """`given` with settings that a refusal names by the flag they come from."""
     made = with_flags(given, plan, settings, {})
     return PlanInput(
         made.origin, made.plan, made.settings, made.contenders, {**made.flags, ("settings", "length"): "--for"}

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from bakeoff.compare.cell_model import CellComparison
 from bakeoff.compare.plain import as_dict
+from bakeoff.compare.soak import Soak
 from bakeoff.mix import Mix
 
 SCHEMA = "bakeoff-comparison/1"
@@ -364,6 +365,7 @@ class Comparison:
     falls_behind: tuple[FallsBehind, ...] = ()
     cells: CellComparison | None = field(default=None, metadata={"json": "matrix"})
     own: KindSummary | None = None
+    soak: Soak | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""

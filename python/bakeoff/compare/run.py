@@ -19,6 +19,7 @@ from bakeoff.compare.metrics import metrics_of, rate_of
 from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.compare.regions import regions_of
+from bakeoff.compare.soak import soak_of
 from bakeoff.compare.starved import starved
 from bakeoff.errors import PlanError
 from bakeoff.store.records import RunRecord
@@ -70,6 +71,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         falls_behind=behind,
         cells=cells,
         own=cube.kind.summary(run),
+        soak=soak_of(run),
     )
 
 

@@ -13,7 +13,7 @@ from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand
 from bakeoff.agents.environment import environment
 from bakeoff.agents.preflight import preflight
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
 from bakeoff.kinds import run_part
@@ -22,7 +22,7 @@ from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_fl
 from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import load_suite
 from bakeoff.run.kind import Check
-from bakeoff.store.records import EventRecord, PlannedTrial, TrialRecord
+from bakeoff.store.records import EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
 
 # What runs know of two kinds: one whose figures say nothing against a trial, one whose figures can.
 WEB, MAIL = run_part("web"), run_part("mail")
@@ -119,6 +119,9 @@ class FakeSession:
     def drain_events(self) -> Sequence[EngineEvent]:
         return [EngineEvent(at_s=0.5, level="info", text="seen")] if self._waits == 1 else []
 
+    def drain_rows(self) -> Sequence[SoakRow]:
+        return []
+
     def wait(self, timeout_s: float) -> Outcome | None:
         self._waits += 1
         if self._cancelled:
@@ -182,6 +185,9 @@ class Notebook:
 
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
         self.said.append(f"snapshot {trial.order}")
+
+    def on_row(self, row: SoakRowRecord, left_s: float) -> None:
+        self.said.append(f"row {row.number}")
 
     def on_trial_end(self, record: TrialRecord) -> None:
         self.said.append(f"end {record.order}")

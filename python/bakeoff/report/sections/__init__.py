@@ -29,6 +29,7 @@ from bakeoff.report.sections import (
     result,
     seconds,
     size_curves,
+    soak,
     steps,
     surfaces,
     trials,
@@ -36,6 +37,7 @@ from bakeoff.report.sections import (
 
 SECTIONS: tuple[tuple[str, Builder], ...] = (
     ("result", result.section),
+    ("soak", soak.section),
     ("heat-map", heat_map.section),
     ("sizes", size_curves.section),
     ("surfaces", surfaces.section),

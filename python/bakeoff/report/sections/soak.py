@@ -1,0 +1,201 @@
+"""Soaks: what each hour came to, and how it moved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from bakeoff.compare import wording
+from bakeoff.compare.soak import ContenderSoak, FigureName, Soak, SoakRow, SoakTrend
+from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Tone
+from bakeoff.report.charts import Row, known
+from bakeoff.report.charts_over_hours import over_hours
+from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.units import format_duration, format_size
+
+# More rows than these are shown by the first and the last.
+MOST_ROWS = 48
+MOST_POINTS = 1000
+TITLES: dict[FigureName, str] = {
+    "rate": "rate",
+    "p50": "median response time",
+    "p99": "p99 response time",
+    "memory": "memory of the generator",
+}
+NOTE = (
+    "A soak is one trial at constant load. Trends are straight lines through the logarithms of its whole rows, with a "
+    "95 % interval that counts correlated rows as fewer; each speaks for itself. Contenders are loaded one after the "
+    "other: one soak each is one block, which gives figures and trends and no verdict between them."
+)
+
+
+@shown_from(Depth.SUMMARY)
+def section(context: Context) -> Section | None:
+    """For each contender sentences and a table of its rows, then charts of all."""
+    soak = context.comparison.soak
+    if soak is None:
+        return None
+    blocks: list[Block] = [Text(NOTE)]
+    several = len({one.block for one in soak.contenders}) > 1
+    for one in soak.contenders:
+        title = f"{one.contender}, block {one.block}" if several else one.contender
+        blocks += _sentences(one, title)
+        blocks.append(_table(one, title))
+    return Section(
+        "soak", "Hour by hour" if soak.row_s == 3600 else "Row by row", (*blocks, *_charts(soak, context.names))
+    )
+
+
+def _sentences(one: ContenderSoak, title: str) -> list[Text]:
+    whole = one.measured_s >= one.planned_s - 0.5
+    of_plan = "" if whole else f" of {_length(one.planned_s)}"
+    stretches = "" if one.stretches == 1 else f" in {wording.plural(one.stretches, 'stretch', 'stretches')}"
+    errors = sum(one.errors.values())
+    text = (
+        f"{title}: {_length(one.measured_s)}{of_plan} under {one.mix.words}{stretches}, {one.operations:,} operations, "
+        f"{errors:,} errors."
+    )
+    texts = [Text(text, "plain" if whole else "warning", depth=Depth.SUMMARY)]
+    if one.stopped_by is not None:
+        texts.append(Text(f"{title}: {one.reason}.", "bad", depth=Depth.SUMMARY))
+    for gap in one.gaps:
+        missing = f"{title}: {_length(gap.length_s)} are missing after row {gap.after + 1}."
+        texts.append(Text(missing, "warning", depth=Depth.SUMMARY))
+    if one.stretches > 1:
+        last = "What other tables and charts tell of it is that of its last stretch alone."
+        texts.append(Text(last, "warning", depth=Depth.SUMMARY))
+    return [*texts, *(_trend(trend, one, title) for trend in one.trends if trend.rows)]
+
+
+def _trend(trend: SoakTrend, one: ContenderSoak, title: str) -> Text:
+    """`nginx: p99 response time grew by 3 % over 28h (2 to 4)`."""
+    what = TITLES[trend.figure]
+    ends = f"first row {_figure(trend.figure, trend.first)}, last {_figure(trend.figure, trend.last)}"
+    if math.isnan(trend.change):
+        text = f"{title}: {what}: {wording.plural(trend.rows, 'whole row')}, too few for a trend; {ends}."
+        return Text(text, depth=Depth.SUMMARY)
+    over = f"over {_length(one.measured_s)}"
+    if not trend.moves:
+        span = f"{_percent(trend.low)} to {_percent(trend.high)} %"
+        return Text(f"{title}: {what}: no trend seen {over} ({span}); {ends}.", depth=Depth.SUMMARY)
+    grew = trend.change > 0
+    bounds = sorted((abs(trend.low), abs(trend.high)))
+    span = f"{_percent(bounds[0])} to {_percent(bounds[1])}"
+    text = f"{title}: {what} {'grew' if grew else 'fell'} by {_percent(abs(trend.change))} % {over} ({span}); {ends}."
+    return Text(text, _tone(trend), depth=Depth.SUMMARY)
+
+
+def _tone(trend: SoakTrend) -> Tone:
+    """A rate that falls and times that grow are for the worse."""
+    worse = (trend.change < 0) == (trend.figure == "rate")
+    return "warning" if worse else "plain"
+
+
+def _table(one: ContenderSoak, title: str) -> Table:
+    columns = (
+        Column("Row"),
+        Column("Began (UTC)", numeric=False, spare=2),
+        Column("Length"),
+        Column("operations", spare=6),
+        Column("operations/s"),
+        Column("p50", group="response time, ms"),
+        Column("p99", group="response time, ms"),
+        Column("max", group="response time, ms"),
+        Column("errors"),
+        Column("by class", numeric=False, spare=3),
+        Column("CPU", group="generator"),
+        Column("stolen", group="generator", spare=5),
+        Column("memory", group="generator"),
+    )
+    shown, note = one.rows, ""
+    if len(shown) > MOST_ROWS:
+        half = MOST_ROWS // 2
+        shown = (*one.rows[:half], *one.rows[-half:])
+        note = f"The first and last {half} of {len(one.rows):,} rows; `bakeoff compare --json` has all."
+    return Table(f"Rows of {title}", columns, tuple(map(_cells, shown)), note, depth=Depth.SUMMARY)
+
+
+def _cells(row: SoakRow) -> tuple[str, ...]:
+    return (
+        f"{row.number + 1}",
+        row.started_at.replace("T", " ")[5:19],
+        _length(row.length_s),
+        f"{row.operations:,}",
+        wording.rate(row.operations_per_s),
+        wording.figures(row.p50_ms, 3),
+        wording.figures(row.p99_ms, 3),
+        wording.figures(row.max_ms, 3),
+        f"{sum(row.errors.values()):,}",
+        ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in row.errors.items()) or wording.MISSING,
+        wording.percent(row.cpu_share),
+        wording.percent(row.stolen_share),
+        format_size(row.rss_bytes),
+    )
+
+
+# What is drawn: an id, a title and how a row has it.
+DRAWN: tuple[tuple[str, str, Callable[[SoakRow], float]], ...] = (
+    ("rate", "Operations/s over time", lambda row: row.operations_per_s),
+    ("p99", "p99 of each row over time, ms", lambda row: row.p99_ms),
+    ("p50", "Median of each row over time, ms", lambda row: row.p50_ms),
+    ("errors", "Failed operations over time, %", lambda row: 100.0 * row.error_share),
+    ("memory", "Memory of the generator over time, MB", lambda row: row.rss_bytes / 1e6),
+)
+UNITS = ((3600.0, "Hours"), (60.0, "Minutes"), (1.0, "Seconds"))
+
+
+def _charts(soak: Soak, names: Sequence[str]) -> list[Chart]:
+    longest_s = max(one.measured_s for one in soak.contenders)
+    scale_s, unit = next((pair for pair in UNITS if longest_s >= 2 * pair[0]), UNITS[-1])
+    gaps = [
+        {"contender": one.contender, "at": known((one.rows[gap.after].at_s + one.rows[gap.after].length_s) / scale_s)}
+        for one in soak.contenders
+        for gap in one.gaps
+    ]
+    subtitle = "a point for each row" + ("; a vertical line where time is missing" if gaps else "")
+    charts = []
+    for place, title, value in DRAWN:
+        rows = [row for one in soak.contenders for row in _points(one, value, scale_s)]
+        drawing = over_hours(rows, gaps, names, f"{unit} under load", title, subtitle)
+        text = f"{title}, a line for each contender; time that is missing is not counted."
+        table = _ends(soak, title, value)
+        charts.append(Chart(f"chart-soak-{place}", title, text, drawing, table, wide=place == "rate"))
+    return charts
+
+
+def _points(one: ContenderSoak, value: Callable[[SoakRow], float], scale_s: float) -> list[Row]:
+    step = max(1, math.ceil(len(one.rows) / MOST_POINTS))
+    return [
+        {
+            "contender": one.contender,
+            "stretch": f"{one.block}/{row.stretch}",
+            "at": known((row.at_s + row.length_s / 2) / scale_s),
+            "value": known(value(row)),
+        }
+        for row in one.rows[::step]
+    ]
+
+
+def _ends(soak: Soak, title: str, value: Callable[[SoakRow], float]) -> Table:
+    columns = tuple(Column(name) for name in ("Contender", "first row", "last row", "lowest", "highest"))
+    rows = []
+    for one in soak.contenders:
+        values = [value(row) for row in one.rows]
+        there = [figure for figure in values if math.isfinite(figure)] or [math.nan]
+        rows.append((one.contender, *map(wording.figures, (values[0], values[-1], min(there), max(there)))))
+    return Table(title, columns, tuple(rows))
+
+
+def _length(seconds: float) -> str:
+    return format_duration(float(round(seconds)) if seconds >= 60 else round(seconds, 1))
+
+
+def _figure(name: FigureName, value: float) -> str:
+    if name == "memory":
+        return format_size(value)
+    return f"{wording.rate(value)}/s" if name == "rate" else f"{wording.figures(value, 3)} ms"
+
+
+def _percent(share: float) -> str:
+    return wording.figures(100.0 * share, 2)

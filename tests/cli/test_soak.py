@@ -1,0 +1,146 @@
+"""`bakeoff soak` as a user has it: what a crash, a full disk and Ctrl-C leave, and how it goes on."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from bakeoff.store.read import pending, read_run
+from tests.cli.conftest import COMMAND, Bakeoff, Serve, target
+from tests.control import PATIENCE_S
+from tests.files.mounts import command, unmount
+
+WORDS = ["--row", "200ms", "--clients", "2"]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """`serve(flag, …)` starts a server of one page and gives its URL."""
+    with ExitStack() as stack:
+        yield lambda *words: stack.enter_context(target("web", "--port", "0", *words))
+
+
+def start(folder: Path, *words: str) -> subprocess.Popen[str]:
+    environment = os.environ | {"COLUMNS": "200"}
+    return subprocess.Popen(
+        [*COMMAND, *words], cwd=folder, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+
+
+def until_row(process: subprocess.Popen[str], number: int) -> None:
+    """Read what it tells until this row has been stored."""
+    assert process.stderr is not None
+    told = ""
+    for line in process.stderr:
+        told += line
+        if f", row {number} (" in line:
+            return
+    raise AssertionError(f"it ended before row {number}: {told}")
+
+
+def test_kill_and_ctrl_c_lose_no_row_and_the_time_adds_up(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    path = tmp_path / "x.bakeoff"
+    process = start(tmp_path, "soak", "web-url", f"a={serve()}", "--for", "2400ms", *WORDS, "-o", "x.bakeoff")
+    until_row(process, 3)
+    process.kill()
+    process.communicate(timeout=PATIENCE_S)
+    killed = read_run(path)
+    assert len(killed.soak_rows) >= 3 and killed.trials == () and len(pending(path)) == 1
+    shown = bakeoff("compare", "x.bakeoff")
+    assert shown.returncode == 0 and "Rows of a" in shown.stdout, "a soak can be looked at before its end"
+
+    process = start(tmp_path, "resume", "x.bakeoff")
+    until_row(process, len(killed.soak_rows) + 2)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=PATIENCE_S)
+    stopped = read_run(path)
+    assert process.returncode == 130 and "Go on with: bakeoff resume x.bakeoff" in told
+    assert stopped.soak_rows[: len(killed.soak_rows)] == killed.soak_rows
+    assert stopped.trials[0].operations == sum(row.operations for row in stopped.soak_rows if row.stretch == 2)
+
+    done = bakeoff("resume", "x.bakeoff")
+    assert done.returncode == 0, done.stderr
+    run = read_run(path)
+    assert run.soak_rows[: len(stopped.soak_rows)] == stopped.soak_rows and pending(path) == ()
+    assert [row.number for row in run.soak_rows] == list(range(len(run.soak_rows)))
+    assert {row.stretch for row in run.soak_rows} == {1, 2, 3}
+    assert sum(row.length_s for row in run.soak_rows) == pytest.approx(2.4, abs=0.001)
+    assert "in 3 stretches" in done.stdout and "are missing after row" in done.stdout
+
+    told = json.loads(bakeoff("compare", "x.bakeoff", "--json").stdout)["soak"]
+    (one,) = told["contenders"]
+    assert (told["row_s"], one["stretches"], len(one["gaps"])) == (0.2, 3, 2)
+    assert one["operations"] == sum(row.operations for row in run.soak_rows)
+    gaps_s = sum(gap["length_s"] for gap in one["gaps"])
+    moments = [row["started_at"] for row in one["rows"]]
+    assert gaps_s > 0 and moments == sorted(moments)
+    page = bakeoff("report", "x.bakeoff", "-o", "x.html")
+    assert page.returncode == 0 and "chart-soak-rate" in (tmp_path / "x.html").read_text()
+
+
+def test_a_full_disk_loses_nothing_that_was_stored_and_the_soak_goes_on(
+    bakeoff: Bakeoff, serve: Serve, tmp_path: Path
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    command("mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", small)
+    try:
+        process = start(tmp_path, "soak", "web-url", f"a={serve()}", "--for", "12s", *WORDS, "-o", "small/x.bakeoff")
+        until_row(process, 3)
+        with (small / "filler").open("wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
+            while True:
+                filler.write(bytes(4096))
+        _, told = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 2 and "the disk is full, what was measured so far is kept" in told
+        (small / "filler").unlink()
+        kept = read_run(small / "x.bakeoff").soak_rows
+        assert len(kept) >= 3
+        process = start(tmp_path, "resume", "small/x.bakeoff")
+        until_row(process, len(kept) + 1)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+        assert read_run(small / "x.bakeoff").soak_rows[: len(kept)] == kept
+    finally:
+        unmount(small)
+
+
+def test_a_rule_that_stops_has_an_exit_code_and_the_next_contender_is_not_spared(
+    bakeoff: Bakeoff, serve: Serve, tmp_path: Path
+) -> None:
+    words = ["--for", "600ms", *WORDS, "--stop-if", "errors>20%", "-o", "x.bakeoff"]
+    done = bakeoff("soak", "web-url", f"bad={serve('--status', '503/2')}", f"good={serve()}", *words)
+    assert done.returncode == 99, done.stderr
+    assert "bakeoff: bad: stopped early: errors>20%: " in done.stderr and "in row 1" in done.stderr
+    states = {trial.contender: trial.state for trial in read_run(tmp_path / "x.bakeoff").trials}
+    assert states == {"bad": "failed", "good": "ok"}
+    assert "what the rows" not in done.stderr and "the run file takes at most 60 kB for each of 6 rows" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "say once how long the soak is: --for 28h"),
+        (["--for", "1h", "--length", "1h"], "say once how long"),
+        (["--for", "long"], "--for: 'long' is not a duration"),
+        (["--for", "1h", "--row", "1ms"], "--row: "),
+        (["--for", "700h", "--row", "1s"], "at most 10,000 rows in a trial"),
+        (["--for", "1h", "--clients", "1,2"], "a soak has one load"),
+        (["--for", "1h", "--stop-if", "error>1%"], "--stop-if: 'error>1%' is no rule for errors, p50"),
+        (["--for", "1h", "--stop-if", "p99<1s"], "would stop what is well"),
+        (["--for", "1h", "--operations", "9"], "a soak ends by time"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(bakeoff: Bakeoff, words: list[str], sentence: str) -> None:
+    clients = [] if "--clients" in words else ["--clients", "1"]
+    done = bakeoff("soak", "web-url", "a=http://127.0.0.1:9", *clients, *words)
+    assert done.returncode == 2 and sentence in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_files_have_no_soak(bakeoff: Bakeoff, tmp_path: Path) -> None:
+    done = bakeoff("soak", "file-mix", f"a={tmp_path}", "--for", "1h")
+    assert done.returncode == 2 and "belongs to suites of kind" in done.stderr

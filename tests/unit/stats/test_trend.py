@@ -1,0 +1,56 @@
+"""Growth over rows: golden numbers, and how often it sees a trend where there is none."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bakeoff.stats.trend import growth
+
+
+def test_a_line_without_noise_is_found_to_the_digit() -> None:
+    at = [0.5 + hour for hour in range(28)]
+    found = growth(at, [100.0 * 1.03 ** (hour / 28) for hour in at], 28.0)
+    assert found is not None
+    assert (found.factor, found.low, found.high) == pytest.approx((1.03, 1.03, 1.03), rel=1e-9)
+
+
+def test_golden_numbers() -> None:
+    """By hand: 1 … 6 have logarithms whose line, parabola and residuals are those of `numpy.polyfit`."""
+    found = growth([1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6], 5.0)
+    slope = np.polyfit(np.arange(6.0), np.log(np.arange(1.0, 7.0)), 1)[0]
+    assert found is not None and math.log(found.factor) == pytest.approx(5.0 * slope, rel=1e-12)
+    assert found.low < found.factor < found.high and 4.0 <= found.independent <= 6.0
+
+
+def test_fewer_than_six_rows_have_no_trend() -> None:
+    assert growth([1, 2, 3, 4, 5], [1, 2, 3, 4, 5], 5.0) is None
+
+
+def test_what_stays_the_same_has_not_grown() -> None:
+    found = growth(range(9), [7.0] * 9, 9.0)
+    assert found is not None and (found.factor, found.low, found.high) == pytest.approx((1.0, 1.0, 1.0))
+
+
+def test_a_drift_that_slows_down_is_seen() -> None:
+    rng, seen = np.random.default_rng(3), 0
+    for _ in range(200):
+        at = np.arange(28) + 0.5
+        found = growth(list(at), list(np.sqrt(1 + 20 * at) * np.exp(0.1 * rng.normal(size=28))), 28.0)
+        seen += found is not None and found.low > 1.0
+    assert seen >= 180
+
+
+@pytest.mark.parametrize(("correlation", "most"), [(0.0, 0.06), (0.3, 0.08), (0.6, 0.11)])
+def test_noise_is_rarely_called_a_trend(correlation: float, most: float) -> None:
+    """28 rows whose noise is correlated; the bounds leave five standard deviations above what was found."""
+    rng, tries, seen = np.random.default_rng(1), 1500, 0
+    for _ in range(tries):
+        noise = np.empty(28)
+        noise[0] = rng.normal() / math.sqrt(1 - correlation**2)
+        for row in range(1, 28):
+            noise[row] = correlation * noise[row - 1] + rng.normal()
+        found = growth(list(np.arange(28) + 0.5), list(np.exp(5 + 0.02 * noise)), 28.0)
+        assert found is not None
+        seen += not found.low <= 1.0 <= found.high
+    assert seen / tries <= most
