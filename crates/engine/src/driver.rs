@@ -448,30 +448,26 @@ impl<S: Session, C: Clock> Driver<S, C> {
         state.stamps.end_ns = now_ns;
         self.busy -= 1;
         self.recorder.record(state.client, outcome, &state.stamps);
-        let mut back_off_ns = 0;
-        if outcome.error.is_none() {
+        let due_ns = if outcome.error.is_none() {
             self.recorder.record_told_steps(now_ns, state.session.steps(now_ns - state.stamps.start_ns));
             state.failures = 0;
+            self.schedule.due_ns(now_ns, 0)
         } else {
             state.failures = state.failures.saturating_add(1);
-            back_off_ns = pause_after(outcome.error, state.failures);
-        }
+            self.schedule.due_ns(now_ns, pause_after(outcome.error, state.failures))
+        };
         state.session.finished(outcome, &state.stamps);
         self.recorder.lag.record(now_ns.saturating_sub(self.batch_ns));
-        let late_ns = state.late_ns;
-        let due_ns = match &mut self.schedule {
-            Schedule::AfterPause(pause) => now_ns + pause.next_ns().max(back_off_ns),
-            Schedule::Planned(_) if state.session.goes_on() => now_ns + back_off_ns,
-            Schedule::Planned(_) => {
-                if outcome.error.is_none() {
-                    self.recorder.record_answer(now_ns);
-                }
-                return self.end_turn(lane, now_ns, actions);
-            }
-        };
         if due_ns == now_ns {
-            return self.begin_now(lane, now_ns - late_ns, now_ns, actions);
+            return self.begin_now(lane, now_ns, now_ns, actions);
         }
+        if self.schedule.is_planned() {
+            return self.follow_plan(lane, outcome.error, now_ns, actions);
+        }
+        self.begin_later(due_ns)
+    }
+
+    fn begin_later(&mut self, due_ns: Nanos) -> Next {
         if due_ns >= self.end_ns || self.live.is_exhausted() {
             self.planned -= 1;
             return Next::Stopped;
@@ -479,8 +475,24 @@ impl<S: Session, C: Clock> Driver<S, C> {
         Next::Wait(due_ns)
     }
 
-    /// The turn of a lane is over: it takes the next start when that is due, and waits for it idly when not.
+    /// A lane of a load with planned starts has ended an operation: its turn goes on, or is over.
     #[inline(never)]
+    fn follow_plan(&mut self, lane: usize, error: Option<ErrorClass>, now_ns: Nanos, actions: &mut Actions) -> Next {
+        let Lane { session, failures, late_ns, .. } = &self.lanes[lane];
+        if !session.goes_on() {
+            if error.is_none() {
+                self.recorder.record_answer(now_ns);
+            }
+            return self.end_turn(lane, now_ns, actions);
+        }
+        let (late_ns, back_off_ns) = (*late_ns, pause_after(error, *failures));
+        if back_off_ns > 0 {
+            return self.begin_later(now_ns + back_off_ns);
+        }
+        self.begin_now(lane, now_ns - late_ns, now_ns, actions)
+    }
+
+    /// The turn of a lane is over: it takes the next start when that is due, and waits for it idly when not.
     fn end_turn(&mut self, lane: usize, now_ns: Nanos, actions: &mut Actions) -> Next {
         let Schedule::Planned(plan) = &self.schedule else { return Next::Stopped };
         if plan.next_ns() > now_ns || now_ns >= self.end_ns {

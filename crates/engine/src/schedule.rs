@@ -50,6 +50,16 @@ impl Schedule {
         matches!(self, Self::Planned(_))
     }
 
+    /// When a lane begins next that is free since `now_ns` and is to wait for `back_off_ns` at least; never where starts are
+    /// planned: then that is not for the lane to say.
+    #[inline]
+    pub fn due_ns(&mut self, now_ns: Nanos, back_off_ns: Nanos) -> Nanos {
+        match self {
+            Self::AfterPause(pause) => now_ns + pause.next_ns().max(back_off_ns),
+            Self::Planned(_) => Nanos::MAX,
+        }
+    }
+
     /// For a session that follows itself: its next start when it is free since `free_ns`. Before that: it is late.
     /// With its `first` operation over, a plan begins.
     #[inline]
