@@ -74,6 +74,7 @@ bench: build ## bakeoff beside other load generators, which it installs; rewrite
 	sh scripts/install-peers.sh
 	cargo build --release --locked -p bakeoff-targets -p bakeoff-platform --bins --examples
 	$(BIN)/python benchmarks/web.py --write
+	$(BIN)/python benchmarks/open_loop.py --write
 	$(BIN)/python benchmarks/app.py --write
 	$(BIN)/python benchmarks/mail.py --write
 	$(BIN)/python benchmarks/files.py --write

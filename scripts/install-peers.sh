@@ -11,6 +11,8 @@ mkdir -p "$peers/bin"
 PATH="$peers/bin:$PATH:/usr/sbin"
 oha=1.16.0
 vegeta=v12.12.0
+bombardier=v1.2.6
+k6=v1.0.0
 
 # Program and package. iozone is in Debian's non-free, which not every machine's sources name.
 wanted="wrk:wrk ab:apache2-utils h2load:nghttp2-client httperf:httperf hey:hey siege:siege fio:fio dbench:dbench
@@ -30,17 +32,22 @@ command -v oha >/dev/null || {
     cargo install --quiet --locked --root "$peers" "oha@$oha" </dev/null || echo "oha could not be built."
 }
 # A module of one line, as `go install` asks for the list of versions, which not every proxy has.
-command -v vegeta >/dev/null || ! command -v go >/dev/null || {
-    echo "Building for make bench: vegeta $vegeta"
+go_program() { # program, module, version, package
+    command -v "$1" >/dev/null && return
+    command -v go >/dev/null || return 0
+    echo "Building for make bench: $1 $3"
     place=$(mktemp -d)
-    printf 'module peers\n\ngo 1.21\n\nrequire github.com/tsenart/vegeta/v12 %s\n' "$vegeta" >"$place/go.mod"
-    (cd "$place" && go build -mod=mod -o "$peers/bin/vegeta" github.com/tsenart/vegeta/v12 </dev/null) ||
-        echo "vegeta could not be built (it needs a recent Go)."
+    printf 'module peers\n\ngo 1.21\n\nrequire %s %s\n' "$2" "$3" >"$place/go.mod"
+    (cd "$place" && go build -mod=mod -o "$peers/bin/$1" "$4" </dev/null) ||
+        echo "$1 could not be built (it needs a recent Go)."
     rm -r "$place"
 }
+go_program vegeta github.com/tsenart/vegeta/v12 "$vegeta" github.com/tsenart/vegeta/v12
+go_program bombardier github.com/codesenberg/bombardier "$bombardier" github.com/codesenberg/bombardier
+go_program k6 go.k6.io/k6 "$k6" go.k6.io/k6
 
 missing=""
-for program in wrk ab h2load httperf hey siege oha vegeta fio dbench iozone smtp-source; do
+for program in wrk ab h2load httperf hey siege oha vegeta bombardier k6 wrk2 fio dbench iozone smtp-source; do
     command -v $program >/dev/null || missing="$missing $program"
 done
 [ -z "$missing" ] || echo "Not to be had here, and named as missing in the tables:$missing"
