@@ -33,6 +33,7 @@ from tests.unit.store.builders import stored
 
 # Independent copies side by side: they sleep most of the time, and together they are a long run in a short time.
 COPIES, QUEUE_S = 16, 25.0
+PLANNED_SERVICE_S = 0.001
 STARTS = 10
 
 Row = tuple[str, float, float, float]
@@ -84,8 +85,7 @@ def planned() -> list[Row]:
     per_s = 0.8 / PLANNED_SERVICE_S
     load = {"rate": {"per_s": per_s, "arrivals": {"shape": "poisson"}, "most_connections": 1000}}
     workload = app_workload(server.address, {"download": 1}, download_bytes=0)
-    spec = {"load": load, "length_s": QUEUE_S, "ramp_up_s": 1, "seed": 1, "workload": workload}
-    result: dict[str, Any] = json.loads(_engine.start(json.dumps(spec)).wait(QUEUE_S + 60).json())
+    result = run_trial(workload, load=load, length_s=QUEUE_S, ramp_up_s=1)
     server.stop()
     theory_ms = 1e3 * (PLANNED_SERVICE_S + waiting_time_m_d_c(per_s, PLANNED_SERVICE_S, 1))
     return [("response time in M/D/1, ms", result["response"]["mean_ns"] / 1e6, 0.95 * theory_ms, 1.05 * theory_ms)]
