@@ -38,6 +38,11 @@ class Clients:
         return f"{self.number} client{'' if self.n == 1 else 's'}"
 
     @property
+    def asked(self) -> str:
+        """Of the contender: `1 client`, `8 clients`."""
+        return self.words
+
+    @property
     def number(self) -> str:
         """Without its unit, as people read it: `1,200`."""
         return f"{self.n:,}"
@@ -101,6 +106,11 @@ class Rate:
     def words(self) -> str:
         """In a sentence: `500 operations/s`."""
         return f"{self.number} operations/s"
+
+    @property
+    def asked(self) -> str:
+        """Of the contender: `500/s offered`."""
+        return f"{self.number}/s offered"
 
     @property
     def number(self) -> str:

@@ -12,7 +12,7 @@ from bakeoff.compare.metrics import peak_operations
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison, RunInfo
 from bakeoff.compare.spread import widest
 from bakeoff.compare.working_set import fits_into_caches
-from bakeoff.store.marks import GENERATOR_PAUSED, STOLEN_TIME
+from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_PAUSED, OUT_OF_CONNECTIONS, STOLEN_TIME
 from bakeoff.store.records import RunRecord
 from bakeoff.thresholds import CEILING_SHARE, MINIMUM_BLOCKS, P99_OPERATIONS
 
@@ -40,6 +40,7 @@ def advise(
     advisories = [*_imported(run), *_incomplete(run), *_left_out(cube), *cube.kind.advice(run), *_blocks(pairs)]
     for contender in contenders:
         advisories += [*_hung(cube, contender), *_contender(cube, contender), *_waited(contender)]
+        advisories += _schedule(cube, contender.name)
     advisories += [*_disturbed(cube), *fits_into_caches(run, list(cube.usable.values()))]
     advisories += [*_spread(cube), *_ceiling(run, info, contenders), *_short_trials(cube), *_audits(audits)]
     return tuple(advisories)
@@ -114,6 +115,31 @@ def _waited(contender: ContenderSummary) -> list[Advisory]:
             "machine of its own: its waits are in the response times shown.",
         )
     ]
+
+
+def _schedule(cube: Cube, name: str) -> list[Advisory]:
+    """What befell the schedule of a rate: the generator was late, or the connections were too few."""
+    trials = [trial for trial in cube.of(name, cube.mixes) if trial.starts is not None]
+    late = [trial for trial in trials if BEHIND_SCHEDULE in trial.marks]
+    out = [trial.starts for trial in trials if OUT_OF_CONNECTIONS in trial.marks and trial.starts is not None]
+    advisories = []
+    if late:
+        worst_ms = max((trial.generator_late_start.p99_ns or 0) for trial in late) / 1e6
+        text = (
+            f"The load generator itself began late in {len(late)} of {wording.plural(len(trials), 'trial')} of {name}, "
+            f"with connections idle: p99 up to {wording.figures(worst_ms, 3)} ms, which is in the response times shown."
+        )
+        advice = "Give it cores of its own (`--cores`, `--pin`), or a machine of its own; service times are free of it."
+        advisories.append(Advisory(text, advice))
+    if out:
+        text = (
+            f"{name} kept all connections busy in {len(out)} of {wording.plural(len(trials), 'trial')}: "
+            f"{sum(starts.ran_out for starts in out):,} starts found none idle and waited, "
+            f"{sum(starts.never_started for starts in out):,} of them to the end."
+        )
+        advice = "Their wait is in the response time; raise `--most-connections` if its clients would open more."
+        advisories.append(Advisory(text, advice))
+    return advisories
 
 
 def _disturbed(cube: Cube) -> list[Advisory]:

@@ -20,7 +20,7 @@ from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
 from bakeoff.mix import Mix
 from bakeoff.stats import Decision
-from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED
+from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_LIMITED, GENERATOR_WAITED
 from bakeoff.store.records import TrialRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
@@ -117,6 +117,7 @@ class Judge:
             gates += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
             gates += self.cube.kind.gates(name, usable, ahead)
             gates += self._generator(name, usable, alike or name == follower)
+            gates += self._schedule(name, usable, alike or name == follower)
             gates += self._waited(name, usable)
             gates += self._little(name, usable)
             gates += self._spread(name, usable)
@@ -172,6 +173,17 @@ class Judge:
             return [Gate("generator", "red", part, name)]
         # The leader could have been faster still: the difference stands, its size is a lower bound.
         return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown", name)]
+
+    def _schedule(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
+        """A generator that is late itself makes a server look slow."""
+        late = sum(BEHIND_SCHEDULE in trial.marks for trial in usable)
+        if 2 * late <= len(usable):
+            return []
+        trials = f"{late} of {wording.plural(len(usable), 'trial')} of {name}"
+        text = (
+            f"the load generator itself began late in {trials}, with connections idle, which is in the response times"
+        )
+        return [Gate("schedule", "red" if behind else "amber", text, name)]
 
     def _waited(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         waits = [trial.generator_run_delay_share for trial in usable if GENERATOR_WAITED in trial.marks]

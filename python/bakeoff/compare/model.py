@@ -32,6 +32,7 @@ GateName = Literal[
     "errors",
     "generator",
     "generator waited",
+    "schedule",
     "Little's law",
     "blocks",
     "different pages",

@@ -13,7 +13,15 @@ from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_v
 from bakeoff.run.kind import RunPart, figures_of
 from bakeoff.store import records
 from bakeoff.store.figures import Common
-from bakeoff.store.marks import BEYOND_LINK, GENERATOR_LIMITED, GENERATOR_WAITED, STUCK_OPERATIONS, Mark
+from bakeoff.store.marks import (
+    BEHIND_SCHEDULE,
+    BEYOND_LINK,
+    GENERATOR_LIMITED,
+    GENERATOR_WAITED,
+    OUT_OF_CONNECTIONS,
+    STUCK_OPERATIONS,
+    Mark,
+)
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
     START_COUNTS,
@@ -32,6 +40,10 @@ from bakeoff.units import format_share
 GENERATOR_BUSY_SHARE = 0.9
 GENERATOR_WAIT_SHARE = 0.05
 LATE_START_P99_NS = 50_000_000
+# Of a rate: a generator that is late by this share of the response time itself, and by so much, is named.
+SCHEDULE_SHARE, SCHEDULE_LEAST_NS = 0.1, 1_000_000
+# One that leaves this share of the planned starts undone, with connections idle, says nothing about the server.
+UNDONE_SHARE = 0.01
 STUCK_S = 1.0
 VOIDING = {
     "ports_exhausted": "the generator ran out of local ports: use keep_alive or more source_addresses",
@@ -49,6 +61,8 @@ def judge(result: TrialResult, error_limit: float, part: RunPart) -> tuple[str, 
     disturbed = why_void(result.generator.disturbances, result.window_s)
     if disturbed is not None:
         return records.VOIDED, disturbed
+    if (undone := left_undone(result)) is not None:
+        return records.VOIDED, undone
     if result.fatal:
         return records.FAILED, result.fatal
     fault = part.fault(result)
@@ -71,6 +85,19 @@ def judge(result: TrialResult, error_limit: float, part: RunPart) -> tuple[str, 
             f"{share:.1%} of operations failed, more than {limit} ({list_errors(result.errors)})",
         )
     return records.OK, ""
+
+
+def left_undone(result: TrialResult) -> str | None:
+    """Why a generator that did not keep its schedule voids the trial; None when it did, or the server is to blame: it
+    kept every connection busy.
+    """
+    starts = result.starts
+    if starts is None or starts.ran_out or starts.never_started <= UNDONE_SHARE * starts.offered:
+        return None
+    return (
+        f"the generator did not begin {starts.never_started:,} of {starts.offered:,} planned starts, with connections "
+        "idle: give it more cores (--cores), or a lower rate"
+    )
 
 
 def unsolicited(result: TrialResult) -> int:
@@ -112,8 +139,22 @@ def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPar
     late = result.generator.late_start.p99_ns
     if late is not None and late > LATE_START_P99_NS:
         all_marks.append("late-start")
+    all_marks += _schedule_marks(result)
     all_marks += disturbance_marks(result.generator.disturbances)
     return tuple(all_marks)
+
+
+def _schedule_marks(result: TrialResult) -> list[Mark]:
+    """What befell the schedule of a rate: a late generator is in the response times, and is not the server's."""
+    if result.starts is None or result.response is None:
+        return []
+    found: list[Mark] = []
+    late_ns, response_ns = result.generator.late_start.p99_ns, result.response.p99_ns
+    if late_ns is not None and late_ns > max(SCHEDULE_LEAST_NS, SCHEDULE_SHARE * (response_ns or 0)):
+        found.append(BEHIND_SCHEDULE)
+    if result.starts.ran_out:
+        found.append(OUT_OF_CONNECTIONS)
+    return found
 
 
 def _polled(result: TrialResult) -> dict[str, Any]:

@@ -138,7 +138,7 @@ class LiveObserver:
         cells = [
             Text(f"block {trial.block}/{plan.blocks}"),
             Text(trial.contender, style="bold"),
-            Text(trial.mix.words),
+            Text(trial.mix.asked),
         ]
         if self._now is not None:
             cells += self._now.cells()

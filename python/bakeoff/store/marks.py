@@ -13,6 +13,8 @@ Mark = Literal[
     "starved-client",
     "stuck-operations",
     "late-start",
+    "behind-schedule",
+    "out-of-connections",
     "generator-paused",
     "stolen-time",
 ]
@@ -25,6 +27,9 @@ GENERATOR_WAITED: Final = "generator-waited"
 STUCK_OPERATIONS: Final = "stuck-operations"
 GENERATOR_PAUSED: Final = "generator-paused"
 STOLEN_TIME: Final = "stolen-time"
+# Of a rate: the generator itself began late, with connections idle; and a start found all connections busy.
+BEHIND_SCHEDULE: Final = "behind-schedule"
+OUT_OF_CONNECTIONS: Final = "out-of-connections"
 # Names in files of earlier versions.
 FORMER = {"generator-starved": GENERATOR_WAITED}
 

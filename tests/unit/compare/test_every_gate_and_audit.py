@@ -125,6 +125,7 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
         on(one, lambda trial: replace(trial, marks=("generator-waited",), generator_run_delay_share=0.2)),
         "amber",
     ),
+    "schedule": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("behind-schedule",))), "red"),
     "Little's law": (on(of(LEADER), lambda trial: slower(trial, 1.2)), "red"),
     "smaller mail": (of_mail(on(of(LEADER), mail_of_which(10, 1_000_000))), "red"),
     "blocks": (on(one, at_half_speed), "amber"),

@@ -287,9 +287,10 @@ def plan_for(
     plan: dict[str, Any] | None = None,
     **settings: Any,
 ) -> Plan:
-    """A plan of 2 blocks and mixes 1, 2 for contenders a, b, …"""
+    """A plan of 2 blocks and mixes 1, 2 (or a `rate`) for contenders a, b, …"""
+    load = {} if "rate" in settings else {"mixes": "1,2"}
     words = [f"{name}={address}" for name, address in zip("abcdef", addresses, strict=False)]
-    given = PlanInput("test", {"suite": suite, "blocks": 2}, {"mixes": "1,2", "length": "1s"}, parse_contenders(words))
+    given = PlanInput("test", {"suite": suite, "blocks": 2}, {**load, "length": "1s"}, parse_contenders(words))
     return resolve_plan(with_flags(given, plan or {}, settings, resets or {}))
 
 

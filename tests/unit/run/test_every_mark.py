@@ -6,7 +6,7 @@ import pytest
 
 from bakeoff.run.judge import marks
 from bakeoff.store.marks import Mark
-from tests.unit.run.fake import EMPTY, MAIL, WEB, result
+from tests.unit.run.fake import EMPTY, MAIL, SOME, WEB, result
 
 NULL_PER_S = 1e6
 
@@ -16,6 +16,12 @@ LONG = {"window_s": 200.0, "elapsed_s": 200.0}
 def disturbed(**changes: Any) -> dict[str, Any]:
     """A trial whose generator was disturbed."""
     return {"generator": {"disturbances": changes}}
+
+
+def at_rate(**counts: int) -> dict[str, Any]:
+    """A trial at a rate, which the server keeps up with."""
+    starts = {"offered": 500, "started": 500, "never_started": 0, "answered": 500, "ran_out": 0, "connections_used": 3}
+    return {"starts": starts | counts | {"late": EMPTY}, "response": SOME}
 
 
 # One row for each mark: what is changed in a good result, and the tool's own ceiling per second.
@@ -38,12 +44,23 @@ ROWS: dict[Mark, tuple[dict[str, Any], float | None]] = {
     "stuck-operations": ({"unfinished": {"operations": 1, "oldest_s": 30.0}}, NULL_PER_S),
     "generator-paused": (disturbed(stops=[{"at_s": 1.0, "length_s": 0.3, "window_s": 0.3}]) | LONG, NULL_PER_S),
     "stolen-time": (disturbed(stolen_s=0.3, stolen_share=0.03), NULL_PER_S),
+    "behind-schedule": (
+        at_rate() | {"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 1_100_000}}},
+        NULL_PER_S,
+    ),
+    "out-of-connections": (at_rate(ran_out=1), NULL_PER_S),
     "late-start": ({"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 60_000_000}}}, NULL_PER_S),
 }
 
 
 def test_every_mark_has_its_row() -> None:
     assert set(ROWS) == set(get_args(Mark))
+
+
+def test_a_generator_that_is_late_by_a_hundredth_of_the_response_time_is_not_named() -> None:
+    late = {"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 2_000_000}}}
+    slow = {"response": SOME | {"p99_ns": 200_000_000}}
+    assert marks(result(**at_rate() | late | slow), NULL_PER_S, WEB) == ()
 
 
 def test_a_good_result_has_no_mark() -> None:

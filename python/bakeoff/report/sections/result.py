@@ -47,11 +47,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         if not math.isnan(c.peak_low)
         else peak_at,
         lines=(
-            (
-                "Saturation",
-                f"from {c.saturation_mix.words}" if c.saturation_mix else c.saturation(),
-            ),
-            ("Shape", c.shape),
+            *_course(context, c),
             ("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms"),
             ("Failed", f"{total:,} ({wording.percent(c.error_share)}){failed}" if total else f"none{failed}"),
             ("Address", c.address),
@@ -59,6 +55,15 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         series=series,
         tone="good" if wins else "plain",
     )
+
+
+def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...]:
+    """Where its curve flattens, or where it falls behind what is offered."""
+    behind = [told.words for told in context.comparison.falls_behind if told.contender == c.name]
+    if behind:
+        return (("Falls behind", behind[0]),)
+    saturation = f"from {c.saturation_mix.words}" if c.saturation_mix else c.saturation()
+    return (("Saturation", saturation), ("Shape", c.shape))
 
 
 def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:

@@ -1,0 +1,189 @@
+"""Load that does not wait: who keeps up, from which rate on somebody does not, and how a worse server does not win."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from bakeoff.arrivals import Burst, Constant
+from bakeoff.compare.behind import fell_behind
+from bakeoff.compare.model import Comparison
+from bakeoff.compare.run import compare_run
+from bakeoff.mix import Rate
+from bakeoff.report.compose import compose
+from bakeoff.report.depth import Depth
+from bakeoff.stats import median_ranks
+from bakeoff.store.records import RunRecord, StartsRecord, TrialRecord
+from tests.unit.compare.synthetic import at_rates, run
+
+BLOCKS = 8
+BASE, OTHER = "nginx", "apache"
+
+
+def changed(
+    record: RunRecord, chosen: Callable[[TrialRecord], bool], make: Callable[[TrialRecord], TrialRecord]
+) -> RunRecord:
+    return replace(record, trials=tuple(make(trial) if chosen(trial) else trial for trial in record.trials))
+
+
+def of(name: str, *places: int) -> Callable[[TrialRecord], bool]:
+    """Trials of a contender at the rates that 1, 4 or 8 clients became."""
+    return lambda trial: trial.contender == name and trial.mix.clients in places
+
+
+def answering(share: float) -> Callable[[TrialRecord], TrialRecord]:
+    """A trial that answered this share of what it was offered."""
+
+    def make(trial: TrialRecord) -> TrialRecord:
+        assert trial.starts is not None
+        return replace(trial, starts=replace(trial.starts, answered=round(share * trial.starts.offered)))
+
+    return make
+
+
+def in_ms(p99_ms: float) -> Callable[[TrialRecord], TrialRecord]:
+    """A trial with this 99th percentile of response time; that of one in a thousand is ten times as long."""
+
+    def make(trial: TrialRecord) -> TrialRecord:
+        p99_ns = round(p99_ms * 1e6)
+        return replace(trial, response=replace(trial.service, p99_ns=p99_ns, p999_ns=10 * p99_ns))
+
+    return make
+
+
+def alike() -> RunRecord:
+    """Two contenders that keep up with all rates and answer alike, within a thousandth."""
+    record = at_rates(run(blocks=BLOCKS))
+    return changed(record, lambda _: True, lambda trial: in_ms(4.0 + 0.001 * (trial.block % 3))(trial))
+
+
+def primary(comparison: Comparison) -> tuple[str, str | None]:
+    verdict = comparison.pairs[0].primary.verdict
+    return verdict.kind, verdict.winner
+
+
+def test_those_that_keep_up_alike_are_equivalent() -> None:
+    assert primary(compare_run(alike())) == ("equivalent", None)
+
+
+def test_where_both_keep_up_the_response_time_decides() -> None:
+    record = changed(alike(), of(OTHER, 1, 4, 8), in_ms(3.0))
+    found = compare_run(record)
+    assert primary(found) == ("better", OTHER)
+    assert found.pairs[0].primary.ratio == pytest.approx(3.0 / 4.001, rel=0.001)
+    assert f"{OTHER} answers 1.3337× as fast, by p99 response time, as {BASE}" in found.headline[0]
+
+
+def test_one_that_falls_behind_loses_however_fast_its_few_answers_are() -> None:
+    # It drops what it cannot carry, so that the rest is answered in a tenth of the time.
+    quick = changed(alike(), of(OTHER, 1, 4, 8), lambda trial: answering(0.9)(in_ms(0.4)(trial)))
+    found = compare_run(quick)
+    assert primary(found) == ("better", BASE)
+    assert found.pairs[0].primary.ratio >= 10.0
+    assert f"{OTHER} fell behind, or failed, in all of its 24 trials in which {BASE} was measured" in found.headline[0]
+    assert f"{OTHER} falls behind at 1,000 operations/s, the lowest rate (8 blocks alike)." in found.headline
+
+
+def test_to_fall_behind_is_no_better_than_the_slowest_that_kept_up() -> None:
+    slow = changed(alike(), of(OTHER, 1), in_ms(200.0))
+    slow = changed(slow, of(OTHER, 8), answering(0.9))
+    points = compare_run(slow).pairs[0].curves[0].points
+    assert points[2].ratio == pytest.approx(max(point.ratio for point in points))
+    assert points[2].ratio == pytest.approx(50.0, rel=0.01)
+    assert points[2].verdict.text == f"{BASE} better; {OTHER} fell behind in 8 of 8 trials"
+
+
+def test_where_both_fall_behind_what_they_answer_is_compared() -> None:
+    both = changed(alike(), of(BASE, 8), answering(0.5))
+    # The response times of those that fall behind say how long the trial was: they must not matter.
+    both = changed(both, of(OTHER, 8), lambda trial: in_ms(4_000.0)(answering(0.6)(trial)))
+    point = compare_run(both).pairs[0].curves[0].points[2]
+    assert point.ratio == pytest.approx(0.5 / 0.6, rel=0.001)
+    assert point.verdict.winner == OTHER
+    assert "both fell behind in 8 of 8 blocks: answers per second compared" in point.verdict.text
+
+
+def test_failed_and_never_started_lie_beyond_all_answers() -> None:
+    """A server that resets the slowest one in two hundred has a p99 without them."""
+    record = alike()
+    trial = record.trials[0]
+    dropping = changed(
+        record,
+        of(OTHER, 1, 4, 8),
+        lambda trial: replace(in_ms(3.0)(trial), errors={"reset": trial.operations // 200}),
+    )
+    found = compare_run(dropping)
+    assert found.pairs[0].primary.ratio == pytest.approx(30.0 / 4.001, rel=0.001), trial
+    assert primary(found) == ("better", BASE)
+
+
+@pytest.mark.parametrize(
+    ("offered", "answered", "rate", "mean_ms", "behind"),
+    [
+        (10_000, 10_000, Rate(1000.0, Constant(), 10), 1.0, False),
+        (10_000, 10_020, Rate(1000.0, Constant(), 10), 1.0, False),
+        (10_000, 9_900, Rate(1000.0, Constant(), 10), 1.0, False),  # one in a hundred, and what is under way
+        (10_000, 9_880, Rate(1000.0, Constant(), 10), 1.0, True),
+        (10_000, 9_880, Rate(1000.0, Burst(100), 10), 1.0, False),  # the last burst may be under way at the end
+        (100, 90, Rate(10.0, Constant(), 50), 1_000.0, False),  # ten are under way at any moment
+        (100, 70, Rate(10.0, Constant(), 50), 1_000.0, True),
+        (10, 0, Rate(1.0, Constant(), 50), 0.0, True),
+    ],
+)
+def test_who_answers_less_than_was_offered_falls_behind(
+    offered: int, answered: int, rate: Rate, mean_ms: float, behind: bool
+) -> None:
+    trial = alike().trials[0]
+    starts = StartsRecord(offered, offered, 0, answered, 0, 1, trial.generator_lag)
+    service = replace(trial.service, mean_ns=mean_ms * 1e6)
+    per_s = answered / (offered / rate.per_s)
+    assert fell_behind(replace(trial, mix=rate, starts=starts, service=service, operations_per_s=per_s)) is behind
+
+
+def test_a_closed_loop_falls_behind_nothing() -> None:
+    record = run(blocks=BLOCKS)
+    assert not fell_behind(record.trials[0]) and compare_run(record).falls_behind == ()
+
+
+def test_where_a_contender_falls_behind_is_the_median_over_blocks() -> None:
+    # From the second rate on in two blocks, from the third on in the others.
+    record = changed(alike(), of(OTHER, 8), answering(0.8))
+    record = changed(record, lambda trial: of(OTHER, 4)(trial) and trial.block <= 2, answering(0.8))
+    steady, other = compare_run(record).falls_behind
+    assert (steady.behind_mix, steady.kept_mix) == (None, record.mixes[2])
+    assert (other.behind_mix, other.kept_mix, other.blocks) == (record.mixes[2], record.mixes[1], BLOCKS)
+    assert (other.low_mix, other.high_mix) == (record.mixes[1], record.mixes[2])
+    assert other.words == "at 8,000 operations/s (keeps up with 4,000; 95 % interval 4,000 to 8,000; 8 blocks)"
+    assert steady.words == "nowhere up to 8,000 operations/s (8 blocks alike)"
+
+
+def test_a_trial_that_is_missing_leaves_its_block_out_of_it() -> None:
+    record = changed(
+        alike(),
+        lambda trial: of(OTHER, 4)(trial) and trial.block == 3,
+        lambda trial: replace(trial, state="voided", reason="no ports"),
+    )
+    steady, other = compare_run(record).falls_behind
+    assert (steady.blocks, other.blocks) == (BLOCKS, BLOCKS - 1)
+
+
+@pytest.mark.parametrize(
+    ("count", "ranks"), [(0, None), (1, None), (5, None), (6, (0, 5)), (8, (0, 7)), (9, (1, 7)), (20, (5, 14))]
+)
+def test_the_interval_of_a_median_by_order(count: int, ranks: tuple[int, int] | None) -> None:
+    assert median_ranks(count) == ranks
+
+
+def test_the_report_shows_load_that_does_not_wait_and_no_peaks() -> None:
+    record = changed(alike(), of(OTHER, 8), answering(0.8))
+    report = compose(record, compare_run(record), depth=Depth.PAGE)
+    sections = {section.id: section for section in report.sections}
+    assert "offered" in sections and not {"rates", "fairness"} & set(sections)
+    tables = {table.title: table for table in sections["offered"].blocks if hasattr(table, "rows")}
+    behind = tables["Where each contender falls behind"]
+    assert [row[:3] for row in behind.rows] == [(BASE, "8,000", "none"), (OTHER, "4,000", "8,000")]
+    (starts,) = (table for title, table in tables.items() if title == "Starts")
+    offered = {row[0]: row[1:3] for row in starts.rows}
+    assert offered[f"8000: {OTHER}"] != offered[f"8000: {BASE}"]
+    closed = compose(run(blocks=2), compare_run(run(blocks=2)), depth=Depth.PAGE)
+    assert "offered" not in {section.id for section in closed.sections}
