@@ -75,6 +75,7 @@ bench: build ## bakeoff beside other load generators, which it installs; rewrite
 	cargo build --release --locked -p bakeoff-targets -p bakeoff-platform --bins --examples
 	$(BIN)/python benchmarks/web.py --write
 	$(BIN)/python benchmarks/open_loop.py --write
+	$(BIN)/python benchmarks/httperf.py --write
 	$(BIN)/python benchmarks/app.py --write
 	$(BIN)/python benchmarks/mail.py --write
 	$(BIN)/python benchmarks/files.py --write

@@ -139,13 +139,10 @@ impl Books {
     }
 
     /// A call will have no reply on its connection.
-    /// One that is sent again, or that nobody waits for any more, is no failed operation.
+    /// One that was not sent, is sent again, or that nobody waits for any more, is no failed operation.
     pub fn unanswered(&mut self, flight: &Flight, failure: Option<Failure>, forgiven: bool, now_ns: Nanos) {
         self.figures.requests_failed += u64::from(flight.written);
-        if forgiven {
-            return;
-        }
-        let start_ns = flight.sent_ns.unwrap_or(now_ns);
+        let Some(start_ns) = flight.sent_ns.filter(|_| !forgiven) else { return };
         let end_ns = now_ns.max(start_ns);
         let stamps = Stamps { planned_ns: start_ns, start_ns, sent_ns: start_ns, end_ns, ..Stamps::default() };
         let class = failure.map_or(ErrorClass::ClosedEarly, Failure::class);

@@ -15,7 +15,7 @@ use crate::work::Work;
 use bakeoff_engine::{Clock, Live, Nanos, Recorder, SECOND_NS, Stamps, ThreadFigures, Timeline};
 use bakeoff_platform::Alone;
 use bakeoff_platform::clock::MonotonicClock;
-use bakeoff_platform::net::{Connector, Dialer, Due, Ready, Timers, Waiter, is_far};
+use bakeoff_platform::net::{Connector, Dialer, Due, Ready, Timers, Waiter};
 use bakeoff_platform::process::{raise_file_limit, thread_usage_ns};
 use serde_json::json;
 use std::collections::VecDeque;
@@ -86,10 +86,8 @@ pub(crate) struct Run<'a> {
     /// When visits begin; `None` when one follows the other.
     starts: Option<Starts>,
     next_start_ns: Nanos,
-    /// The next start is far from the one before, so that it is worth to be met exactly.
-    far: bool,
-    /// A start that is due waits for a connection to become free.
-    held_up: bool,
+    /// When last one of all allowed connections became free: starts that were due before had to wait.
+    freed_ns: Nanos,
     started: u64,
     to_start: u64,
     timeout_ns: Option<Nanos>,
@@ -145,8 +143,7 @@ impl<'a> Run<'a> {
             next_server: 0,
             starts,
             next_start_ns: start_ns + first_ns,
-            far: false,
-            held_up: false,
+            freed_ns: 0,
             started: 0,
             to_start: spec.starts(),
             timeout_ns: spec.timeout_s.map(nanos),
@@ -223,18 +220,16 @@ impl<'a> Run<'a> {
         let mut burst = 0;
         while self.next_start_ns <= self.now_ns && self.may_begin() && burst < BURST_MAX {
             if self.is_full() {
-                self.held_up = true;
                 break;
             }
             burst += 1;
             let planned_ns = self.next_start_ns;
             let starts = self.starts.as_mut().map_or(0, Starts::next_ns);
             self.next_start_ns = self.start_ns + starts;
-            self.far = is_far(self.next_start_ns - planned_ns);
             let now_ns = MonotonicClock.now_ns();
             let late_ns = now_ns.saturating_sub(planned_ns);
             self.books.recorder.record_start(planned_ns);
-            if std::mem::take(&mut self.held_up) {
+            if planned_ns < self.freed_ns {
                 self.books.recorder.record_late(planned_ns, late_ns);
             } else {
                 self.books.recorder.late_start(late_ns);
@@ -543,6 +538,9 @@ impl<'a> Run<'a> {
 
     /// Closes a socket and gives its place back.
     fn close(&mut self, index: usize, failure: Option<Failure>) -> VecDeque<Flight> {
+        if self.is_full() {
+            self.freed_ns = self.now_ns;
+        }
         let conn = &mut self.conns[index];
         let flights = conn.talk.abandon();
         let Some(line) = conn.release() else { return flights };
@@ -617,21 +615,21 @@ impl<'a> Run<'a> {
             return;
         }
         let mut until_ns = self.end_ns.min(self.next_tick_ns).min(self.books.sample_due_ns());
-        let mut exact = false;
-        if self.starts.is_some() && self.may_begin() && !self.held_up && self.next_start_ns < until_ns {
-            (until_ns, exact) = (self.next_start_ns, self.far);
+        let mut start = false;
+        if self.starts.is_some() && self.may_begin() && !self.is_full() && self.next_start_ns < until_ns {
+            (until_ns, start) = (self.next_start_ns, true);
         }
         if let Some(due_ns) = self.timers.next_before(until_ns) {
-            (until_ns, exact) = (due_ns, false);
+            (until_ns, start) = (due_ns, false);
         }
         match self.open.as_slice() {
-            &[index] => self.wait_for_one(index, until_ns, exact),
-            _ => self.wait_for_many(until_ns, exact),
+            &[index] => self.wait_for_one(index, until_ns, start),
+            _ => self.wait_for_many(until_ns, start),
         }
         self.sample();
     }
 
-    fn wait_for_one(&mut self, index: usize, until_ns: Nanos, exact: bool) {
+    fn wait_for_one(&mut self, index: usize, until_ns: Nanos, start: bool) {
         let conn = &self.conns[index];
         self.unregistered.clear();
         if !conn.registered {
@@ -657,13 +655,12 @@ impl<'a> Run<'a> {
             }
         }
         let Some(line) = &self.conns[index].line else { return };
-        let now_ns = MonotonicClock.now_ns();
-        let ready = self.waiter.wait_one(line.fd(), write, now_ns, until_ns, exact);
+        let ready = self.waiter.wait_one(line.fd(), write, until_ns, start);
         self.now_ns = MonotonicClock.now_ns();
         self.handle(index, ready);
     }
 
-    fn wait_for_many(&mut self, until_ns: Nanos, exact: bool) {
+    fn wait_for_many(&mut self, until_ns: Nanos, start: bool) {
         while let Some((index, generation)) = self.unregistered.pop() {
             let conn = &mut self.conns[index];
             let (Some(line), true) = (&conn.line, conn.generation == generation) else { continue };
@@ -677,7 +674,7 @@ impl<'a> Run<'a> {
             }
         }
         let now_ns = MonotonicClock.now_ns();
-        let count = self.waiter.wait(now_ns, until_ns, exact);
+        let count = self.waiter.wait(now_ns, until_ns, start);
         self.now_ns = MonotonicClock.now_ns();
         for event in 0..count {
             let Some((token, ready)) = self.waiter.event(event) else { continue };
@@ -749,7 +746,12 @@ impl<'a> Run<'a> {
         let oldest_unfinished_ns = if open > 0 { now_ns - oldest_ns } else { 0 };
         Alone {
             recorder,
-            thread: ThreadFigures { unfinished: open, oldest_unfinished_ns, ..ThreadFigures::default() },
+            thread: ThreadFigures {
+                unfinished: open,
+                oldest_unfinished_ns,
+                polled_ns: self.waiter.idle_ns(),
+                ..ThreadFigures::default()
+            },
             ended_ns: now_ns,
             transport,
             workload: serde_json::to_value(&figures).unwrap_or_default(),

@@ -21,4 +21,4 @@ pub use socket::Moved;
 pub use timers::{Due, Timers};
 pub use tls::{Connector, Session as TlsSession};
 pub use tls_options::{TlsOptions, connector};
-pub use waiter::{Ready, Waiter, is_far};
+pub use waiter::{Ready, Waiter};

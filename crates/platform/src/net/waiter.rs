@@ -1,10 +1,10 @@
 //! Waiting for sockets and for a moment, for loops of their own.
 //!
 //! While one connection is open it is looked at by itself, without epoll: a connection that lives for one reply is then
-//! never registered. A moment that has to be met exactly is met by waking early and looking at the clock; where moments
-//! follow each other closely the kernel's timer is exact enough, and costs less.
+//! never registered. A planned start is met by waking early and looking at the clock, as the event loop of lanes does.
 
 use super::epoll::{Epoll, READ, READ_WRITE, TICK};
+use super::pacer::{Pace, Pacer};
 use super::poller::{Poller, SHARED_NS};
 use crate::clock::MonotonicClock;
 use bakeoff_engine::{Clock, Nanos};
@@ -13,10 +13,8 @@ use std::os::fd::RawFd;
 
 /// Longest wait, so that a cancel is seen and live figures stay fresh, ns.
 const TICK_NS: Nanos = 50_000_000;
-/// A processor that slept for long wakes late by about so much, ns.
-const WAKE_EARLY_NS: Nanos = 500_000;
-/// From this gap on a wake-up is brought forward, ns: below, processors sleep lightly.
-const LONG_GAP_NS: Nanos = 2_000_000;
+/// A look at the sockets takes up to so long, ns: closer to a start only the clock is looked at.
+const LAST_LOOK_NS: Nanos = 2_000;
 
 /// What can be done with a socket now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,17 +27,34 @@ pub struct Ready {
     pub ending: bool,
 }
 
+impl Ready {
+    /// Whether anything can be done.
+    fn any(self) -> bool {
+        self != Self::default()
+    }
+}
+
+/// A wait as it was begun.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "units come last in names")]
+struct Asked {
+    now_ns: Nanos,
+    gap_ns: Nanos,
+    sleep_ns: Nanos,
+}
+
 /// One per loop.
 #[derive(Debug)]
 pub struct Waiter {
     epoll: Epoll,
     poller: Option<Poller>,
+    pacer: Pacer,
 }
 
 impl Waiter {
     /// One that looks for replies instead of sleeping, where `poll`.
     pub fn new(poll: bool) -> io::Result<Self> {
-        Ok(Self { epoll: Epoll::new(TICK_NS)?, poller: poll.then(Poller::default) })
+        Ok(Self { epoll: Epoll::new(TICK_NS)?, poller: poll.then(Poller::default), pacer: Pacer::default() })
     }
 
     /// Registers a socket for [`Waiter::wait`]; closing it is enough to end that.
@@ -52,17 +67,22 @@ impl Waiter {
         self.epoll.change(fd, if write { READ_WRITE } else { READ }, token)
     }
 
-    /// Waits for registered sockets until a moment, or a tick of 50 ms; returns how many [`Waiter::event`] has. An `exact`
-    /// moment (see [`is_far`]) is met to the microsecond.
-    pub fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, exact: bool) -> usize {
+    /// Time spent looking for what had not come yet, ns.
+    pub fn idle_ns(&self) -> Nanos {
+        self.pacer.spun_ns + self.poller.as_ref().map_or(0, |poller| poller.polled_ns)
+    }
+
+    /// Waits for registered sockets until a moment, or a tick of 50 ms; returns how many [`Waiter::event`] has. It may
+    /// return before; when the moment is that of a `start` it does not return after it, as far as the machine lets it.
+    pub fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, start: bool) -> usize {
         if until_ns <= now_ns {
             return self.epoll.look();
         }
         if let Some(look_ns) = self.look_ns() {
-            let (until_ns, mut last_ns) = (until_ns.min(now_ns + look_ns), now_ns);
+            let (limit_ns, mut last_ns) = (until_ns.min(now_ns + look_ns), now_ns);
             loop {
                 let count = self.epoll.look();
-                let over = self.looked(&mut last_ns, until_ns, count > 0);
+                let over = self.looked(&mut last_ns, limit_ns, count > 0);
                 if count > 0 {
                     return count;
                 }
@@ -71,21 +91,58 @@ impl Waiter {
                 }
             }
         }
-        let sleep_ns = sleep_ns(MonotonicClock.now_ns(), until_ns, exact);
-        if sleep_ns > 0 {
-            let count = self.epoll.wait((sleep_ns < TICK_NS).then_some(sleep_ns));
-            if count > 0 || !exact || sleep_ns >= TICK_NS {
-                return count;
+        match self.pace(until_ns, start) {
+            None => self.spin(until_ns, |waiter| Some(waiter.epoll.look()).filter(|&count| count > 0)).unwrap_or(0),
+            Some(asked) => {
+                let count = self.epoll.wait((asked.sleep_ns < TICK_NS).then_some(asked.sleep_ns));
+                if count == 0 {
+                    self.woke(asked, start);
+                }
+                count
             }
         }
-        // The rest of the way to the moment.
-        while exact && MonotonicClock.now_ns() < until_ns {
-            let count = self.epoll.look();
-            if count > 0 {
-                return count;
+    }
+
+    /// How long to sleep on the way to a moment; `None` to look at the clock.
+    fn pace(&mut self, until_ns: Nanos, start: bool) -> Option<Asked> {
+        let now_ns = MonotonicClock.now_ns();
+        let gap_ns = until_ns.saturating_sub(now_ns);
+        let asked = |sleep_ns| Some(Asked { now_ns, gap_ns, sleep_ns });
+        if !start {
+            return asked(gap_ns);
+        }
+        match self.pacer.pace(gap_ns) {
+            Pace::Spin => None,
+            Pace::Sleep(sleep_ns) => asked(sleep_ns),
+        }
+    }
+
+    /// The thread has slept as long as it asked to.
+    fn woke(&mut self, asked: Asked, start: bool) {
+        if start && asked.sleep_ns < TICK_NS {
+            self.pacer.woke(asked.gap_ns, asked.sleep_ns, MonotonicClock.now_ns() - asked.now_ns);
+        }
+    }
+
+    /// Looks at clock and sockets until a start is there, `look` has found something, or the processor is wanted elsewhere.
+    fn spin<T>(&mut self, until_ns: Nanos, look: impl Fn(&mut Self) -> Option<T>) -> Option<T> {
+        let began_ns = MonotonicClock.now_ns();
+        let (mut last_ns, mut found) = (began_ns, None);
+        while last_ns < until_ns && found.is_none() {
+            if until_ns - last_ns > LAST_LOOK_NS {
+                found = look(self);
+            } else {
+                std::hint::spin_loop();
+            }
+            let before_ns = std::mem::replace(&mut last_ns, MonotonicClock.now_ns());
+            if last_ns - before_ns > SHARED_NS {
+                self.pacer.give_way();
+                return found;
             }
         }
-        0
+        self.pacer.undisturbed();
+        self.pacer.spun_ns += last_ns - began_ns;
+        found
     }
 
     /// Token and readiness of an event of the last wait; `None` for a tick.
@@ -118,6 +175,7 @@ impl Waiter {
         }
         let now_ns = MonotonicClock.now_ns();
         let look_ns = now_ns - std::mem::replace(last_ns, now_ns);
+        poller.polled_ns += look_ns.min(SHARED_NS);
         if look_ns > SHARED_NS {
             // Another thread had this processor meanwhile: who shares one does not burn it.
             poller.give_way();
@@ -130,20 +188,21 @@ impl Waiter {
         false
     }
 
-    /// Waits for one socket until a moment, or a tick; as [`Waiter::wait`], without epoll.
-    pub fn wait_one(&self, fd: RawFd, write: bool, now_ns: Nanos, until_ns: Nanos, exact: bool) -> Ready {
-        let sleep_ns = sleep_ns(now_ns, until_ns, exact);
-        let ready = self.poll_one(fd, write, (sleep_ns < TICK_NS).then_some(sleep_ns));
-        if ready != Ready::default() || !exact || sleep_ns >= TICK_NS {
-            return ready;
-        }
-        while MonotonicClock.now_ns() < until_ns {
-            let ready = self.poll_one(fd, write, Some(0));
-            if ready != Ready::default() {
-                return ready;
+    /// Waits for one socket; as [`Waiter::wait`], without epoll and without looking first.
+    pub fn wait_one(&mut self, fd: RawFd, write: bool, until_ns: Nanos, start: bool) -> Ready {
+        match self.pace(until_ns, start) {
+            None => {
+                let look = |waiter: &mut Self| Some(waiter.poll_one(fd, write, Some(0))).filter(|ready| ready.any());
+                self.spin(until_ns, look).unwrap_or_default()
+            }
+            Some(asked) => {
+                let ready = self.poll_one(fd, write, (asked.sleep_ns < TICK_NS).then_some(asked.sleep_ns));
+                if !ready.any() {
+                    self.woke(asked, start);
+                }
+                ready
             }
         }
-        Ready::default()
     }
 
     fn poll_one(&self, fd: RawFd, write: bool, timeout_ns: Option<Nanos>) -> Ready {
@@ -166,15 +225,4 @@ impl Waiter {
         let room = libc::POLLOUT | libc::POLLERR | libc::POLLHUP;
         Ready { read: is(libc::POLLIN | ended), write: is(room), ending: is(ended) }
     }
-}
-
-/// Whether a moment this far away is to be met exactly: sleeping up to it would miss it by more than looking costs.
-pub fn is_far(gap_ns: Nanos) -> bool {
-    gap_ns >= LONG_GAP_NS
-}
-
-/// How long to sleep on the way to a moment; the rest of an `exact` one is looked through.
-fn sleep_ns(now_ns: Nanos, until_ns: Nanos, exact: bool) -> Nanos {
-    let gap_ns = until_ns.saturating_sub(now_ns);
-    if exact { gap_ns.saturating_sub(WAKE_EARLY_NS) } else { gap_ns }
 }
