@@ -515,7 +515,9 @@ impl<S: Session, C: Clock> Driver<S, C> {
 
     /// The first lane at or after `from` whose time-out has passed, with the class of its failure.
     pub fn overdue(&self, from: usize, now_ns: Nanos) -> Option<(usize, ErrorClass)> {
-        let found = self.lanes.iter().enumerate().skip(from).find(|(_, lane)| lane.deadline_ns <= now_ns)?;
+        // Of the many lanes that a rate may have, those that were never used wait for nothing.
+        let used = if self.schedule.is_planned() { self.idle.used() } else { self.lanes.len() };
+        let found = self.lanes[..used].iter().enumerate().skip(from).find(|(_, lane)| lane.deadline_ns <= now_ns)?;
         let class = if found.1.connecting { ErrorClass::ConnectTimeout } else { ErrorClass::ReplyTimeout };
         Some((found.0, class))
     }

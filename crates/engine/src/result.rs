@@ -345,6 +345,8 @@ pub fn collect(
         .iter()
         .enumerate()
         .filter(|(client, _)| figures.slice.as_ref().is_none_or(|own| own.contains(&(*client as u32))))
+        // Of the many connections that a rate may have, those that did something.
+        .filter(|(_, part)| merged.planned.is_none() || part.operations + part.errors > 0)
         .map(|(client, part)| {
             json!({"client": client, "operations": part.operations, "errors": part.errors,
                "bytes_in": part.bytes_in, "busy_s": part.busy_ns as f64 / 1e9})

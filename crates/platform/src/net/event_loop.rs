@@ -27,6 +27,9 @@ const READ_BYTES: usize = 16 * 1024;
 const TICK_NS: Nanos = 50_000_000;
 /// Rounds of operations without I/O between two looks at the sockets.
 const READY_ROUNDS: usize = 64;
+/// So many planned starts begin at once, and so many events are handled: then the other is looked after, so that neither
+/// a burst of starts keeps replies from being stamped nor many replies a start from its moment.
+const AT_ONCE: usize = 16;
 /// A thread that did not run for so long was stopped: what happened meanwhile is heard before anybody is blamed, ns.
 const STOPPED_NS: Nanos = 2 * TICK_NS;
 /// Operations that run at the end get so long for their end when connections are listened to afterwards, ns.
@@ -219,11 +222,14 @@ impl<'a, S: Session> EventLoop<'a, S> {
             } else {
                 self.handle(token, readiness);
             }
+            if index % AT_ONCE == AT_ONCE - 1 {
+                self.begin_planned();
+            }
         }
         while let Some((at_ns, lane, due)) = self.timers.pop_due(batch_ns) {
             self.fire(at_ns, lane, due);
         }
-        self.begin_planned(batch_ns);
+        self.begin_planned();
         for _ in 0..READY_ROUNDS {
             if self.ready.is_empty() {
                 break;
@@ -241,9 +247,12 @@ impl<'a, S: Session> EventLoop<'a, S> {
         }
     }
 
-    /// Begins all planned starts that are due, as far as there are idle lanes.
-    fn begin_planned(&mut self, now_ns: Nanos) {
-        while self.driver.next_start_ns() <= now_ns {
+    /// Begins planned starts that are due, as far as there are idle lanes.
+    fn begin_planned(&mut self) {
+        for _ in 0..AT_ONCE {
+            if self.driver.next_start_ns() == Nanos::MAX {
+                return;
+            }
             let mut actions = Actions::NONE;
             let Some((lane, next)) = self.driver.begin_planned(&mut actions) else { return };
             self.act(lane, next, actions);

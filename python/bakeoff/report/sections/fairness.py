@@ -26,7 +26,8 @@ def section(context: Context) -> Section | None:
     for mix in context.comparison.run.mixes:
         line = [f"{mix}"]
         for name in context.names:
-            trials = [trial for trial in context.at(name, mix) if trial.per_client and trial.operations]
+            # A rate has connections in place of clients, used as needed: shares of them would say nothing.
+            trials = [t for t in context.at(name, mix) if t.per_client and t.operations and t.starts is None]
             if not trials:
                 line += [wording.MISSING] * 3
                 continue

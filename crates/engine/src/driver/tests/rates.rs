@@ -281,6 +281,40 @@ fn every_shape_begins_all_its_starts_below_saturation() {
     }
 }
 
+/// A single server that takes all that comes and serves in order, a millisecond each: when each of these moments ends.
+fn served(at_ns: &[Nanos]) -> Vec<Nanos> {
+    let ends = at_ns.iter().scan(0, |end_ns, at_ns| {
+        *end_ns = (*end_ns).max(*at_ns) + MS;
+        Some(*end_ns)
+    });
+    ends.collect()
+}
+
+#[test]
+fn poisson_arrivals_queue_at_the_server_as_a_simulation_fed_with_them_says() {
+    let spec = rate(800, "poisson", 1_000, r#""length_s":500,"ramp_down_s":1"#);
+    let free_ns = Cell::new(0);
+    let arrivals = std::cell::RefCell::new(Vec::new());
+    let result = simulate(&spec, |now_ns| {
+        arrivals.borrow_mut().push(now_ns);
+        free_ns.set(free_ns.get().max(now_ns) + MS);
+        free_ns.get() - now_ns
+    });
+    let (arrivals, starts) = (arrivals.into_inner(), &result.json["starts"]);
+    assert_eq!((&starts["ran_out"], &starts["started"]), (&0.into(), &starts["offered"]));
+    let times = served(&arrivals).into_iter().zip(&arrivals).filter(|(end_ns, _)| *end_ns < 499 * SECOND_NS);
+    let times: Vec<_> = times.map(|(end_ns, at_ns)| (end_ns - at_ns) as f64).collect();
+    let mean_ns = result.json["response"]["mean_ns"].as_f64().unwrap();
+    // Three digits of a histogram.
+    assert!((mean_ns / (times.iter().sum::<f64>() / times.len() as f64) - 1.0).abs() < 0.001, "{mean_ns}");
+    assert_eq!(result.json["response"]["count"], times.len());
+    // Every connection that was needed at a time, and no other, is told of.
+    assert_eq!(
+        result.json["per_client"].as_array().unwrap().len(),
+        starts["connections_used"].as_u64().unwrap() as usize
+    );
+}
+
 #[test]
 fn a_dead_server_gets_what_was_planned_and_no_more() {
     let spec = rate(1_000, "constant", 1, r#""length_s":1"#);
