@@ -50,11 +50,10 @@ static size_t wait_until(int64_t until_ns, size_t done) {
     struct timespec t = { 0 };
     if (left_ns > 0) t = (struct timespec){ left_ns / 1000000000, left_ns % 1000000000 };
     int n = epoll_pwait2(ep, events, 64, &t, NULL);
-    int64_t at_ns = now_ns();
     for (int i = 0; i < n; i++) {
         int c = events[i].data.u32;
         if (recv(conns[c].fd, buffer, sizeof buffer, 0) <= 0) { fprintf(stderr, "the server has closed\n"); exit(1); }
-        if (done < TIMES) times[done++] = at_ns - conns[c].sent_ns;
+        if (done < TIMES) times[done++] = now_ns() - conns[c].sent_ns;
         idle[idles++] = c;
     }
     return done;
