@@ -18,7 +18,16 @@ from tests.conftest import Target, app_workload, run_trial, web_workload
 from tests.files import test_blocks, test_matrix, test_mix
 
 # What is told only at times, or put beside by the record of a trial.
-AT_TIMES = {*Common.model_fields, "outside", "outside_s", "polled_share", "stale_connections", "cells", "soak"}
+AT_TIMES = {
+    *Common.model_fields,
+    "outside",
+    "outside_s",
+    "polled_share",
+    "put_back",
+    "stale_connections",
+    "cells",
+    "soak",
+}
 MakeTarget = Callable[..., Target]
 
 

@@ -17,7 +17,21 @@ LOOP = "net::event_loop"
 CHOSEN = {
     "platform": {
         frozenset(
-            {LOOP, *(f"{LOOP}::{part}" for part in ("connection", "leaving", "receive", "receive_tls", "waiting"))}
+            {
+                LOOP,
+                *(
+                    f"{LOOP}::{part}"
+                    for part in (
+                        "connection",
+                        "leaving",
+                        "receive",
+                        "receive_shared",
+                        "receive_tls",
+                        "streams",
+                        "waiting",
+                    )
+                ),
+            }
         ),
     }
 }

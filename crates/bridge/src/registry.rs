@@ -11,7 +11,7 @@ type Read = fn(&TrialSpec) -> Result<Ready, SpecError>;
 /// All kinds.
 const KINDS: &[(&str, Read)] = &[
     ("null", |_| network(Ok(work::null::NullWorkload))),
-    ("web", |spec| network(work::web::WebWorkload::from_json(&spec.workload))),
+    ("web", |spec| network(work::web::WebWorkload::from_spec(spec))),
     ("mail", |spec| network(work::mail::MailWorkload::new(spec))),
     ("app", |spec| network(work::app::AppWorkload::from_json(&spec.workload))),
     ("file-matrix", |spec| files(work::file::matrix::MatrixWorkload::from_spec(spec))),

@@ -1,6 +1,7 @@
 //! Drives sessions through their operations and stamps every step: the engine measures, not the workload.
 
 mod idle;
+mod streams;
 
 use crate::schedule::Schedule;
 use crate::spec::nanos;
@@ -69,6 +70,8 @@ pub struct Driver<S, C> {
     batch_ns: Nanos,
     busy: usize,
     planned: usize,
+    /// Lanes that share a connection.
+    streams: usize,
 }
 
 impl<S: Session, C: Clock> Driver<S, C> {
@@ -92,7 +95,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         let first = own.start;
         let clients = own.filter(move |client| ((client - first) % spec.cores) as usize == thread);
         clients
-            .flat_map(|client| (0..spec.threads).map(move |of_client| (client, of_client)))
+            .flat_map(|client| (0..spec.sessions_of_client()).map(move |of_client| (client, of_client)))
             .map(|(client, thread)| (client, workload.session(Identity { client, thread, seed: spec.seed })))
             .collect()
     }
@@ -140,6 +143,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
             end_ns: timeline.end_ns,
             batch_ns: timeline.start_ns,
             busy: 0,
+            streams: spec.streams as usize,
         }
     }
 
@@ -344,7 +348,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
         match progress {
             Progress::Pending => {
-                if state.stamps.first_byte_ns.is_none() && matches!(event, Event::Received(_)) {
+                if state.stamps.first_byte_ns.is_none() && event.is_arrival() {
                     state.stamps.first_byte_ns = Some(self.clock.now_ns());
                 }
                 if actions.secure {
@@ -359,7 +363,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
             }
             Progress::Done(outcome) => {
                 let now_ns = self.clock.now_ns();
-                if state.stamps.first_byte_ns.is_none() && matches!(event, Event::Received(_)) {
+                if state.stamps.first_byte_ns.is_none() && event.is_arrival() {
                     state.stamps.first_byte_ns = Some(now_ns);
                 }
                 self.finish(lane, &outcome, now_ns, actions)
@@ -413,7 +417,11 @@ impl<S: Session, C: Clock> Driver<S, C> {
     pub fn close_books(&mut self, now_ns: Nanos) {
         if let Schedule::Planned(plan) = &self.schedule {
             let starved = self.idle.is_empty() && self.planned > 0;
-            self.recorder.close_plan(plan.offered(now_ns), if starved { plan.left() } else { 0 }, self.idle.used());
+            self.recorder.close_plan(
+                plan.offered(now_ns),
+                if starved { plan.left() } else { 0 },
+                self.idle.used().div_ceil(self.streams),
+            );
         }
         self.recorder.close_books();
     }

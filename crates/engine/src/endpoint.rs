@@ -15,6 +15,8 @@ pub struct Endpoint {
     pub tls: Option<TlsSettings>,
     /// Whether connections begin with a TLS handshake (else the session asks with [`crate::Actions::secure`]).
     pub tls_on_connect: bool,
+    /// What the TLS handshake must agree on (ALPN): a server that does not speak it is no server for this.
+    pub application: Option<&'static str>,
     /// Local addresses, taken in turn; the kernel chooses when empty.
     pub source_addresses: Vec<String>,
     /// Receive buffer of the sockets and largest single read, bytes; up to kernel and transport when `None`.

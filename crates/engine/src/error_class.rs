@@ -31,6 +31,8 @@ error_classes! {
     ResetBeforeFirstByte = "reset_before_first_byte",
     /// The connection was reset after the first byte of the reply.
     ResetAfterFirstByte = "reset_after_first_byte",
+    /// The server gave up the stream of the request, or put the request back again and again; the connection stood.
+    StreamReset = "stream_reset",
     /// The connection was closed in order, before the first byte of the reply.
     ClosedEarly = "closed_early",
     /// No connection within the connect time-out.

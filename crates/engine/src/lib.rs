@@ -15,6 +15,7 @@ mod histogram;
 mod latency;
 mod load;
 mod merge;
+mod mux;
 mod recorder;
 mod result;
 mod rng;
@@ -42,6 +43,7 @@ pub use histogram::{HistogramError, counts_within, deserialize, merge, quantiles
 pub use latency::LatencyHistogram;
 pub use load::{Distribution, Load, Rate};
 pub use merge::{MergeError, MergeFigures, SliceResult, add_counts, merge_slices};
+pub use mux::{MakeMux, Mux, MuxEvent, StreamEvent, Streams};
 pub use recorder::{Recorder, Stamps};
 pub use result::{GeneratorFigures, ThreadFigures, TrialResult, collect};
 pub use rng::Rng;

@@ -155,7 +155,7 @@ fn per_operation(slices: &[SliceResult], kept: &mut Blobs) -> Figures<Vec<Value>
 }
 
 /// The engine's own steps, in the order of results; those of the workload follow.
-const OWN_STEPS: [&str; 6] = ["connect", "tls", "written", "first_byte", "transfer", "close"];
+const OWN_STEPS: [&str; 7] = ["connect", "tls", "stream", "written", "first_byte", "transfer", "close"];
 
 /// Every slice lists the steps that it has seen, in one order.
 fn steps(slices: &[SliceResult], kept: &mut Blobs) -> Figures<Vec<Value>> {

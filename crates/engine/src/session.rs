@@ -1,6 +1,9 @@
 //! The seam for protocols: a session is a state machine without socket and without clock.
 
-use crate::{Actions, Endpoint, ErrorClass, MergeFigures, Nanos, SpecError, Stage, Stages, Stamps, Timeline};
+use crate::{
+    Actions, Endpoint, ErrorClass, MergeFigures, Nanos, SpecError, Stage, Stages, Stamps, StreamEvent, Streams,
+    Timeline,
+};
 use std::sync::Arc;
 
 /// What happened to a session's connection.
@@ -18,6 +21,16 @@ pub enum Event<'a> {
     Timer,
     /// The server closed its side in order.
     Closed,
+    /// Something came on the session's stream of a connection that it shares.
+    Stream(StreamEvent<'a>),
+}
+
+impl Event<'_> {
+    /// Whether it may be the first that came of a reply.
+    #[inline]
+    pub(crate) const fn is_arrival(&self) -> bool {
+        matches!(self, Self::Received(_) | Self::Stream(StreamEvent::Head { .. }))
+    }
 }
 
 /// How an operation ended.
@@ -66,7 +79,7 @@ pub trait Workload: Send + Sync + 'static {
     /// Names of the operations; an [`Outcome::operation`] is an index into them.
     fn operations(&self) -> Vec<String>;
 
-    /// Names of the steps that [`Session::steps`] tells. They must differ from the engine's own (`connect`, `tls`,
+    /// Names of the steps that [`Session::steps`] tells. They must differ from the engine's own (`connect`, `tls`, `stream`,
     /// `first_byte`, `transfer`, `close`).
     fn steps(&self) -> Vec<String> {
         Vec::new()
@@ -75,6 +88,11 @@ pub trait Workload: Send + Sync + 'static {
     /// The addresses its sessions connect to; [`Actions::connect`] is an index into them.
     fn endpoints(&self) -> Vec<Endpoint> {
         Vec::new()
+    }
+
+    /// How its lanes share connections; each has its own unless a workload says so.
+    fn streams(&self) -> Option<Streams> {
+        None
     }
 
     /// Work before and after the measured part; none unless a workload says so.

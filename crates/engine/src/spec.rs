@@ -40,9 +40,12 @@ pub struct TrialSpec {
     pub workload: serde_json::Value,
     /// What the contender is put under.
     pub load: Load,
-    /// Sessions each client holds at once.
+    /// Threads of each client: each has its connection, and a session for each of its streams.
     #[serde(default = "one")]
     pub threads: u32,
+    /// Requests of a thread at once, which share its connection where the protocol has streams.
+    #[serde(default = "one")]
+    pub streams: u32,
     /// Traffic before the measured window, s.
     #[serde(default)]
     pub ramp_up_s: f64,
@@ -131,8 +134,9 @@ impl TrialSpec {
     fn check(&self) -> Result<(), SpecError> {
         let range = |text: String| Err(SpecError::Range(text));
         self.load.check().map_err(SpecError::Range)?;
-        if self.threads == 0 || u64::from(self.clients()) * u64::from(self.threads) > SESSIONS_MAX {
-            return range(format!("clients × threads must be 1 to {SESSIONS_MAX}"));
+        let of_client = u64::from(self.threads) * u64::from(self.streams);
+        if of_client == 0 || u64::from(self.clients()).saturating_mul(of_client) > SESSIONS_MAX {
+            return range(format!("clients × threads × streams must be 1 to {SESSIONS_MAX}"));
         }
         let Slice { index, of } = self.slice;
         if index >= of {
@@ -221,7 +225,7 @@ impl TrialSpec {
 
     /// The sessions of this machine.
     pub fn own_sessions(&self) -> u32 {
-        self.own_clients().len() as u32 * self.threads
+        self.own_clients().len() as u32 * self.sessions_of_client()
     }
 
     /// This machine's share of a trial that is bounded by a count, by its clients.
@@ -236,9 +240,14 @@ impl TrialSpec {
         self.seed ^ u64::from(self.slice.index) << 32
     }
 
+    /// Sessions that a client holds at once.
+    pub const fn sessions_of_client(&self) -> u32 {
+        self.threads * self.streams
+    }
+
     /// Sessions of the whole trial.
     pub const fn sessions(&self) -> u32 {
-        self.clients() * self.threads
+        self.clients() * self.sessions_of_client()
     }
 
     /// The processor that the user wants for a load-generating thread, if any.

@@ -158,6 +158,9 @@ fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[R
     if unsolicited > 0 {
         transport.insert("unsolicited".to_owned(), json!(unsolicited));
     }
+    if let Some(allowed) = figures.iter().filter_map(|part| part.streams_allowed).min() {
+        transport.insert("streams_allowed".to_owned(), json!(allowed));
+    }
     let buffer_bytes = figures.iter().map(|part| part.receive_buffer_bytes).max().unwrap_or(0);
     if buffer_bytes > 0 {
         transport.insert("receive_buffer_bytes".to_owned(), json!(buffer_bytes));
@@ -237,7 +240,8 @@ impl<W: Workload> Shared<W> {
         let event_loop = EventLoop::new(driver, &self.live, remotes.to_vec(), timeline)?
             .lingering(nanos(stages.linger_s))
             .listening(nanos(stages.listen_s))
-            .polling(spec.poll);
+            .polling(spec.poll)
+            .sharing(self.workload.streams());
         let (recorder, mut sessions, figures) = event_loop.run(starts, spec.max_operations.is_some());
         sessions.iter_mut().for_each(|(_, session)| session.leave(Stage::Measure));
         Ok((recorder, sessions, figures))

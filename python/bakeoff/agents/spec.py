@@ -31,12 +31,14 @@ WHOLE = Slice(index=0, of=1)
 
 class TrialSpec(Spec):
     """Everything the engine needs for one trial. `length_s` includes both ramps, `load` is that of all agents; with
-    `row_s` it is a soak, which tells rows of that length while it goes on and has no seconds.
+    `row_s` it is a soak, which tells rows of that length while it goes on and has no seconds. `streams` requests at
+    once share the connection of a thread.
     """
 
     workload: SerializeAsAny[Workload]
     load: MixField
     threads: int = Field(default=1, ge=1)
+    streams: int = Field(default=1, ge=1)
     ramp_up_s: float = Field(default=0.0, ge=0)
     ramp_down_s: float = Field(default=0.0, ge=0)
     length_s: float = Field(gt=0)

@@ -34,7 +34,7 @@ CONTENT_OPERATIONS = 30
 
 @dataclass(frozen=True)
 class LittlesLaw:
-    """N = X · (R + Z) for closed mixes: `threads` sessions per client, `think_s` seconds between
+    """N = X · (R + Z) for closed mixes: `per_client` sessions per client, `think_s` seconds between
     operations. Sessions that fill and check data between operations are busy in that time, too.
 
     It does not hold, and is not checked, where a trial is made of cells: what is between two cells (making files
@@ -42,7 +42,7 @@ class LittlesLaw:
     """
 
     kind: ComparePart
-    threads: int
+    per_client: int
     think_s: float
     applies: bool = True
 
@@ -50,7 +50,7 @@ class LittlesLaw:
         """Relative deviation of the implied sessions from the real ones; None when the law cannot be
         checked, and of a rate, which leaves the number of sessions that are busy to the server.
         """
-        sessions = trial.mix.sessions(self.threads)
+        sessions = trial.mix.sessions(self.per_client)
         if not self.applies or sessions is None or error_share(trial) > LITTLE_ERRORS:
             return None
         implied = self.kind.implied_sessions(trial, self)
@@ -71,13 +71,14 @@ def implied_sessions(trial: TrialRecord, law: LittlesLaw) -> float | None:
 
 def law_tolerance(trial: TrialRecord, law: LittlesLaw) -> float:
     """2 %, and one operation per session for those cut by the edges of the window."""
-    return LITTLE_TOLERANCE + trial.mix.clients * law.threads / max(1, trial.operations)
+    return LITTLE_TOLERANCE + trial.mix.clients * law.per_client / max(1, trial.operations)
 
 
 def littles_law(run: RunRecord, kind: ComparePart) -> LittlesLaw:
-    """The law with the threads and think time of the plan of `run`."""
-    threads = max(1, round(settings.number(run.plan, "threads", 1.0)))
-    return LittlesLaw(kind, threads, settings.number(run.plan, "think_s", 0.0), not has_cells(run.trials))
+    """The law with the threads, streams and think time of the plan of `run`."""
+    per_client = max(1, round(settings.number(run.plan, "threads", 1.0)))
+    per_client *= max(1, round(settings.number(run.plan, "streams", 1.0)))
+    return LittlesLaw(kind, per_client, settings.number(run.plan, "think_s", 0.0), not has_cells(run.trials))
 
 
 def _outside(trial: TrialRecord) -> float:
@@ -109,9 +110,9 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
         checked += 1
         worst = max(worst, abs(off))
         if abs(off) > law.tolerance(trial):
-            sessions = trial.mix.clients * law.threads
+            sessions = trial.mix.clients * law.per_client
             bad.append(_deviating(trial, f"N = {sessions}, but X·(R+Z) = {sessions * (1.0 + off):.2f}"))
-    what = "Little's law: clients × threads = operations/s × (mean response + think time)"
+    what = "Little's law: clients × threads (× streams) = operations/s × (mean response + think time)"
     if any(_outside(trial) for trial in trials):
         what += ", and the sessions that were filling and checking data"
     rule = f"{wording.percent(LITTLE_TOLERANCE)} and one operation per session"

@@ -1,4 +1,6 @@
-"""Requests that were asked again, as the server had closed their kept connection before they reached it."""
+"""Requests that were asked again: the server had closed their kept connection before they reached it, or put them back
+unread on a connection with streams.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ STALE_LIMIT = 0.01
 
 def stale_share(trials: list[TrialRecord]) -> float:
     """The share of requests, ramps included, that were asked again on a new connection."""
-    again = sum(trial.figures(Figures).stale_connections or 0 for trial in trials)
+    figures = [trial.figures(Figures) for trial in trials]
+    again = sum((one.stale_connections or 0) + (one.put_back or 0) for one in figures)
     asked = sum(trial.operations + trial.errors_total + _outside(trial) for trial in trials)
     return again / asked if asked else 0.0
 

@@ -102,9 +102,10 @@ class CommonSettings(Strict):
         mixes = self.mixes
         if not mixes or min(mixes) < 1 or list(mixes) != sorted(set(mixes)):
             raise ValueError("mixes: give different numbers of clients, all at least 1, rising: 1,4,8")
-        if max(mixes) > CLIENTS_MAX or max(mixes) * self.threads > SESSIONS_MAX:
+        if max(mixes) > CLIENTS_MAX or max(mixes) * self.sessions_per_client > SESSIONS_MAX:
             raise ValueError(
-                f"mixes: there may be {CLIENTS_MAX:,} clients and {SESSIONS_MAX:,} of clients times threads at most"
+                f"mixes: there may be {CLIENTS_MAX:,} clients and {SESSIONS_MAX:,} of clients times threads at most, "
+                "times streams where they have any"
             )
 
     @property
@@ -121,6 +122,11 @@ class CommonSettings(Strict):
     def clients(self) -> tuple[int, ...]:
         """How many clients each mix has, or at most has where it is a rate."""
         return tuple(mix.clients for mix in self.mix_values)
+
+    @property
+    def sessions_per_client(self) -> int:
+        """Sessions that a client holds at once: one of each thread, or of each of a thread's streams."""
+        return self.threads
 
     @property
     def clock(self) -> Clock:

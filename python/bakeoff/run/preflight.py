@@ -57,7 +57,7 @@ def estimate_bytes(plan: Plan) -> int:
     """Upper estimate of the size of the run file."""
     soak_rows = rows_of(plan)
     seconds = 0 if soak_rows else plan.settings.length_s + 1
-    sessions = max(plan.settings.clients) * plan.settings.threads
+    sessions = max(plan.settings.clients) * plan.settings.sessions_per_client
     trial = (
         SOAK_ROW_BYTES * soak_rows + TRIAL_BYTES + CLASS_BYTES * len(plan.classes) + ROW_BYTES * (seconds + sessions)
     )

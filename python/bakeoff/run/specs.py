@@ -31,6 +31,7 @@ def trial_spec(check: Check, contender: Contender, addresses: Sequence[str], fac
         workload=workload,
         load=s.mix_values[0],
         threads=s.threads,
+        streams=s.sessions_per_client // s.threads,
         ramp_up_s=s.clock.ramp_up_s,
         ramp_down_s=s.clock.ramp_down_s,
         length_s=s.length_s,

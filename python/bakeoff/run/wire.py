@@ -108,6 +108,10 @@ class Wire:
         cipher = self._socket.cipher()
         return f"{self._socket.version()} {cipher[0] if cipher else ''}".strip()
 
+    def application(self) -> str | None:
+        """What TLS has agreed on by ALPN, if anything."""
+        return self._socket.selected_alpn_protocol() if isinstance(self._socket, ssl.SSLSocket) else None
+
     def send(self, data: bytes) -> None:
         """Send all of it."""
         try:

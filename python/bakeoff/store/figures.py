@@ -115,7 +115,8 @@ class Common(Shape):
 
 class Figures(Common):
     """What any kind may tell. `outside_s` is time that sessions spent between operations on filling and checking
-    data; `stale_connections` are requests that were asked again, as the server had closed their kept connection.
+    data; `stale_connections` are requests that were asked again, as the server had closed their kept connection;
+    `put_back` those that it had put back unread, on a connection with streams.
     `soak` is there when the trial is one.
     """
 
@@ -123,6 +124,7 @@ class Figures(Common):
     outside: Outside = Outside()
     outside_s: Number | None = None
     polled_share: Number | None = None
+    put_back: Count | None = None
     stale_connections: Count | None = None
     soak: SoakFigures | None = None
 

@@ -43,6 +43,7 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
         ("web-url", WEB, {}),
         ("web-url", WEB, {"rate": "500"}),
         ("web-url", WEB, {"urls": "URLS"}),
+        ("web-url", WEB, {"http": "2", "streams": 4}),
         ("web-url", WEB, {"row": "500ms", "mixes": "4"}),
     ],
     "mail": [

@@ -15,7 +15,9 @@ pub struct Stamps {
     pub connect_ns: Option<u64>,
     /// Time of the TLS handshake, when there was one.
     pub tls_ns: Option<u64>,
-    /// The request could be sent: the start, or the connection's readiness.
+    /// Time until there was a stream for it, when it shares a connection and had to wait.
+    pub waited_ns: Option<u64>,
+    /// The request could be sent: the start, or the readiness of connection or stream.
     pub sent_ns: Nanos,
     /// Time until the request was written, where the session asked for it.
     pub written_ns: Option<u64>,

@@ -8,6 +8,7 @@ use crate::LatencyHistogram;
 pub(crate) struct Steps {
     pub connect: LatencyHistogram,
     pub tls: LatencyHistogram,
+    pub stream: LatencyHistogram,
     pub written: LatencyHistogram,
     pub first_byte: LatencyHistogram,
     pub transfer: LatencyHistogram,
@@ -16,8 +17,8 @@ pub(crate) struct Steps {
 impl Default for Steps {
     fn default() -> Self {
         let new = LatencyHistogram::new;
-        // Hardly any operation tells when it was written.
-        Self { connect: new(), tls: new(), written: LatencyHistogram::lazy(), first_byte: new(), transfer: new() }
+        // Hardly any operation waits for a stream, or tells when it was written.
+        Self { connect: new(), tls: new(), first_byte: new(), transfer: new(), ..Self::lazy() }
     }
 }
 
@@ -25,7 +26,7 @@ impl Steps {
     /// Steps that take memory with their first times.
     pub const fn lazy() -> Self {
         const LAZY: LatencyHistogram = LatencyHistogram::lazy();
-        Self { connect: LAZY, tls: LAZY, written: LAZY, first_byte: LAZY, transfer: LAZY }
+        Self { connect: LAZY, tls: LAZY, stream: LAZY, written: LAZY, first_byte: LAZY, transfer: LAZY }
     }
 
     #[inline]
@@ -35,6 +36,9 @@ impl Steps {
         }
         if let Some(tls_ns) = stamps.tls_ns {
             self.tls.record(tls_ns);
+        }
+        if let Some(waited_ns) = stamps.waited_ns {
+            self.stream.record(waited_ns);
         }
         if let Some(written_ns) = stamps.written_ns {
             self.written.record(written_ns);
@@ -48,16 +52,18 @@ impl Steps {
     pub fn add(&mut self, other: &Self) {
         self.connect.add(&other.connect);
         self.tls.add(&other.tls);
+        self.stream.add(&other.stream);
         self.written.add(&other.written);
         self.first_byte.add(&other.first_byte);
         self.transfer.add(&other.transfer);
     }
 
     /// The histograms with their names in results.
-    pub fn named(&self) -> [(&'static str, &LatencyHistogram); 5] {
+    pub fn named(&self) -> [(&'static str, &LatencyHistogram); 6] {
         [
             ("connect", &self.connect),
             ("tls", &self.tls),
+            ("stream", &self.stream),
             ("written", &self.written),
             ("first_byte", &self.first_byte),
             ("transfer", &self.transfer),

@@ -3,7 +3,9 @@
 mod connection;
 mod leaving;
 mod receive;
+mod receive_shared;
 mod receive_tls;
+mod streams;
 mod waiting;
 
 use super::cpu_meter::CpuMeter;
@@ -15,14 +17,17 @@ use super::row_meter::RowMeter;
 use super::timers::{Due, Timers};
 use crate::clock::MonotonicClock;
 use bakeoff_engine::{
-    Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Recorder, Session, ThreadFigures, Timeline,
+    Actions, Driver, ErrorClass, Event, Live, Nanos, Next, Recorder, Session, Streams, ThreadFigures, Timeline,
 };
 use connection::{Connection, Link, NO_FD};
 use leaving::Leaving;
 use std::io;
+use streams::Traffic;
 
 /// Read size when the plan does not set one. Small replies fit; the rest of large ones is dropped in the kernel.
 const READ_BYTES: usize = 16 * 1024;
+/// The same where replies share a connection: several come at once.
+const READ_SHARED_BYTES: usize = 64 * 1024;
 /// Longest wait, so that a cancel is seen and live figures stay fresh, ns.
 const TICK_NS: Nanos = 50_000_000;
 /// Rounds of operations without I/O between two looks at the sockets.
@@ -43,6 +48,8 @@ pub(crate) struct LoopFigures {
     pub thread: ThreadFigures,
     pub tls_full: u64,
     pub tls_resumed: u64,
+    /// The streams that the server takes at once on a connection, where it said so.
+    pub streams_allowed: Option<u32>,
     /// What came on connections after their last reply.
     pub unsolicited: u64,
     /// The receive buffer of the first connection as the kernel tells it; 0 when none was asked for.
@@ -57,6 +64,7 @@ pub(crate) struct EventLoop<'a, S: Session> {
     live: &'a Live,
     remotes: Vec<Remote>,
     connections: Vec<Connection>,
+    traffic: Traffic,
     epoll: Epoll,
     timers: Timers,
     leaving: Leaving,
@@ -83,8 +91,10 @@ impl<'a, S: Session> EventLoop<'a, S> {
         timeline: Timeline,
     ) -> io::Result<Self> {
         let read_bytes = remotes.iter().filter_map(|remote| remote.receive_buffer_bytes).max().unwrap_or(READ_BYTES);
+        let traffic = Traffic::new(None, 0);
         Ok(Self {
             connections: (0..driver.len()).map(|_| Connection::new()).collect(),
+            traffic,
             timers: Timers::new(driver.len()),
             leaving: Leaving::new(driver.len()),
             poller: None,
@@ -119,6 +129,15 @@ impl<'a, S: Session> EventLoop<'a, S> {
     /// Listens to the connections for so long when all is over: what then comes was not asked for.
     pub fn listening(mut self, listen_ns: Nanos) -> Self {
         self.listen_ns = listen_ns;
+        self
+    }
+
+    /// Lets lanes share connections, if they are to.
+    pub fn sharing(mut self, streams: Option<Streams>) -> Self {
+        if streams.is_some() && self.buffer.len() == READ_BYTES {
+            self.buffer = vec![0; READ_SHARED_BYTES];
+        }
+        self.traffic = Traffic::new(streams, self.driver.len());
         self
     }
 
@@ -167,6 +186,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
         for lane in 0..self.connections.len() {
             self.close(lane);
         }
+        self.figures.streams_allowed = self.traffic.streams_allowed;
         let (recorder, sessions) = self.driver.into_parts();
         (recorder, sessions, self.figures)
     }
@@ -245,6 +265,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
                 self.ready = round;
             }
         }
+        self.flush_shared();
     }
 
     /// Begins planned starts that are due, as far as there are idle lanes.
@@ -277,6 +298,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
     }
 
     fn fail(&mut self, lane: usize, class: ErrorClass) {
+        if self.traffic.is_on() {
+            return self.fail_on_stream(lane, class);
+        }
         self.close(lane);
         let mut actions = Actions::NONE;
         let next = self.driver.failure(lane, class, &mut actions);
@@ -287,7 +311,11 @@ impl<'a, S: Session> EventLoop<'a, S> {
     #[inline]
     fn act(&mut self, lane: usize, mut next: Next, mut actions: Actions) {
         loop {
-            if actions.close {
+            if self.traffic.is_on() {
+                if actions.close || actions.leave {
+                    self.give_up(lane);
+                }
+            } else if actions.close {
                 self.close(lane);
             } else if actions.leave {
                 self.leave(lane);
@@ -302,6 +330,12 @@ impl<'a, S: Session> EventLoop<'a, S> {
             }
             if let Some(timer_ns) = actions.timer_ns {
                 self.set_timer(lane, timer_ns);
+            }
+            if self.traffic.is_on() {
+                if actions.send {
+                    self.ask(lane);
+                }
+                return;
             }
             let result = if let Some(remote) = actions.connect {
                 self.connect(lane, remote, actions.send)
@@ -359,6 +393,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
             return;
         }
         self.connections[lane].ending = readiness & receive::CLOSING != 0;
+        if self.traffic.is_on() {
+            return self.handle_shared(lane, readiness);
+        }
         let connection = &self.connections[lane];
         if connection.link == Link::Connecting && !self.opened(lane, readiness) {
             return;

@@ -99,7 +99,7 @@ pub(crate) fn resolve(endpoint: &Endpoint) -> Result<Remote, String> {
         Ok(SocketAddr::new(address, 0).into())
     };
     let tls = match &endpoint.tls {
-        Some(settings) => Some(tls::Connector::new(settings, &endpoint.server_name)?),
+        Some(settings) => Some(tls::Connector::new(settings, &endpoint.server_name, endpoint.application)?),
         None => None,
     };
     Ok(Remote {

@@ -21,11 +21,13 @@ const SESSIONS_KEPT: usize = 64;
 pub struct Connector {
     config: Arc<ClientConfig>,
     name: ServerName<'static>,
+    application: Option<&'static str>,
 }
 
 impl Connector {
-    /// Towards a server of this name. The error says what is wrong with the settings.
-    pub fn new(settings: &TlsSettings, server_name: &str) -> Result<Self, String> {
+    /// Towards a server of this name, which is asked to speak `application` (ALPN), if any. The error says what is wrong
+    /// with the settings.
+    pub fn new(settings: &TlsSettings, server_name: &str, application: Option<&'static str>) -> Result<Self, String> {
         let name = ServerName::try_from(server_name.to_owned())
             .map_err(|_| format!("`{server_name}` is not a name that a certificate can have"))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -37,12 +39,13 @@ impl Connector {
             .with_no_client_auth();
         config.resumption =
             if settings.resumption { Resumption::in_memory_sessions(SESSIONS_KEPT) } else { Resumption::disabled() };
-        Ok(Self { config: Arc::new(config), name })
+        config.alpn_protocols = application.iter().map(|name| name.as_bytes().to_vec()).collect();
+        Ok(Self { config: Arc::new(config), name, application })
     }
 
     /// One with a configuration that others share.
     pub(super) const fn of(config: Arc<ClientConfig>, name: ServerName<'static>) -> Self {
-        Self { config, name }
+        Self { config, name, application: None }
     }
 
     /// A connection's own part.
@@ -51,7 +54,7 @@ impl Connector {
             ClientConnection::new(Arc::clone(&self.config), self.name.clone()).map_err(|_| ErrorClass::Tls)?;
         // A message is written as a whole; what the socket does not take yet waits here.
         inner.set_buffer_limit(None);
-        Ok(Session { inner, blocked: false, reason: None })
+        Ok(Session { inner, application: self.application, blocked: false, reason: None })
     }
 }
 
@@ -148,6 +151,7 @@ impl ServerCertVerifier for Verifier {
 #[derive(Debug)]
 pub struct Session {
     inner: ClientConnection,
+    application: Option<&'static str>,
     /// A write did not fit into the socket; go on when it is writable.
     blocked: bool,
     /// Why it failed, in words.
@@ -180,6 +184,16 @@ impl Session {
     /// Whether the handshake resumed an earlier session; `None` before its end.
     pub fn resumed(&self) -> Option<bool> {
         self.inner.handshake_kind().map(|kind| kind == rustls::HandshakeKind::Resumed)
+    }
+
+    /// After the handshake: whether the server speaks what it was asked for.
+    pub fn check_application(&mut self) -> Result<(), ErrorClass> {
+        let Some(asked) = self.application else { return Ok(()) };
+        if self.inner.alpn_protocol() == Some(asked.as_bytes()) {
+            return Ok(());
+        }
+        self.reason = Some(format!("the server does not speak {asked} (ALPN)"));
+        Err(ErrorClass::Tls)
     }
 
     /// Takes clear text to be sent with the next [`Session::flush`].

@@ -346,7 +346,7 @@ impl Session for AppSession {
                 Progress::Pending
             }
             Event::Closed => self.closed(actions),
-            Event::Sent | Event::Timer | Event::Discarded(_) => Progress::Pending,
+            Event::Sent | Event::Timer | Event::Discarded(_) | Event::Stream(_) => Progress::Pending,
         }
     }
 

@@ -192,7 +192,7 @@ impl Session for MailSession {
                 self.work = Work::Idle;
                 self.talk.done(0)
             }
-            Event::Timer | Event::Sent | Event::Discarded(_) => Progress::Pending,
+            Event::Timer | Event::Sent | Event::Discarded(_) | Event::Stream(_) => Progress::Pending,
         }
     }
 

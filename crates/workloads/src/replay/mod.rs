@@ -85,7 +85,12 @@ impl ReplayWorkload {
         read: impl FnOnce(&str, usize) -> Result<Vec<u8>, String>,
     ) -> Result<Self, SpecError> {
         let spec: ReplaySpec = serde::Deserialize::deserialize(&trial.workload)?;
-        let web = WebWorkload::new(&spec.web)?;
+        if !spec.web.http.starts_with("1.") {
+            return Err(
+                format!("a log is replayed over HTTP/1: http must be 1.0 or 1.1, not `{}`", spec.web.http).into()
+            );
+        }
+        let web = WebWorkload::new(&spec.web, 1)?;
         let Load::Rate(rate) = &trial.load else {
             return Err("a log says when each request begins: its load is a rate".to_owned().into());
         };

@@ -101,7 +101,8 @@ fn last_token(value: &[u8]) -> &[u8] {
     value.rsplit(|&byte| byte == b',').next().unwrap_or(value).trim_ascii()
 }
 
-fn parse_decimal(value: &[u8]) -> Option<u64> {
+/// A number without sign; blanks around it do not matter.
+pub(crate) fn parse_decimal(value: &[u8]) -> Option<u64> {
     let digits = value.trim_ascii();
     if digits.is_empty() {
         return None;

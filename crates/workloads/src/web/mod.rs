@@ -1,12 +1,15 @@
-//! HTTP/1.0 and HTTP/1.1 clients.
+//! HTTP clients: 1.0 and 1.1, and 2, whose connections carry several requests at once.
 
 mod body;
 mod head;
+mod http2;
 mod plan;
 mod session;
 mod spec;
 
-use bakeoff_engine::{Endpoint, Identity, MergeFigures, Rng, SpecError, Stages, TlsSettings, Workload, add_counts};
+use bakeoff_engine::{
+    Endpoint, Identity, MergeFigures, Rng, SpecError, Stages, Streams, TlsSettings, TrialSpec, Workload, add_counts,
+};
 pub use body::Chunked;
 pub use head::Malformed;
 use plan::WebPlan;
@@ -32,14 +35,14 @@ pub struct WebWorkload {
 
 impl WebWorkload {
     /// Reads the workload part of a trial specification.
-    pub fn from_json(value: &serde_json::Value) -> Result<Self, SpecError> {
-        let spec: WebSpec = serde::Deserialize::deserialize(value)?;
-        Self::new(&spec)
+    pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
+        let spec: WebSpec = serde::Deserialize::deserialize(&trial.workload)?;
+        Self::new(&spec, trial.streams)
     }
 
-    /// Checks the specification and prepares its requests.
-    pub fn new(spec: &WebSpec) -> Result<Self, SpecError> {
-        let plan = Arc::new(WebPlan::new(spec)?);
+    /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can.
+    pub fn new(spec: &WebSpec, streams: u32) -> Result<Self, SpecError> {
+        let plan = Arc::new(WebPlan::new(spec, streams)?);
         let name_end = spec.host.rfind(':').filter(|at| !spec.host[*at..].contains(']')).unwrap_or(spec.host.len());
         let defaults = || TlsSettings { verify: true, ca_file: None, resumption: true };
         let tls = (spec.scheme == "https").then(|| spec.tls.clone().unwrap_or_else(defaults));
@@ -49,6 +52,7 @@ impl WebWorkload {
             server_name: spec.host[..name_end].trim_matches(['[', ']']).to_owned(),
             tls_on_connect: tls.is_some(),
             tls,
+            application: plan.streams.is_some().then_some("h2"),
             source_addresses: spec.source_addresses.clone(),
             receive_buffer_bytes: spec.receive_buffer_bytes,
             close_with_reset: spec.close_with_reset,
@@ -71,6 +75,10 @@ impl Workload for WebWorkload {
         vec![self.endpoint.clone()]
     }
 
+    fn streams(&self) -> Option<Streams> {
+        self.plan.streams.clone()
+    }
+
     fn stages(&self) -> Stages {
         Stages { listen_s: LISTEN_S, ..Stages::default() }
     }
@@ -85,6 +93,7 @@ impl Workload for WebWorkload {
         serde_json::json!({
             "bodies_hashed": count(&self.plan.hashed),
             "stale_connections": count(&self.plan.stale_connections),
+            "put_back": count(&self.plan.put_back),
             "unsolicited": count(&self.plan.unsolicited),
         })
     }

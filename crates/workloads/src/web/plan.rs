@@ -1,9 +1,11 @@
 //! From the specification to prepared requests: everything the loop needs, computed once.
 
+use super::http2::{Http2, put_own};
 use super::spec::{ClassSpec, RequestSpec, WebSpec};
 use crate::deck::Deck;
-use bakeoff_engine::SpecError;
+use bakeoff_engine::{SpecError, Streams};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A request ready to be written and the reply it must have.
@@ -37,9 +39,13 @@ pub(crate) struct WebPlan {
     pub hashed: AtomicU64,
     /// Requests asked again because the server had closed their connection before they reached it.
     pub stale_connections: AtomicU64,
+    /// Requests on streams that servers put back unread (`REFUSED_STREAM`, `GOAWAY`).
+    pub put_back: AtomicU64,
     /// Replies, or what else came, that no request had asked for.
     pub unsolicited: AtomicU64,
     pub close_with_reset: bool,
+    /// How requests share connections; `None` in HTTP/1, where they do not.
+    pub streams: Option<Streams>,
 }
 
 impl WebPlan {
@@ -56,9 +62,9 @@ const CLASSES_MAX: usize = 1_000;
 const REQUESTS_MAX: usize = 1_000_000;
 
 impl WebPlan {
-    /// Checks the specification and prepares its requests.
-    pub fn new(spec: &WebSpec) -> Result<Self, SpecError> {
-        let http11 = check(spec)?;
+    /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can.
+    pub fn new(spec: &WebSpec, streams: u32) -> Result<Self, SpecError> {
+        let version = check(spec, streams)?;
         let mut plan = Self {
             wire: Vec::new(),
             requests: Vec::new(),
@@ -69,23 +75,42 @@ impl WebPlan {
             check_every: spec.check_every,
             hashed: AtomicU64::new(0),
             stale_connections: AtomicU64::new(0),
+            put_back: AtomicU64::new(0),
             unsolicited: AtomicU64::new(0),
             close_with_reset: spec.close_with_reset,
+            streams: None,
         };
-        let tail = header_tail(spec, &spec.host)?;
+        let form = plan.form(spec, version, streams as usize)?;
         for (number, class) in spec.classes.iter().enumerate() {
-            plan.add_class(number as u16, class, http11, &tail)?;
+            plan.add_class(number as u16, class, &form)?;
+        }
+        if let Form::Fields(http2) = form {
+            plan.streams = Some(Streams { per_connection: streams as usize, mux: Arc::new(http2) });
         }
         Ok(plan)
     }
 
-    fn add_class(&mut self, number: u16, class: &ClassSpec, http11: bool, tail: &str) -> Result<(), SpecError> {
+    /// How requests are written.
+    fn form(&self, spec: &WebSpec, version: Version, streams: usize) -> Result<Form, SpecError> {
+        let text = match version {
+            Version::Http2 => {
+                fields_tail([].into_iter(), spec, &spec.host)?; // for its checks
+                let requests = self.requests_per_connection;
+                return Ok(Form::Fields(Http2::new(&spec.scheme, &spec.host, &spec.headers, streams, requests)));
+            }
+            Version::Http11 => "1.1",
+            Version::Http10 => "1.0",
+        };
+        Ok(Form::Text { version: text, tail: header_tail(spec, &spec.host)? })
+    }
+
+    fn add_class(&mut self, number: u16, class: &ClassSpec, form: &Form) -> Result<(), SpecError> {
         if class.requests.is_empty() {
             return Err(format!("class `{}` has no requests", class.name).into());
         }
         let first = self.requests.len();
         for request in &class.requests {
-            let prepared = self.prepare(number, request, http11, tail)?;
+            let prepared = self.prepare(number, request, form)?;
             self.requests.push(prepared);
         }
         if self.requests.len() > REQUESTS_MAX {
@@ -95,7 +120,7 @@ impl WebPlan {
         Ok(())
     }
 
-    fn prepare(&mut self, class: u16, request: &RequestSpec, http11: bool, tail: &str) -> Result<Prepared, SpecError> {
+    fn prepare(&mut self, class: u16, request: &RequestSpec, form: &Form) -> Result<Prepared, SpecError> {
         let head_only = match request.method.as_str() {
             "GET" => false,
             "HEAD" => true,
@@ -107,8 +132,16 @@ impl WebPlan {
             );
         }
         let start = self.wire.len();
-        let version = if http11 { "1.1" } else { "1.0" };
-        self.wire.extend_from_slice(format!("{} {} HTTP/{version}\r\n{tail}", request.method, request.path).as_bytes());
+        match form {
+            Form::Text { version, tail } => {
+                let text = format!("{} {} HTTP/{version}\r\n{tail}", request.method, request.path);
+                self.wire.extend_from_slice(text.as_bytes());
+            }
+            Form::Fields(http2) => {
+                put_own(&request.method, &request.path, &mut self.wire);
+                http2.check(&self.wire[start..])?;
+            }
+        }
         let sha256 = request.sha256.as_deref().map(parse_sha256).transpose()?;
         Ok(Prepared {
             wire: start..self.wire.len(),
@@ -121,13 +154,33 @@ impl WebPlan {
     }
 }
 
-/// Checks what does not depend on single requests; whether it is HTTP/1.1.
-fn check(spec: &WebSpec) -> Result<bool, SpecError> {
-    let http11 = match spec.http.as_str() {
-        "1.1" => true,
-        "1.0" => false,
-        other => return Err(format!("http must be 1.0 or 1.1, not `{other}`").into()),
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Http10,
+    Http11,
+    Http2,
+}
+
+/// How requests are written.
+enum Form {
+    Text { version: &'static str, tail: String },
+    Fields(Http2),
+}
+
+/// Checks what does not depend on single requests; which HTTP it is.
+fn check(spec: &WebSpec, streams: u32) -> Result<Version, SpecError> {
+    let version = match spec.http.as_str() {
+        "1.0" => Version::Http10,
+        "1.1" => Version::Http11,
+        "2" => Version::Http2,
+        other => return Err(format!("http must be 1.0, 1.1 or 2, not `{other}`").into()),
     };
+    if version == Version::Http2 && !spec.keep_alive {
+        return Err("connections of HTTP/2 are kept: keep_alive cannot be off".to_owned().into());
+    }
+    if version != Version::Http2 && streams != 1 {
+        return Err(format!("connections of HTTP/{} carry one request at a time: streams must be 1", spec.http).into());
+    }
     if !matches!(spec.scheme.as_str(), "http" | "https") {
         return Err(format!("scheme must be http or https, not `{}`", spec.scheme).into());
     }
@@ -140,7 +193,7 @@ fn check(spec: &WebSpec) -> Result<bool, SpecError> {
     if spec.receive_buffer_bytes.is_some_and(|bytes| !(256..=16 << 20).contains(&bytes)) {
         return Err("the receive buffer must have 256 B to 16 MiB".to_owned().into());
     }
-    Ok(http11)
+    Ok(version)
 }
 
 /// What follows the request line of every request to `host`.
@@ -150,6 +203,15 @@ pub(crate) fn header_tail(spec: &WebSpec, host: &str) -> Result<String, SpecErro
         (true, false) => Some("close"),
         (false, true) => Some("keep-alive"),
     };
+    fields_tail(connection.into_iter(), spec, host)
+}
+
+/// The header fields of every request, checked.
+fn fields_tail(
+    connection: impl Iterator<Item = &'static str>,
+    spec: &WebSpec,
+    host: &str,
+) -> Result<String, SpecError> {
     let mut fields = vec![("Host", host)];
     fields.extend(spec.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     fields.extend(connection.map(|value| ("Connection", value)));

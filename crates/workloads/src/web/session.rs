@@ -4,7 +4,7 @@ use super::body::Chunked;
 use super::head::{self, Framing, Head};
 use super::plan::WebPlan;
 use crate::deck::Deck;
-use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session};
+use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session, StreamEvent};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,7 +19,14 @@ enum State {
     },
     Chunked(Box<Chunked>),
     ToEnd,
+    /// A body whose end the stream tells, with the length that was stated.
+    Stream {
+        stated: Option<u64>,
+    },
 }
+
+/// So often a server may put one request back before it counts as refused.
+const PUT_BACK_MOST: u8 = 3;
 
 /// How a server may end a connection that was idle for too long (RFC 9110, 15.5.9), after `HTTP/1.x`.
 const IDLE_TIME_OUT: &[u8] = b" 408 ";
@@ -39,7 +46,10 @@ pub struct WebSession {
     status: u16,
     keeps_open: bool,
     bytes_in: u64,
+    bytes_out: u64,
     body_bytes: u64,
+    /// How often the server has put this request back.
+    put_back: u8,
     hasher: Option<Box<Sha256>>,
 }
 
@@ -58,7 +68,9 @@ impl WebSession {
             status: 0,
             keeps_open: false,
             bytes_in: 0,
+            bytes_out: 0,
             body_bytes: 0,
+            put_back: 0,
             hasher: None,
         }
     }
@@ -86,12 +98,11 @@ impl WebSession {
     }
 
     fn outcome(&self, error: Option<ErrorClass>) -> Outcome {
-        let request = &self.plan.requests[self.request];
         Outcome {
-            operation: request.class,
+            operation: self.plan.requests[self.request].class,
             error,
             bytes_in: self.bytes_in,
-            bytes_out: request.wire.len() as u64,
+            bytes_out: self.bytes_out,
             status: self.status,
         }
     }
@@ -123,7 +134,7 @@ impl WebSession {
                 }
                 progress
             }
-            State::Length { .. } | State::Chunked(_) | State::ToEnd => self.body(bytes, actions),
+            State::Length { .. } | State::Chunked(_) | State::ToEnd | State::Stream { .. } => self.body(bytes, actions),
             State::Idle => self.unsolicited(bytes, actions),
         }
     }
@@ -160,15 +171,30 @@ impl WebSession {
     #[inline]
     fn start_body(&mut self, head: Head) {
         self.head.clear();
-        self.status = head.status;
         self.keeps_open = head.keeps_open;
-        self.body_bytes = 0;
-        self.state = match head.framing {
+        let state = match head.framing {
             Framing::Length(left) => State::Length { left },
             Framing::Chunked => State::Chunked(Box::default()),
             Framing::ToEnd => State::ToEnd,
         };
-        self.hasher = (head.status == 200 && self.hash_is_due()).then(|| Box::new(Sha256::new()));
+        self.begin_body(head.status, state);
+    }
+
+    #[inline]
+    fn begin_body(&mut self, status: u16, state: State) {
+        self.status = status;
+        self.body_bytes = 0;
+        self.state = state;
+        self.hasher = (status == 200 && self.hash_is_due()).then(|| Box::new(Sha256::new()));
+    }
+
+    /// Takes a part of the body whose end is told by something else.
+    #[inline]
+    fn take_body(&mut self, bytes: &[u8]) {
+        self.body_bytes += bytes.len() as u64;
+        if let Some(hasher) = &mut self.hasher {
+            hasher.update(bytes);
+        }
     }
 
     #[inline]
@@ -208,13 +234,10 @@ impl WebSession {
                 }
             }
             State::ToEnd => {
-                self.body_bytes += bytes.len() as u64;
-                if let Some(hasher) = &mut self.hasher {
-                    hasher.update(bytes);
-                }
+                self.take_body(bytes);
                 Progress::Pending
             }
-            State::Idle | State::Head => Progress::Pending,
+            State::Idle | State::Head | State::Stream { .. } => Progress::Pending,
         }
     }
 
@@ -268,27 +291,73 @@ impl WebSession {
             State::ToEnd => self.finish_closed(actions),
             State::Head if self.bytes_in == 0 => self.broken(ErrorClass::ClosedEarly, actions),
             State::Head => self.broken(ErrorClass::Protocol, actions),
-            State::Length { .. } | State::Chunked(_) => self.broken(ErrorClass::ShortBody, actions),
+            State::Length { .. } | State::Chunked(_) | State::Stream { .. } => {
+                self.broken(ErrorClass::ShortBody, actions)
+            }
         }
     }
 }
 
 impl WebSession {
+    /// Takes what the mux found for this stream.
+    #[inline]
+    fn stream(&mut self, event: StreamEvent<'_>, actions: &mut Actions) -> Progress {
+        match event {
+            StreamEvent::Head { status, length } => {
+                let has_body = !self.plan.requests[self.request].head_only && !matches!(status, 204 | 304);
+                self.begin_body(status, State::Stream { stated: if has_body { length } else { Some(0) } });
+                Progress::Pending
+            }
+            StreamEvent::Body(bytes) => {
+                self.take_body(bytes);
+                Progress::Pending
+            }
+            StreamEvent::End { bytes_in, bytes_out } => {
+                (self.bytes_in, self.bytes_out) = (bytes_in, bytes_out);
+                let State::Stream { stated } = self.state else { return self.broken(ErrorClass::Protocol, actions) };
+                match stated {
+                    Some(stated) if stated < self.body_bytes => self.broken(ErrorClass::Protocol, actions),
+                    Some(stated) if stated > self.body_bytes => self.broken(ErrorClass::ShortBody, actions),
+                    _ => self.finish(actions),
+                }
+            }
+            StreamEvent::Reset => self.broken(ErrorClass::StreamReset, actions),
+            StreamEvent::Malformed => self.broken(ErrorClass::Protocol, actions),
+        }
+    }
+
+    /// The server has put the request back unread: it is asked once more, and the time counts.
+    #[cold]
+    fn ask_elsewhere(&mut self, actions: &mut Actions) -> bool {
+        self.put_back += 1;
+        let again = self.put_back <= PUT_BACK_MOST;
+        if again {
+            self.plan.put_back.fetch_add(1, Ordering::Relaxed);
+            actions.send = true;
+        }
+        again
+    }
+
     /// Begins with this request of the plan.
     #[inline]
     pub(crate) fn begin_request(&mut self, request: usize, actions: &mut Actions) {
         self.request = request;
+        self.bytes_out = self.plan.requests[request].wire.len() as u64;
         self.state = State::Head;
         self.head.clear();
         self.bytes_in = 0;
         self.status = 0;
         self.hasher = None;
+        actions.send = true;
+        if self.plan.streams.is_some() {
+            self.put_back = 0;
+            return;
+        }
         if !self.connected {
             actions.connect = Some(0);
             self.requests_on_connection = 0;
         }
         self.requests_on_connection += 1;
-        actions.send = true;
     }
 }
 
@@ -318,6 +387,7 @@ impl Session for WebSession {
                 Progress::Pending
             }
             Event::Closed => self.closed(actions),
+            Event::Stream(event) => self.stream(event, actions),
             Event::Sent | Event::Timer => Progress::Pending,
         }
     }
@@ -330,6 +400,9 @@ impl Session for WebSession {
     /// The server closed a kept connection before the request had reached it: the request is asked again on a new one,
     /// once (RFC 9112, 9.3.1), and the time counts. One that had reached the server is not: it was left unanswered.
     fn ask_again(&mut self, actions: &mut Actions) -> bool {
+        if self.plan.streams.is_some() {
+            return self.ask_elsewhere(actions);
+        }
         let stale = matches!(self.state, State::Head) && self.bytes_in == 0 && self.requests_on_connection > 1;
         if stale {
             self.plan.stale_connections.fetch_add(1, Ordering::Relaxed);

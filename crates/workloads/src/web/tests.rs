@@ -28,7 +28,7 @@ fn spec(change: impl FnOnce(&mut WebSpec)) -> WebSpec {
 }
 
 fn session(change: impl FnOnce(&mut WebSpec)) -> WebSession {
-    let workload = WebWorkload::new(&spec(change)).unwrap();
+    let workload = WebWorkload::new(&spec(change), 1).unwrap();
     workload.session(Identity { client: 0, thread: 0, seed: 1 })
 }
 
@@ -171,7 +171,7 @@ fn a_request_that_reached_the_server_and_was_not_answered_is_an_error() {
 #[test]
 fn what_nobody_asked_for_is_counted_and_its_connection_given_up() {
     let counted = |unasked: &[u8]| {
-        let workload = WebWorkload::new(&spec(|_| ())).unwrap();
+        let workload = WebWorkload::new(&spec(|_| ()), 1).unwrap();
         let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
         exchange(&mut session, &[OK], false);
         let mut actions = Actions::NONE;
@@ -272,7 +272,7 @@ fn two_sessions_of_one_seed_ask_for_the_same_and_two_clients_do_not() {
         spec.classes[0].requests = (0..50).map(|n| RequestSpec { path: format!("/{n}"), ..request.clone() }).collect();
     };
     let paths = |client| {
-        let workload = WebWorkload::new(&spec(many)).unwrap();
+        let workload = WebWorkload::new(&spec(many), 1).unwrap();
         let mut session = workload.session(Identity { client, thread: 0, seed: 9 });
         (0..20)
             .map(|_| {
@@ -289,7 +289,9 @@ fn two_sessions_of_one_seed_ask_for_the_same_and_two_clients_do_not() {
 fn bad_specifications_are_refused_in_words() {
     for (change, word) in [
         (Box::new(|spec: &mut WebSpec| spec.classes.clear()) as Box<dyn FnOnce(&mut WebSpec)>, "classes"),
-        (Box::new(|spec: &mut WebSpec| spec.http = "2".into()), "1.0 or 1.1"),
+        (Box::new(|spec: &mut WebSpec| spec.http = "9".into()), "1.0, 1.1 or 2"),
+        (Box::new(|spec: &mut WebSpec| (spec.http, spec.keep_alive) = ("2".into(), false)), "keep_alive"),
+        (Box::new(|spec: &mut WebSpec| (spec.http, spec.host) = ("2".into(), "~".repeat(20_000))), "16 KiB"),
         (Box::new(|spec: &mut WebSpec| spec.addresses.clear()), "address"),
         (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].path = "/a b".into()), "percent-encoded"),
         (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].path = "/\r\nX: y".into()), "percent-encoded"),
@@ -297,7 +299,7 @@ fn bad_specifications_are_refused_in_words() {
         (Box::new(|spec: &mut WebSpec| spec.headers.push(("A".into(), "b\r\nC: d".into()))), "header"),
         (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].sha256 = Some("é".repeat(32))), "SHA-256"),
     ] {
-        let error = WebWorkload::new(&spec(change)).unwrap_err().to_string();
+        let error = WebWorkload::new(&spec(change), 1).unwrap_err().to_string();
         assert!(error.contains(word), "{error}");
     }
 }

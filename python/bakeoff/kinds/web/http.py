@@ -2,30 +2,44 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from bakeoff import __version__
 from bakeoff.kinds.spec import TlsSpec
 from bakeoff.kinds.web.address import WebAddress, parse_web_address
-from bakeoff.plan.fields import OptionalPath, OptionalSize, OptionalWhole
+from bakeoff.plan.fields import OptionalPath, OptionalSize, OptionalWhole, Whole
 from bakeoff.plan.network_settings import SourceSettings
+from bakeoff.plan.settings import SESSIONS_MAX
 
+STREAMS_MAX = 1024
+# Fields of one connection, which HTTP/2 does not have (RFC 9113, 8.2.2).
+_OF_CONNECTIONS = {"keep-alive", "proxy-connection", "te", "upgrade"}
 _TOKEN = set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def _version(value: Any) -> Any:
-    return str(value) if isinstance(value, float) else value
+    return str(value) if isinstance(value, float | int) else value
 
 
 class HttpSettings(SourceSettings):
     """Settings of connections and requests."""
 
-    http: Annotated[Literal["1.0", "1.1"], BeforeValidator(_version)] = Field(
+    # Whether the suites of the kind can share connections among requests.
+    HAS_STREAMS: ClassVar[bool] = False
+
+    http: Annotated[Literal["1.0", "1.1", "2"], BeforeValidator(_version)] = Field(
         "1.1",
-        description="HTTP version of the requests: 1.0 or 1.1.",
+        description="HTTP version of the requests: 1.0, 1.1 or 2 (https:// by ALPN, http:// with prior knowledge).",
         json_schema_extra={"metavar": "VERSION"},
+    )
+    streams: Whole = Field(
+        1,
+        ge=1,
+        le=STREAMS_MAX,
+        description="HTTP/2: requests at once on each connection. Every thread of every client has one connection: "
+        "--mixes 8 --streams 10 keeps 80 requests going on 8 connections.",
     )
     keep_alive: bool = Field(
         True,
@@ -65,6 +79,11 @@ class HttpSettings(SourceSettings):
     )
 
     @property
+    def sessions_per_client(self) -> int:
+        """See CommonSettings."""
+        return self.threads * self.streams
+
+    @property
     def closes(self) -> int | None:
         """See NetworkSettings: servers end connections that carry one request."""
         if self.requests_per_connection is None or self.close_with_reset:
@@ -97,6 +116,16 @@ class HttpSettings(SourceSettings):
                 raise ValueError(f"headers: {header!r} is not a header: write 'Name: value'")
             if name.lower() in ("host", "connection", "content-length", "transfer-encoding"):
                 raise ValueError(f"headers: {name} is set by the suite itself: leave it out")
+            if self.http == "2" and name.lower() in _OF_CONNECTIONS:
+                raise ValueError(f"headers: HTTP/2 has no {name}: leave it out")
+        if self.http == "2" and not self.HAS_STREAMS:
+            raise ValueError("http: this suite asks by HTTP/1: give 1.0 or 1.1")
+        if self.http == "2" and not self.keep_alive:
+            raise ValueError("keep_alive: HTTP/2 keeps its connections; requests_per_connection can bound them")
+        if self.http != "2" and self.streams != 1:
+            raise ValueError(f"streams: a connection of HTTP/{self.http} has one request at a time: add http 2")
+        if self.is_at_rates and self.most_connections * self.streams > SESSIONS_MAX:
+            raise ValueError(f"streams: {SESSIONS_MAX:,} most_connections times streams at most: lower one of the two")
         if self.requests_per_connection is not None and not self.keep_alive:
             raise ValueError("requests_per_connection needs keep_alive")
         if self.ca_file is not None and not os.path.isfile(self.ca_file):  # noqa: PTH113

@@ -69,6 +69,8 @@ Urls = Annotated[tuple[tuple[float, str], ...] | None, BeforeValidator(_read_url
 class WebSettings(HttpSettings):
     """Settings of web-static, web-dynamic and web-url."""
 
+    HAS_STREAMS = True
+
     corpus: OptionalPath = Field(
         None,
         description="Folder made by `bakeoff corpus`; without it the contenders are asked for the manifest.",

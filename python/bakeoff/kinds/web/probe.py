@@ -20,7 +20,8 @@ CHECK_REPLIES = 12  # so many times the longest wait for a reply, all of a check
 
 @dataclass(frozen=True)
 class Reply:
-    """A whole reply. `head_bytes` counts status line and headers as sent, `tls` is version and cipher.
+    """A whole reply. `head_bytes` counts status line and headers as sent (HTTP/2: before compression), `tls` is version
+    and cipher, `streams_allowed` the server's limit of requests at once on a connection of HTTP/2, where it states one.
 
     `length` and `digest` (SHA-256 in hex) are those of the body; after a HEAD `length` is the stated one, or 0.
     """
@@ -34,6 +35,7 @@ class Reply:
     digest: str
     kept_alive: bool
     tls: str | None
+    streams_allowed: int | None = None
 
 
 class Prober:
@@ -46,6 +48,8 @@ class Prober:
         self._context: ssl.SSLContext | None = None
         if address.scheme == "https":
             self._context = tls_context(settings.ca_file, settings.insecure)
+            if settings.http == "2":
+                self._context.set_alpn_protocols(["h2"])
         self.addresses: Sequence[str] = resolve(address)
         self.repeated = 0
         self._bounds = self._whole_bounds()
@@ -84,6 +88,8 @@ class Prober:
 
     def _exchange(self, path: str, method: str) -> Reply:
         with self._open() as wire:
+            if self._settings.http == "2":
+                return self._exchange_http2(wire, path, method)
             wire.send(self._request(path, method))
             head_only = method == "HEAD"
             head, body, kept = read_reply(wire, LARGEST_BODY, head_only)
@@ -99,6 +105,38 @@ class Prober:
                 kept_alive=kept,
                 tls=wire.tls(),
             )
+
+    def _exchange_http2(self, wire: Wire, path: str, method: str) -> Reply:
+        from bakeoff.kinds.web.http2_reply import Exchange, UnspokenError  # h2 is loaded by those who speak it
+
+        fields = [(":method", method), (":scheme", self._scheme), (":authority", self.address.host_header)]
+        fields += [(":path", path), *((name.lower(), value) for name, value in request_headers(self._settings))]
+        exchange = Exchange(wire, LARGEST_BODY)
+        try:
+            head, body = exchange.fetch(fields)
+        except UnspokenError as error:
+            raise self._unspoken(f"{error}: it does not speak HTTP/2 with prior knowledge (h2c)") from None
+        stated = int(head.headers.get("content-length", "0"))
+        return Reply(
+            status=head.status,
+            version=head.version,
+            headers=head.headers,
+            head_bytes=head.size,
+            body=body,
+            length=stated if method == "HEAD" else len(body),
+            digest=sha256(body).hexdigest(),
+            kept_alive=True,
+            tls=wire.tls(),
+            streams_allowed=exchange.streams_allowed,
+        )
+
+    @property
+    def _scheme(self) -> str:
+        return "https" if self._context is not None else "http"
+
+    def _unspoken(self, why: str) -> TargetError:
+        where = f"{self.name} ({self.address.place})"
+        return TargetError(f"{where}: {why}: switch it on in the server, or leave out --http 2")
 
     def _request(self, path: str, method: str) -> bytes:
         keep = self._settings.keep_alive
@@ -124,6 +162,9 @@ class Prober:
         try:
             if self._context is not None:
                 wire.start_tls(self._context, self.address.host)
+                if self._settings.http == "2" and wire.application() != "h2":
+                    wire.close()
+                    raise self._unspoken("its TLS does not offer HTTP/2 (ALPN h2)")
             return wire
         except UntrustedError as error:
             wire.close()
@@ -133,6 +174,8 @@ class Prober:
             ) from None
         except WireError as error:
             wire.close()
+            if self._settings.http == "2" and "NO_APPLICATION_PROTOCOL" in str(error):
+                raise self._unspoken("its TLS does not offer HTTP/2 (ALPN h2)") from None
             raise TargetError(f"{where}: {error}: is this an http:// address?") from None
 
     def _connect(self) -> Wire:

@@ -144,6 +144,7 @@ class WebCheck(Check):
             for name, prober in self._probers.items()
             if prober.repeated
         ]
+        notes += self._few_streams()
         names = list(self._replies)
         differences = self._differences()
         notes += [Note("warning", difference["text"]) for difference in differences if not difference["withhold"]]
@@ -151,6 +152,17 @@ class WebCheck(Check):
         notes += [Note("warning", f"{text}: there will be no verdict between them") for text in held]
         for other in names[1:]:
             notes += self._trait_differences(names[0], other)
+        return notes
+
+    def _few_streams(self) -> list[Note]:
+        """Who takes fewer requests at once than a connection is to have."""
+        notes = []
+        for name, replies in self._replies.items():
+            allowed = min((r.streams_allowed for r in replies.values() if r.streams_allowed is not None), default=None)
+            if allowed is not None and allowed < self._settings.streams:
+                wait = "the others wait on the client's side, and their wait counts as response time"
+                asked = f"of the {self._settings.streams} asked for"
+                notes.append(Note("warning", f"{name} takes {allowed} streams at once on a connection {asked}: {wait}"))
         return notes
 
     def _differences(self) -> list[dict[str, Any]]:
@@ -227,6 +239,7 @@ _TRAITS: dict[str, Callable[[Reply], Any]] = {
     "keep-alive": lambda reply: "kept" if reply.kept_alive else "closed",
     "content types": lambda reply: reply.headers.get("content-type"),
     "content encodings": lambda reply: reply.headers.get("content-encoding"),
+    "streams at once on a connection": lambda reply: reply.streams_allowed,
     "TLS": lambda reply: reply.tls,
 }
 

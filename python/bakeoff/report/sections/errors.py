@@ -48,6 +48,7 @@ def _closing(context: Context, name: str) -> str:
     """How a contender ended connections where it was not as agreed; none of these is an error. Empty if never."""
     trials = [trial for trial in context.run.trials if trial.contender == name]
     stale = sum(t.figures(Figures).stale_connections or 0 for t in trials)
+    put_back = sum(t.figures(Figures).put_back or 0 for t in trials)
     late = sum(t.connections.get("late_closes", 0) for t in trials)
     parts = []
     if stale:
@@ -55,6 +56,9 @@ def _closing(context: Context, name: str) -> str:
         parts.append(
             f"had closed {connections} before a request reached it, and the request was asked again on a new one"
         )
+    if put_back:
+        requests = wording.plural(put_back, "request")
+        parts.append(f"put {requests} back unread (GOAWAY, REFUSED_STREAM), which asked again, and their time counts")
     if late:
         closes = wording.plural(late, "announced close")
         parts.append(f"left {closes} to the client (after the operation, and in none of its times)")

@@ -9,8 +9,14 @@ from bakeoff.report.charts import Row, shares_by_mix
 from bakeoff.report.context import Context
 from bakeoff.store.records import TrialRecord
 
-TITLES = {"connect": "connect", "tls": "TLS handshake", "first_byte": "to first byte", "transfer": "transfer"}
-ORDER = ("connect", "tls", "first_byte", "transfer")
+TITLES = {
+    "connect": "connect",
+    "tls": "TLS handshake",
+    "stream": "wait for a stream",
+    "first_byte": "to first byte",
+    "transfer": "transfer",
+}
+ORDER = tuple(TITLES)
 OTHER = "other"
 # Not part of any operation: the wait for a close that the server had announced.
 CLOSE = "close"

@@ -35,7 +35,7 @@ impl<S: Session> EventLoop<'_, S> {
 
     /// The first reason for which TLS failed goes to the log; the others are counted only.
     #[cold]
-    fn tell_reason(&mut self, lane: usize) {
+    pub(super) fn tell_reason(&mut self, lane: usize) {
         let reason = self.connections[lane].tls.as_ref().and_then(|tls| tls.reason());
         if let Some(reason) = reason
             && !std::mem::replace(&mut self.reason_told, true)
@@ -85,12 +85,16 @@ impl<S: Session> EventLoop<'_, S> {
         }
     }
 
-    /// The handshake is done; `false` when the session gave the connection up over it.
-    fn secured(&mut self, lane: usize, generation: u32, tls: &mut Box<tls::Session>) -> Result<bool, ErrorClass> {
+    pub(super) fn count_handshake(&mut self, tls: &tls::Session) {
         match tls.resumed() {
             Some(true) => self.figures.tls_resumed += 1,
             _ => self.figures.tls_full += 1,
         }
+    }
+
+    /// The handshake is done; `false` when the session gave the connection up over it.
+    fn secured(&mut self, lane: usize, generation: u32, tls: &mut Box<tls::Session>) -> Result<bool, ErrorClass> {
+        self.count_handshake(tls);
         self.connections[lane].link = Link::Up;
         let mut actions = Actions::NONE;
         let next = self.driver.secured(lane, &mut actions);

@@ -1,0 +1,14 @@
+//! HTTP/2 as its client sees it: frames, header compression, streams.
+
+mod frame;
+mod hpack;
+mod huffman;
+mod message;
+mod mux;
+mod reader;
+mod request;
+mod static_table;
+mod streams;
+
+pub(crate) use mux::Http2;
+pub(crate) use request::put_own;
