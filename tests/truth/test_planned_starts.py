@@ -11,6 +11,7 @@ import pytest
 from bakeoff import _engine
 from tests.conftest import Target, app_workload, run_trial, web_workload
 from tests.control import PATIENCE_S, asking, get_page
+from tests.mailtools import places, run, serve, spec
 
 MakeTarget = Callable[..., Target]
 
@@ -116,3 +117,21 @@ def test_poisson_arrivals_wait_for_a_single_server_as_a_queue_fed_with_them_does
     kept = server.counts()["kinds"]["download"]
     assert kept["requests"] == count
     assert kept["queue_mean_ns"] + kept["service_mean_ns"] <= result["response"]["mean_ns"] * 1.002
+
+
+def test_a_turn_of_mail_is_a_message_or_a_session_of_reading_and_users_take_turns() -> None:
+    server = serve()
+    where, users = places(server.address()), 4
+    trial = {"length_s": 2.0, "ramp_up_s": 0.0, "ramp_down_s": 0.0}
+    whole = spec(where["smtp"], where["pop3"], sending_share=0.5, drain_limit_s=60, trial=trial)
+    result = run(whole | {"load": rate(50, most_connections=users)})
+    starts, ledger = result["starts"], result["workload"]["ledger"]
+    done = {one["name"]: one["operations"] for one in result["per_operation"]}
+    assert (starts["offered"], starts["connections_used"], result["errors"]) == (100, users, {})
+    # A turn that runs when the trial ends is not counted.
+    sent, read = done["smtp-quit"], done["pop3-quit"]
+    assert starts["started"] - users <= sent + read <= starts["started"]
+    assert abs(sent - read) <= 2 * users, "each user sends and reads by turns"
+    assert (ledger["balanced"], ledger["counts"]["lost"]) == (True, 0)
+    assert ledger["counts"]["accepted"] == json.loads(server.counts())["accepted"] >= sent
+    assert starts["ran_out"] == starts["late"]["count"] + starts["never_started"]
