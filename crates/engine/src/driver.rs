@@ -1,13 +1,13 @@
 //! Drives sessions through their operations and stamps every step: the engine measures, not the workload.
 
+mod ending;
 mod idle;
+mod making;
 mod streams;
 
 use crate::schedule::Schedule;
-use crate::spec::nanos;
 use crate::{
-    Actions, ErrorClass, Event, Identity, Live, Nanos, Outcome, Phase, Progress, Recorder, RowCost, SECOND_NS, Session,
-    Stamps, Timeline, TrialSpec, Workload,
+    Actions, ErrorClass, Event, Live, Nanos, Outcome, Phase, Progress, Recorder, RowCost, SECOND_NS, Session, Stamps,
 };
 use idle::Idle;
 use std::sync::Arc;
@@ -36,10 +36,6 @@ pub enum Next {
 /// Pauses after repeated connection failures: they double from the first to the second value, ns.
 const BACK_OFF_FIRST_NS: Nanos = 1_000_000;
 const BACK_OFF_LAST_NS: Nanos = 100_000_000;
-
-/// When an operation that is open at the end of a trial counts as hung.
-const HUNG_P99S: u64 = 20;
-const HUNG_LEAST_NS: Nanos = SECOND_NS / 2;
 
 #[derive(Debug)]
 struct Lane<S> {
@@ -75,104 +71,6 @@ pub struct Driver<S, C> {
 }
 
 impl<S: Session, C: Clock> Driver<S, C> {
-    /// The driver of load-generating thread `thread`, which serves every client of this machine with
-    /// `client % spec.cores == thread`, counted from its first. Traffic starts at `start_ns`.
-    pub fn new<W: Workload<Session = S>>(
-        workload: &W,
-        spec: &TrialSpec,
-        live: Arc<Live>,
-        thread: usize,
-        start_ns: Nanos,
-        clock: C,
-    ) -> Self {
-        let sessions = Self::sessions(workload, spec, thread);
-        Self::resume(workload, sessions, spec, live, thread, spec.timeline(start_ns), clock).under_load(workload, spec)
-    }
-
-    /// The sessions of load-generating thread `thread`, each with its client.
-    pub fn sessions<W: Workload<Session = S>>(workload: &W, spec: &TrialSpec, thread: usize) -> Vec<(u32, S)> {
-        let own = spec.own_clients();
-        let first = own.start;
-        let clients = own.filter(move |client| ((client - first) % spec.cores) as usize == thread);
-        clients
-            .flat_map(|client| (0..spec.sessions_of_client()).map(move |of_client| (client, of_client)))
-            .map(|(client, thread)| (client, workload.session(Identity { client, thread, seed: spec.seed })))
-            .collect()
-    }
-
-    /// A driver of sessions that have lived through an earlier stage, or are about to. Each lane follows itself, as
-    /// it is right around the measured part.
-    pub fn resume<W: Workload<Session = S>>(
-        workload: &W,
-        sessions: Vec<(u32, S)>,
-        spec: &TrialSpec,
-        live: Arc<Live>,
-        thread: usize,
-        timeline: Timeline,
-        clock: C,
-    ) -> Self {
-        let lanes: Vec<_> = sessions
-            .into_iter()
-            .map(|(client, session)| Lane {
-                session,
-                client,
-                busy: false,
-                connecting: false,
-                stamps: Stamps::default(),
-                deadline_ns: Nanos::MAX,
-                failures: 0,
-                late_ns: 0,
-            })
-            .collect();
-        let names = workload.operations();
-        let recorder = Recorder::new(timeline, names.len(), spec.clients() as usize)
-            .with_steps(workload.steps())
-            .split(&workload.split());
-        live.show(thread, names, recorder.tally());
-        Self {
-            planned: lanes.len(),
-            lanes,
-            clock,
-            recorder,
-            live,
-            thread,
-            schedule: Schedule::after_pause(spec, thread),
-            idle: Idle::none(),
-            connect_timeout_ns: nanos(spec.connect_timeout_s),
-            reply_timeout_ns: nanos(spec.reply_timeout_s),
-            end_ns: timeline.end_ns,
-            batch_ns: timeline.start_ns,
-            busy: 0,
-            streams: spec.streams as usize,
-        }
-    }
-
-    /// The measured part: operations begin as the trial's load says.
-    #[must_use]
-    pub fn under_load<W: Workload<Session = S>>(mut self, workload: &W, spec: &TrialSpec) -> Self {
-        let share = (self.thread as u32, spec.cores);
-        let recorded = workload.moments();
-        self.schedule = Schedule::of_load(spec, share, *self.recorder.timeline(), recorded.as_ref());
-        if self.schedule.is_planned() {
-            self.recorder = self.recorder.with_plan();
-            self.idle = Idle::all(self.lanes.len(), workload.takes_turns());
-        }
-        if let Some(row_s) = spec.row_s {
-            self.recorder = self.recorder.with_rows(nanos(row_s));
-        }
-        self
-    }
-
-    /// When each lane is to begin; of a rate none is, [`Driver::next_start_ns`] tells the first start.
-    pub fn first_starts(&mut self, spec: &TrialSpec) -> Vec<(usize, Nanos)> {
-        if self.schedule.is_planned() {
-            return Vec::new();
-        }
-        let start_ns = self.recorder.timeline().start_ns;
-        let starts = Schedule::first_starts(spec, self.thread, self.lanes.len(), start_ns);
-        starts.into_iter().enumerate().collect()
-    }
-
     /// Lanes of this thread.
     pub fn len(&self) -> usize {
         self.lanes.len()
@@ -413,19 +311,6 @@ impl<S: Session, C: Clock> Driver<S, C> {
         self.recorder.record_close(now_ns, waited_ns, late);
     }
 
-    /// The trial is over: what still ends is counted no more.
-    pub fn close_books(&mut self, now_ns: Nanos) {
-        if let Schedule::Planned(plan) = &self.schedule {
-            let starved = self.idle.is_empty() && self.planned > 0;
-            self.recorder.close_plan(
-                plan.offered(now_ns),
-                if starved { plan.left() } else { 0 },
-                self.idle.used().div_ceil(self.streams),
-            );
-        }
-        self.recorder.close_books();
-    }
-
     /// Whether a row of a soak is over: [`Driver::hand_in`] is due.
     #[inline]
     pub fn row_is_due(&self, now_ns: Nanos) -> bool {
@@ -519,43 +404,6 @@ impl<S: Session, C: Clock> Driver<S, C> {
             }
         }
         next
-    }
-
-    /// The first lane at or after `from` whose time-out has passed, with the class of its failure.
-    pub fn overdue(&self, from: usize, now_ns: Nanos) -> Option<(usize, ErrorClass)> {
-        // Of the many lanes that a rate may have, those that were never used wait for nothing.
-        let used = if self.schedule.is_planned() { self.idle.used() } else { self.lanes.len() };
-        let found = self.lanes[..used].iter().enumerate().skip(from).find(|(_, lane)| lane.deadline_ns <= now_ns)?;
-        let class = if found.1.connecting { ErrorClass::ConnectTimeout } else { ErrorClass::ReplyTimeout };
-        Some((found.0, class))
-    }
-
-    /// Operations that were running when the trial ended, and the age of the oldest, ns.
-    pub fn unfinished(&self, now_ns: Nanos) -> (u64, u64) {
-        let running = self.lanes.iter().filter(|lane| lane.busy);
-        running
-            .fold((0, 0), |(count, oldest), lane| (count + 1, oldest.max(now_ns.saturating_sub(lane.stamps.start_ns))))
-    }
-
-    /// At the trial's end: counts operations that hang as errors of the window, so that a server that swallows
-    /// requests does not pass for a fast one. Hanging means open for longer than 20 times the 99th percentile, and
-    /// for half a second at least; the reply time-out, when shorter, has caught it before.
-    pub fn count_hung(&mut self, now_ns: Nanos) {
-        let limit_ns = (self.recorder.p99_ns() * HUNG_P99S).max(HUNG_LEAST_NS);
-        let timeline = *self.recorder.timeline();
-        for lane in &mut self.lanes {
-            let hangs = lane.busy && now_ns.saturating_sub(lane.stamps.start_ns) > limit_ns;
-            if hangs && lane.stamps.start_ns < timeline.window_end_ns {
-                let outcome = lane.session.fail(ErrorClass::Unfinished);
-                let outcome = Outcome { error: Some(ErrorClass::Unfinished), ..outcome };
-                self.recorder.record_hung(lane.client, &outcome);
-            }
-        }
-    }
-
-    /// Ends the trial: the counts, and the sessions for a workload's own figures.
-    pub fn into_parts(self) -> (Recorder, Vec<(u32, S)>) {
-        (self.recorder, self.lanes.into_iter().map(|lane| (lane.client, lane.session)).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 mod rates;
 
 use super::*;
-use crate::{GeneratorFigures, ThreadFigures, collect};
+use crate::{GeneratorFigures, Identity, ThreadFigures, TrialSpec, Workload, collect};
 use std::cell::Cell;
 use std::rc::Rc;
 
