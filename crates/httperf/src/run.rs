@@ -636,6 +636,10 @@ impl<'a> Run<'a> {
             self.unregistered.push((index, conn.generation));
         }
         let write = conn.wants_write;
+        if self.starts.is_none() && self.started < self.to_start {
+            // The reply is on its way: time for what the next connection needs.
+            self.dialer.prepare(self.next_server);
+        }
         if !write
             && until_ns > self.now_ns
             && let Some(look_ns) = self.waiter.look_ns()

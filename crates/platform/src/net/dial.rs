@@ -41,6 +41,8 @@ pub struct Dialer {
     options: DialOptions,
     sources: Vec<IpAddr>,
     next_source: usize,
+    /// A socket of this family that was made in advance.
+    spare: Option<(libc::c_int, Line)>,
     /// Of each source, when ports are chosen here.
     ports: Vec<Ports>,
 }
@@ -79,32 +81,58 @@ impl Dialer {
         }
         let sets = if options.own_ports { sources.len().max(1) } else { 0 };
         let ports = (0..sets).map(|_| Ports((FIRST_PORT..=u16::MAX).collect())).collect();
-        Ok(Self { remotes: remotes.into_iter().map(SockAddr::from).collect(), sources, options, next_source: 0, ports })
+        Ok(Self {
+            remotes: remotes.into_iter().map(SockAddr::from).collect(),
+            sources,
+            options,
+            next_source: 0,
+            spare: None,
+            ports,
+        })
+    }
+
+    /// Makes a socket ready for the next connection, in time that would be waited through. One that cannot be had is told
+    /// when it is needed.
+    pub fn prepare(&mut self, remote: usize) {
+        if self.spare.is_none() {
+            self.spare = self.socket(remote).ok().map(|line| (self.family(remote), line));
+        }
+    }
+
+    fn family(&self, remote: usize) -> libc::c_int {
+        libc::c_int::from(self.remotes[remote].family())
+    }
+
+    /// A socket with all options that is not connected.
+    fn socket(&mut self, remote: usize) -> Result<Line, i32> {
+        let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+        // SAFETY: plain system call.
+        let fd = unsafe { libc::socket(self.family(remote), kind, 0) };
+        if fd < 0 {
+            return Err(last_errno());
+        }
+        let mut line = Line { fd, with_reset: self.options.close_with_reset, held: None };
+        let sizes = [(libc::SO_SNDBUF, self.options.send_buffer), (libc::SO_RCVBUF, self.options.receive_buffer)];
+        for (name, bytes) in sizes {
+            let Some(bytes) = bytes else { continue };
+            let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+            socket::set_option(fd, libc::SOL_SOCKET, name, bytes);
+        }
+        self.bind(&mut line, remote)?;
+        Ok(line)
     }
 
     /// Begins a connection to the address with this index.
     pub fn dial(&mut self, remote: usize) -> Result<Line, DialError> {
-        let unattempted = |errno| DialError { errno, attempted: false };
-        let family = libc::c_int::from(self.remotes[remote].family());
-        // SAFETY: plain system call.
-        let fd = unsafe { libc::socket(family, libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, 0) };
-        if fd < 0 {
-            return Err(unattempted(last_errno()));
-        }
-        let mut line = Line { fd, with_reset: self.options.close_with_reset, held: None };
-        for (name, bytes) in
-            [(libc::SO_SNDBUF, self.options.send_buffer), (libc::SO_RCVBUF, self.options.receive_buffer)]
-        {
-            if let Some(bytes) = bytes {
-                socket::set_option(
-                    fd,
-                    libc::SOL_SOCKET,
-                    name,
-                    libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX),
-                );
+        let family = self.family(remote);
+        let line = match self.spare.take() {
+            Some((spare, line)) if spare == family => line,
+            other => {
+                self.spare = other;
+                self.socket(remote).map_err(|errno| DialError { errno, attempted: false })?
             }
-        }
-        self.bind(&mut line, remote).map_err(unattempted)?;
+        };
+        let fd = line.fd;
         let address = &self.remotes[remote];
         // SAFETY: `fd` is open, the address and its length belong together.
         if unsafe { libc::connect(fd, address.as_ptr().cast(), address.len()) } != 0 {
