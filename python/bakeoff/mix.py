@@ -5,7 +5,7 @@ It knows what it implies of a trial, so that an audit can ask; None where it imp
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, PlainSerializer
@@ -152,13 +152,66 @@ class Rate:
         return cls(float(per_s), arrivals_from_json(value["arrivals"]), most)
 
 
-Mix = Clients | Rate
+@dataclass(frozen=True, order=True)
+class OfCapacity:
+    """A share of the capacity that a search has found, which has another load `of` its own in each search. It stands in
+    comparisons alone: what was sent is `of`.
+    """
+
+    share: float
+    of: Clients | Rate | None = field(default=None, compare=False)
+    unit: ClassVar[str] = "% of capacity"
+    axis: ClassVar[str] = "Load, % of the capacity found"
+
+    def __str__(self) -> str:
+        return f"{self.share * 100:.6g} %"
+
+    @property
+    def words(self) -> str:
+        """In a sentence: `70 % of its capacity`."""
+        return f"{self} of its capacity"
+
+    @property
+    def asked(self) -> str:
+        """While it is measured."""
+        return self.words
+
+    @property
+    def number(self) -> str:
+        """Without its unit."""
+        return str(self)
+
+    @property
+    def x(self) -> float:
+        """Its place on the axis."""
+        return self.share * 100.0
+
+    @property
+    def clients(self) -> int:
+        """Those of the load that was sent."""
+        return 0 if self.of is None else self.of.clients
+
+    def sessions(self, threads: int) -> int | None:
+        """Those of the load that was sent."""
+        return None if self.of is None else self.of.sessions(threads)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it goes without saying: no share does."""
+        return False
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in comparisons."""
+        return {"share_of_capacity": self.share}
+
+
+Mix = Clients | Rate | OfCapacity
 _SORTS: Mapping[str, type[Clients] | type[Rate]] = {"clients": Clients, "rate": Rate}
 
 
 def mix_from_json(value: Any) -> Mix:
     """The mix that `to_json` wrote; a mix is returned as it is. Raises ValueError."""
-    if isinstance(value, Clients | Rate):
+    if isinstance(value, Clients | Rate | OfCapacity):
         return value
     if not isinstance(value, Mapping) or len(value) != 1 or (sort := next(iter(value))) not in _SORTS:
         raise ValueError("a mix is {clients: …} or {rate: …}")

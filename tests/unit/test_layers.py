@@ -38,6 +38,8 @@ FORBIDDEN = {
         "bakeoff.cli",
         *(f"bakeoff.run.{module.stem}" for module in (PACKAGE / "run").glob("*.py") if module.stem != "kind"),
     ],
+    "capacity": [f"bakeoff.{layer}" for layer in ("plan", "run", "agents", "report", "compare", "cli")]
+    + ["bakeoff.store.read", "bakeoff.store.write", "bakeoff.store.schema"],
     "corpus": ["bakeoff.run", "bakeoff.store", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
 }
 STATS_MAY = {"numpy", "scipy"}

@@ -20,35 +20,13 @@ from typing import Any
 
 from MLRsearch import AbstractMeasurer, Config, MeasurementResult, MultipleLossRatioSearch, SearchGoal
 
+from bakeoff.capacity.range import GOAL_LOST, Range
 from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED, JudgedRecord
 
 CLIMB = 4.0
-DIGITS = 5  # of a rate: below any width that a search may have
 # Of operations asked for, for MLRsearch: no more are told as those of one probe.
 OF = 10**9
-GOAL_LOST = 0.01
 FOREVER_S = 1e9
-
-
-@dataclass(frozen=True)
-class Range:
-    """Where to search and how closely: loads from `least` to `most`; bounds at most `width` apart, as a share; each
-    load that decides is judged by the majority of `repeats` probes. `whole` loads are numbers of clients.
-    """
-
-    least: float
-    most: float
-    width: float
-    repeats: int
-    most_probes: int
-    whole: bool
-    strictest: float = GOAL_LOST
-
-    def rounded(self, load: float) -> float:
-        """A load that can be asked for."""
-        if self.whole:
-            return float(max(1, math.floor(load + 0.5)))
-        return float(f"{load:.{DIGITS}g}")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ wording, for plan files and flags alike.
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from pydantic.fields import FieldInfo
 
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part
+from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.fields import Metavar, extra_of
 from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.load import (
@@ -35,8 +37,10 @@ def complete_words(incomplete: str) -> list[str]:
     return [name for name in suite_names() if name.startswith(incomplete)] + files
 
 
-def with_plan_options(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give `verb(given: PlanInput, **own)` the arguments and flags of a plan after its own ones."""
+def with_plan_options(verb: Callable[..., None], searches: bool = False) -> Callable[..., None]:
+    """Give `verb(given: PlanInput, **own)` the arguments and flags of a plan after its own ones; with `searches` also
+    those of a search for the capacity.
+    """
     own = [p for p in inspect.signature(verb, eval_str=True).parameters.values() if p.name != "given"]
 
     def command(**values: Any) -> None:
@@ -52,7 +56,7 @@ def with_plan_options(verb: Callable[..., None]) -> Callable[..., None]:
         )
     ]
     parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
-    parameters += [*_plan_parameters(), *_setting_parameters()]
+    parameters += [*(_capacity_parameters() if searches else ()), *_plan_parameters(), *_setting_parameters()]
     command.__name__, command.__doc__ = verb.__name__, verb.__doc__
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -66,6 +70,11 @@ def _parameter(name: str, annotation: Any, info: Any, default: Any) -> inspect.P
         annotation=Annotated[annotation, info],
         default=inspect.Parameter.empty if default is ... else default,
     )
+
+
+def _capacity_parameters() -> Iterator[inspect.Parameter]:
+    for name, field in CapacityPlan.model_fields.items():
+        yield _field_parameter(f"capacity_{name}", name, field, "Capacity")
 
 
 def _plan_parameters() -> Iterator[inspect.Parameter]:
@@ -131,8 +140,10 @@ def _plan_input(values: dict[str, Any]) -> PlanInput:
     given = {key: value for key, value in values.items() if value is not None and value != []}
     plan = {key.removeprefix("plan_"): value for key, value in given.items() if key.startswith("plan_")}
     settings = {key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")}
+    capacity = {key.removeprefix("capacity_"): value for key, value in given.items() if key.startswith("capacity_")}
     base = _base(words)
-    return with_flags(base, plan, _shared_flags(base, settings), dict(_reset(word) for word in resets))
+    resets_by_name = dict(_reset(word) for word in resets)
+    return with_flags(base, plan, _shared_flags(base, settings), resets_by_name, capacity or None)
 
 
 def _shared_flags(base: PlanInput, settings: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +170,7 @@ def _base(words: list[str]) -> PlanInput:
             return given
         known = {c.get("name"): c for c in given.contenders}
         merged = [{**known.get(c["name"], {}), **c} for c in contenders]
-        return PlanInput(given.origin, given.plan, given.settings, merged)
+        return replace(given, contenders=merged)
     return PlanInput("command line", {"suite": first}, {}, contenders)
 
 

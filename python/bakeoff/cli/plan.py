@@ -1,6 +1,8 @@
 """`bakeoff plan`: what a plan would do, without doing it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import Annotated
 
 import typer
@@ -8,10 +10,11 @@ from rich.table import Table
 
 from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
+from bakeoff.cli.searches import capacity_lines
 from bakeoff.mix import Mix, Rate
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
-from bakeoff.plan.order import order_trials
+from bakeoff.plan.order import order_trials, order_visits
 from bakeoff.plan.suites import BLOCKS
 from bakeoff.plan.toml import plan_to_toml
 from bakeoff.run.observer import OVERHEAD_S, short_duration
@@ -24,7 +27,7 @@ PLACEHOLDERS = [{"name": "A", "address": "http://a.invalid"}, {"name": "B", "add
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("plan")(with_plan_options(plan))
+    app.command("plan")(with_plan_options(plan, searches=True))
 
 
 def plan(
@@ -38,7 +41,7 @@ def plan(
     """
     known = bool(given.contenders)
     if not known:
-        given = PlanInput(given.origin, given.plan, given.settings, PLACEHOLDERS, given.flags)
+        given = replace(given, contenders=PLACEHOLDERS)
     resolved = resolve_plan(given)
     if as_toml:
         typer.echo(plan_to_toml(given), nl=False)
@@ -70,8 +73,7 @@ def _lines(plan: Plan, known: bool) -> list[str]:
         f"{plan.name}: suite {plan.suite} ({plan.title}), size {plan.size}, modelled on {plan.modelled_on}",
         f"plan {plan.hash[:12]}, seed {plan.seed}, smallest difference that matters {plan.delta:.1%}",
         "contenders: " + ", ".join(f"{c.name} {c.address}" for c in plan.contenders) + ("" if known else " (assumed)"),
-        f"mixes ({s.mix_values[0].unit}): " + ", ".join(map(str, s.mix_values)),
-        f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(s.mix_values)} mixes x {plan.blocks} blocks",
+        *(_mixes(plan) if plan.capacity is None else capacity_lines(plan, plan.capacity)),
     ]
     if s.clock.operations is not None:
         lines.append(f"each ends after {s.clock.operations:,} operations, or at the latest after {s.length_s:g} s")
@@ -86,7 +88,7 @@ def _lines(plan: Plan, known: bool) -> list[str]:
     lines.append(f"what decides: {plan.primary}")
     resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
     how = "at most" if s.ends_with_its_work else "about"
-    lines.append(f"duration: {how} {short_duration(duration_s(plan))}{resets}")
+    lines.append(f"duration: {how} {short_duration(duration_s(plan))}{_at_most(plan)}{resets}")
     lines += [f"(assumed) {text}" for text in plan.assumed]
     return lines + [f"(not as published) {text}" for text in plan.differences]
 
@@ -104,8 +106,25 @@ def _arrivals(mixes: Sequence[Mix], length_s: float) -> list[str]:
     ]
 
 
+def _at_most(plan: Plan) -> str:
+    """How long searches can take that do not end as most do."""
+    if plan.capacity is None:
+        return ""
+    return f", {short_duration(duration_s(plan) * plan.most_trials / plan.trials)} at most"
+
+
+def _mixes(plan: Plan) -> list[str]:
+    mixes = plan.settings.mix_values
+    return [
+        f"mixes ({mixes[0].unit}): " + ", ".join(map(str, mixes)),
+        f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(mixes)} mixes x {plan.blocks} blocks",
+    ]
+
+
 def _visits(plan: Plan) -> Table:
     table = Table(box=None, pad_edge=False)
+    if plan.capacity is not None:
+        return _searches(plan)
     for column in ("block", "visits in this order", "mixes in this order", "seed"):
         table.add_column(column, overflow="fold")
     blocks: dict[int, list[str]] = {}
@@ -122,6 +141,16 @@ def _visits(plan: Plan) -> Table:
         steps = mixes[block]
         shown = ", ".join(map(str, steps)) if len(steps) <= 6 else f"{steps[0]}, {steps[1]} … {steps[-1]}"
         table.add_row(str(block), ", ".join(names), shown, str(seeds[block]))
+    return table
+
+
+def _searches(plan: Plan) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in ("block", "searches in this order", "seed"):
+        table.add_column(column, overflow="fold")
+    for block, visits in groupby(order_visits(plan), key=lambda visit: visit.block):
+        listed = list(visits)
+        table.add_row(str(block), ", ".join(visit.contender for visit in listed), str(listed[0].seed))
     return table
 
 

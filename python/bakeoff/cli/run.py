@@ -40,6 +40,11 @@ def run(
 
     bakeoff run web-static nginx=http://127.0.0.1:8080 apache=http://127.0.0.1:8081 --size quick
     """
+    carry_out(given, output)
+
+
+def carry_out(given: PlanInput, output: Path | None) -> None:
+    """Run a plan into its file and print the result."""
     plan = resolve_plan(given)
     path = output or default_path(plan)
     try:

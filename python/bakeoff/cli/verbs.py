@@ -20,6 +20,7 @@ VERBS = {
     "demo": "Compare two built-in web servers that differ in one known way, and write the report.",
     "run": "Compare contenders: run a plan file, or a suite with flags.",
     "soak": "Load contenders for hours, one after the other, and store what each hour came to.",
+    "capacity": "Find the highest load that each contender carries under an objective, and who carries more.",
     "plan": "Show the trials, their order and the duration of a plan without running it. Nothing is sent to anybody.",
     "resume": "Finish a run that was interrupted: the trials that are missing run, the others stay as they are.",
     "show": "List the trials of a run file.",

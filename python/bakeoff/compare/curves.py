@@ -103,7 +103,8 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
     landmarks = saturation([point.centre for point in curve.points], SATURATION_SHARE)
     peak = curve.points[landmarks.peak] if landmarks else None
     collapse = collapse_after_peak(rates, SATURATION_SHARE)
-    fairness = [trial.fairness_jain for trial in usable if math.isfinite(trial.fairness_jain)]
+    # Connections that carry a rate stand in for each other.
+    fairness = [t.fairness_jain for t in usable if t.starts is None and math.isfinite(t.fairness_jain)]
     tried = operations + sum(errors.values())
     return ContenderSummary(
         name=name,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare import wording
+from bakeoff.compare.capacity_model import CAPACITY, CapacityComparison
+from bakeoff.compare.capacity_words import capacity_sentences
 from bakeoff.compare.cell_model import CellComparison, CellPair
 from bakeoff.compare.lost import counted_as
 from bakeoff.compare.metric import Metric
@@ -21,6 +23,7 @@ def headline(
     starved: tuple[str, ...] = (),
     losses: tuple[str, ...] = (),
     behind: tuple[FallsBehind, ...] = (),
+    capacity: CapacityComparison | None = None,
 ) -> tuple[Sentence, ...]:
     """What was lost first, then the result, starved clients, response time, peaks (or from which offered rate on who
     falls behind) and errors. Each sentence stands by itself.
@@ -29,7 +32,10 @@ def headline(
     first = [Sentence("loss", text) for text in losses]
     first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0])) for pair in against_baseline]
     texts = list(starved)
-    if behind:
+    if capacity is not None:
+        # Response times at shares of each one's own capacity are in a table: one of them is no result.
+        texts += capacity_sentences(capacity)
+    elif behind:
         texts += [f"{each.contender} falls behind {each.words}." for each in behind]
     elif cells is None:
         texts += [text for pair in against_baseline for text in _p99(pair, metrics)]
@@ -38,7 +44,7 @@ def headline(
         texts += [text for pair in cells.pairs if pair.baseline == info.baseline for text in _cells(pair, info)]
     cells_alone = cells is not None and len(info.mixes) == 1
     best = _means(contenders, info, metrics[0]) if cells_alone else _peaks(contenders, info)
-    texts += [*([] if behind else [best]), _errors(contenders, info)]
+    texts += [*([] if behind or capacity else [best]), _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in texts if text))
 
 
@@ -110,6 +116,8 @@ def _basis(end: Endpoint, low: float, high: float) -> list[str]:
 
 def _words(info: RunInfo, decides: Metric) -> tuple[str, str, str]:
     """What the one ahead does, did, and what stands between the ratio and the name of the other."""
+    if decides.key == CAPACITY:
+        return "carries", "carried", "the load of"
     if decides.higher_is_better:
         return "serves", "served", f"the {info.rate_unit} of"
     return "answers", "answered", f"as fast, by {decides.short}, as"
@@ -143,6 +151,8 @@ def wrong_side(end: Endpoint) -> set[str]:
 
 def _over(end: Endpoint) -> str:
     """What the ratio is a mean of."""
+    if end.metric == CAPACITY:
+        return "a search in each"
     mixes = f"{'weighted geometric mean over ' if len(end.mixes) > 1 else ''}{wording.mixes(end.mixes)}"
     if not end.title.startswith(CELLS):
         return mixes

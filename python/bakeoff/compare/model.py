@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from bakeoff.compare.capacity_model import CapacityComparison
 from bakeoff.compare.cell_model import CellComparison
 from bakeoff.compare.plain import as_dict
 from bakeoff.compare.soak import Soak
@@ -365,6 +366,7 @@ class Comparison:
     warnings: tuple[Advisory, ...]
     falls_behind: tuple[FallsBehind, ...] = ()
     cells: CellComparison | None = field(default=None, metadata={"json": "matrix"})
+    capacity: CapacityComparison | None = None
     own: KindSummary | None = None
     soak: Soak | None = None
 

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any
 
-from bakeoff.mix import Clients, Rate, named
+from bakeoff.mix import Clients, OfCapacity, Rate, named
 
 
 def as_dict(value: Any) -> Any:
@@ -12,11 +12,13 @@ def as_dict(value: Any) -> Any:
         return value.n
     if isinstance(value, Rate):
         return value.to_json()
+    if isinstance(value, OfCapacity):
+        return value.share
     if dataclasses.is_dataclass(value):
         members: dict[str, Any] = {}
         for field in dataclasses.fields(value):
             item = getattr(value, field.name)
-            is_mix = isinstance(item, Clients | Rate) or (item is None and field.name.endswith("_mix"))
+            is_mix = isinstance(item, Clients | Rate | OfCapacity) or (item is None and field.name.endswith("_mix"))
             members |= named(item, field.name.removesuffix("mix")) if is_mix else {field.name: as_dict(item)}
         return members
     if isinstance(value, dict):

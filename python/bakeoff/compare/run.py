@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections import Counter
 
 from bakeoff.compare.advice import advise
-from bakeoff.compare.audits import audit_all, different_content, littles_law
+from bakeoff.compare.audits import LittlesLaw, audit_all, different_content, littles_law
 from bakeoff.compare.behind import falls_behind
+from bakeoff.compare.capacity import (
+    capacity_metric,
+    capacity_pairs,
+    compare_capacities,
+    is_search,
+    joined,
+    probes_view,
+    view_of,
+)
 from bakeoff.compare.cell_pairs import compare_cells
 from bakeoff.compare.cells import has_cells, lost_cells
 from bakeoff.compare.content import differences, facts_of
@@ -16,7 +25,7 @@ from bakeoff.compare.faults import disqualified, faults_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.headline import headline
 from bakeoff.compare.metrics import metrics_of, rate_of
-from bakeoff.compare.model import SCHEMA, Comparison, RunInfo
+from bakeoff.compare.model import SCHEMA, Audit, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.compare.regions import regions_of
 from bakeoff.compare.soak import soak_of
@@ -25,6 +34,7 @@ from bakeoff.errors import PlanError
 from bakeoff.store.records import RunRecord
 
 LEVEL = 0.95
+SAME_CONTENT = "Same content"
 
 
 def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None = None) -> Comparison:
@@ -41,21 +51,28 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     smallest = run.delta if delta is None else delta
     if not 0.0 <= smallest < 1.0:
         raise PlanError(f"delta must lie between 0 % and 100 %, not {smallest:.0%}: give it as 5% or 0.05")
+    whole, run = run, view_of(run)
     cube = build_cube(run, first)
     measured = metrics_of(run, cube)
     little = littles_law(run, cube.kind)
-    wrong = faults_of(run)
-    audits = audit_all(run, cube, little)
+    wrong = faults_of(whole)
+    audits = _audits(whole, run, cube, little)
     judge = Judge(cube, little, smallest, wrong, different_content(cube, audits), differences(run))
     pairs = compare_pairs(cube, measured, judge, LEVEL)
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
-    info = _info(run, cube, first, smallest, rate_of(measured).unit)
+    info = _info(whole, cube, first, smallest, rate_of(measured).unit)
     cells = None
     if has_cells(run.trials):
         cells = compare_cells(cube, LEVEL, run.kind, _in_memory(run), regions_of(run.plan), measured[0].weights)
     behind = falls_behind(cube)
-    sentences = headline(info, pairs, contenders, measured, cells, starved(run), disqualified(wrong), behind)
+    capacity = None
+    if is_search(whole):
+        unit = "clients" if whole.plan["capacity"].get("by") == "clients" else info.rate_unit
+        pairs = joined(capacity_pairs(whole, first, judge, unit, LEVEL), pairs)
+        capacity = compare_capacities(whole, cube.contenders, unit, LEVEL)
+        measured = (capacity_metric(unit), *measured)
+    sentences = headline(info, pairs, contenders, measured, cells, starved(run), disqualified(wrong), behind, capacity)
     return Comparison(
         schema=SCHEMA,
         run=info,
@@ -70,9 +87,18 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         warnings=advise(run, cube, info, contenders, pairs, audits),
         falls_behind=behind,
         cells=cells,
+        capacity=capacity,
         own=cube.kind.summary(run),
         soak=soak_of(run),
     )
+
+
+def _audits(whole: RunRecord, view: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ...]:
+    """Every audit; of a search over all its probes, but for the one that holds trials against each other."""
+    if not is_search(whole):
+        return audit_all(view, cube, little)
+    alone = [audit for audit in audit_all(whole, probes_view(whole), little) if audit.name != SAME_CONTENT]
+    return (*alone, *(audit for audit in audit_all(view, cube, little) if audit.name == SAME_CONTENT))
 
 
 def _in_memory(run: RunRecord) -> frozenset[str]:
@@ -95,7 +121,7 @@ def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: st
         blocks_planned=run.blocks_planned,
         blocks_measured=len(cube.blocks),
         trials_planned=run.trials_planned,
-        trials=dict(Counter(trial.state for trial in cube.trials.values())),
+        trials=dict(Counter(trial.state for trial in run.trials)),
         delta=delta,
         level=LEVEL,
         baseline=baseline,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from bakeoff import keeping_up
 from bakeoff.errors import PlanError
 from bakeoff.kinds import plan_part
+from bakeoff.plan.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
 from bakeoff.plan.differences import differences
 from bakeoff.plan.fields import OptionalWhole, Share, Strict, Whole, extra_of, read_toml
 from bakeoff.plan.kind import plan_table, setting_owners
@@ -27,8 +28,12 @@ CONTENDERS_MAX = 100
 TRIALS_MAX = 500_000
 TEXT_MAX = 100_000
 DEPTH_MAX = 8
+TABLES = ("plan", "settings", "capacity", "contender")
 # The primary endpoint in words: what the verdict of a run is about.
 PRIMARY = "geometric mean over the mixes of the ratio of {}"
+
+
+SEARCHED = "capacity: the highest load that meets {}"
 
 
 class PlanSection(Strict):
@@ -65,6 +70,7 @@ class PlanInput:
     settings: dict[str, Any]
     contenders: list[dict[str, Any]]
     flags: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    capacity: dict[str, Any] | None = None  # None where no capacity is searched
 
     def label(self, table: str) -> Callable[[str], str]:
         """Where a key of `table` was given: `--length`, or `plan.toml [settings] length`."""
@@ -79,17 +85,18 @@ def read_plan_file(path: Path) -> PlanInput:
     """A plan file as written. Raises PlanError when it is missing, not TOML or has unknown tables."""
     table = read_toml(path, "plan file")
     for key in table:
-        if key not in ("plan", "settings", "contender"):
-            raise PlanError(f"{path}: unknown table [{key}]: {did_you_mean(key, ['plan', 'settings', 'contender'])}")
+        if key not in TABLES:
+            raise PlanError(f"{path}: unknown table [{key}]: {did_you_mean(key, TABLES)}")
     plan, settings, contenders = table.get("plan", {}), table.get("settings", {}), table.get("contender", [])
-    if not isinstance(plan, dict) or not isinstance(settings, dict):
-        raise PlanError(f"{path}: write [plan] and [settings] as tables")
+    capacity = table.get("capacity")
+    if not isinstance(plan, dict) or not isinstance(settings, dict) or not isinstance(capacity, dict | None):
+        raise PlanError(f"{path}: write [plan], [settings] and [capacity] as tables")
     if not isinstance(contenders, list) or not all(isinstance(c, dict) for c in contenders):
         raise PlanError(f"{path}: write each contender as its own [[contender]] table with name and address")
     base = path.parent
     _place(plan, _paths(plan.get("suite"), "plan"), base)
     _place(settings, _paths(plan.get("suite"), "settings"), base)
-    return PlanInput(str(path), plan, settings, contenders)
+    return PlanInput(str(path), plan, settings, contenders, capacity=capacity)
 
 
 def _paths(suite: object, table: str) -> dict[str, str]:
@@ -116,9 +123,14 @@ def _place(table: dict[str, Any], keys: Mapping[str, str], base: Path) -> None:
 
 
 def with_flags(
-    given: PlanInput, plan: Mapping[str, Any], settings: Mapping[str, Any], resets: Mapping[str, str]
+    given: PlanInput,
+    plan: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    resets: Mapping[str, str],
+    capacity: Mapping[str, Any] | None = None,
 ) -> PlanInput:
-    """`given` with what the flags say put over it. `plan` and `settings` are keyed as in a plan file.
+    """`given` with what the flags say put over it. `plan`, `settings` and `capacity` are keyed as in a plan file; where
+    `capacity` is not None, one is searched.
 
     Raises PlanError when a reset names no contender.
     """
@@ -131,12 +143,14 @@ def with_flags(
         named[0]["reset"] = command
     flags = {("plan", key): "--" + key.replace("_", "-") for key in plan}
     flags |= {("settings", key): "--" + key.replace("_", "-") for key in settings}
+    flags |= {("capacity", key): "--" + key.replace("_", "-") for key in capacity or ()}
     return PlanInput(
         given.origin,
         {**given.plan, **plan},
         {**given.settings, **settings},
         contenders,
         {**given.flags, **flags},
+        given.capacity if capacity is None else {**(given.capacity or {}), **capacity},
     )
 
 
@@ -154,13 +168,13 @@ def parse_contenders(words: Sequence[str]) -> list[dict[str, Any]]:
 def resolve_plan(given: PlanInput) -> Plan:
     """All defaults filled in and everything checked that can be without the network. Raises PlanError."""
     try:
-        _refuse_what_cannot_be_stored(given.origin, [given.plan, given.settings, given.contenders], 0)
+        _refuse_what_cannot_be_stored(given.origin, [given.plan, given.settings, given.contenders, given.capacity], 0)
         plan = _resolve(given)
     except OSError as error:
         raise PlanError(f"{given.origin}: {error.filename}: {error.strerror}: check the path") from None
-    if plan.trials > TRIALS_MAX:
+    if plan.most_trials > TRIALS_MAX:
         raise PlanError(
-            f"{given.origin}: {plan.trials:,} trials are too many for one run: at most {TRIALS_MAX:,}; "
+            f"{given.origin}: {plan.most_trials:,} trials are too many for one run: at most {TRIALS_MAX:,}; "
             "use fewer blocks, mixes or contenders"
         )
     return plan
@@ -185,10 +199,14 @@ def _refuse_what_cannot_be_stored(origin: str, value: object, depth: int) -> Non
 
 
 def _resolve(given: PlanInput) -> Plan:
+    changed = tuple(sorted(given.settings))
     own = {key: value for key, value in given.plan.items() if key in plan_table()}
     head = _head(given, own)
     suite = load_suite(head.suite)
     kind = plan_part(suite.suite.kind)
+    search = _search(given, suite, kind.settings)
+    if search is not None:
+        given = replace(given, settings={**given.settings, **search.loads})
     if head.size not in suite.sizes:
         raise PlanError(f"{given.label('plan')('size')}: {head.suite} has the sizes {', '.join(suite.sizes)}")
     defaults = _fitting_ramps(suite.defaults(head.size), given.settings)
@@ -205,6 +223,8 @@ def _resolve(given: PlanInput) -> Plan:
     for contender in contenders:
         kind.check_address(contender.address, settings)
     _refuse_without_effect(given, settings, [c.address for c in contenders])
+    if search is not None:
+        refuse_unfit(search, settings, head.delta, head.error_limit, given.label("capacity"))
     return Plan(
         name=head.name or head.suite,
         suite=head.suite,
@@ -216,13 +236,14 @@ def _resolve(given: PlanInput) -> Plan:
         seed=head.seed,
         delta=head.delta,
         error_limit=head.error_limit,
-        primary=_primary(settings, kind.endpoint),
+        primary=_primary(settings, kind.endpoint) if search is None else SEARCHED.format(search.objective),
         settings=settings,
-        changed=tuple(sorted(key for key in given.settings)),
+        changed=changed,
         classes=tuple(kind.classes(suite, settings)),
         contenders=contenders,
         assumed=_assumed(suite, given.settings),
         differences=differences(suite, settings),
+        capacity=search,
     )
 
 
@@ -233,6 +254,21 @@ def _primary(settings: CommonSettings, endpoint: str) -> str:
     begin_s, end_s = settings.clock.ramp_up_s, settings.length_s - settings.clock.ramp_down_s
     figure = keeping_up.deciding(settings.mix_values, begin_s, end_s, settings.length_s, settings.clock.operations)
     return keeping_up.PRIMARY.format(figure=keeping_up.words_of(figure))
+
+
+def _search(given: PlanInput, suite: Suite, settings: type[CommonSettings]) -> CapacityPlan | None:
+    """The search for a capacity, where one is asked for. It chooses the loads itself."""
+    if given.capacity is None:
+        return None
+    if not settings.SEARCHABLE:
+        raise PlanError(
+            f"{given.label('plan')('suite')}: {suite.suite.name} has no load that can be searched: suites of web, mail "
+            "and application servers have"
+        )
+    for key in LOADS:
+        if key in given.settings:
+            raise PlanError(f"{given.label('settings')(key)}: a search chooses the loads: bound them by least and most")
+    return capacity_of(given.capacity, given.label("capacity"))
 
 
 def _fitting_ramps(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

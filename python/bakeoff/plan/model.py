@@ -5,6 +5,8 @@ from typing import Any
 from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
 
 from bakeoff.kinds import plan_part
+from bakeoff.mix import Mix
+from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import RESOLVED, Duration, Strict
 from bakeoff.plan.settings import CommonSettings
@@ -48,6 +50,7 @@ class Plan(Strict):
     contenders: tuple[Contender, ...]
     assumed: tuple[str, ...]
     differences: tuple[str, ...] = ()
+    capacity: CapacityPlan | None = None
 
     @field_validator("settings", mode="before")
     @classmethod
@@ -77,6 +80,17 @@ class Plan(Strict):
         return plan_hash(self.to_dict())
 
     @property
+    def mixes(self) -> tuple[Mix, ...]:
+        """The mixes that are planned beforehand: none by a search, which makes them as it goes."""
+        return () if self.capacity else self.settings.mix_values
+
+    @property
     def trials(self) -> int:
-        """Number of trials: contenders x mixes x blocks."""
-        return len(self.contenders) * len(self.settings.mix_values) * self.blocks
+        """Number of trials: contenders x mixes x blocks; of a search so many as it usually takes."""
+        visit = self.capacity.usual_trials if self.capacity else len(self.settings.mix_values)
+        return len(self.contenders) * visit * self.blocks
+
+    @property
+    def most_trials(self) -> int:
+        """The same, but of a search so many as it takes at most."""
+        return len(self.contenders) * self.capacity.most_trials * self.blocks if self.capacity else self.trials

@@ -10,23 +10,41 @@ seed: the same random requests for every contender.
 import hashlib
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from bakeoff.plan.model import Plan
 from bakeoff.store.records import PlannedTrial
 
 
 def order_trials(plan: Plan) -> list[PlannedTrial]:
-    """All trials of a plan in the order in which they run; the same plan always gives the same order."""
-    names = [c.name for c in plan.contenders]
-    orders = _block_orders(names, random.Random(plan.seed))
+    """All trials of a plan in the order in which they run; the same plan always gives the same order. Of a search there
+    are none: it plans them as it goes.
+    """
     trials: list[PlannedTrial] = []
-    for block in range(1, plan.blocks + 1):
-        mixes = plan.settings.mix_values if block % 2 else tuple(reversed(plan.settings.mix_values))
-        seed = block_seed(plan.seed, block)
-        for contender in next(orders):
-            for mix in mixes:
-                trials.append(PlannedTrial(len(trials), contender, mix, block, seed))
+    for visit in order_visits(plan):
+        mixes = plan.mixes if visit.block % 2 else tuple(reversed(plan.mixes))
+        for mix in mixes:
+            trials.append(PlannedTrial(len(trials), visit.contender, mix, visit.block, visit.seed))
     return trials
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A contender in a block; all visits of a block have its seed."""
+
+    contender: str
+    block: int
+    seed: int
+
+
+def order_visits(plan: Plan) -> list[Visit]:
+    """All visits of a plan in their order."""
+    orders = _block_orders([c.name for c in plan.contenders], random.Random(plan.seed))
+    return [
+        Visit(contender, block, block_seed(plan.seed, block))
+        for block in range(1, plan.blocks + 1)
+        for contender in next(orders)
+    ]
 
 
 def block_seed(seed: int, block: int) -> int:

@@ -18,6 +18,7 @@ OF_CLIENTS = ("mixes", "threads", "delay", "think", "think_distribution")
 class RateSettings(RampSettings):
     """Settings of suites whose load is a crowd of clients, or a rate."""
 
+    SEARCHABLE: ClassVar[bool] = True
     DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {"rate": OF_CLIENTS, "arrivals": OF_CLIENTS}
 
     rate: Rates = Field(

@@ -49,6 +49,8 @@ class CommonSettings(Strict):
     a yes/no setting off.
     """
 
+    # Whether the highest load that meets an objective can be searched for.
+    SEARCHABLE: ClassVar[bool] = False
     # Settings that, when they are given, put the suite's own values of others out of use.
     DISPLACES: ClassVar[Mapping[str, Sequence[str]]] = {}
 

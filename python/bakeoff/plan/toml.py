@@ -13,6 +13,8 @@ def plan_to_toml(given: "PlanInput") -> str:
     parts = [table_to_toml("[plan]", given.plan)]
     if given.settings:
         parts.append(table_to_toml("[settings]", given.settings))
+    if given.capacity is not None:
+        parts.append(table_to_toml("[capacity]", given.capacity))
     parts += [table_to_toml("[[contender]]", contender) for contender in given.contenders]
     return "\n".join(parts)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bakeoff.compare import wording
+from bakeoff.compare.capacity import view_of
 from bakeoff.compare.model import Comparison
 from bakeoff.report.blocks import Report, Tone
 from bakeoff.report.context import Context
@@ -28,7 +29,7 @@ def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False, dept
     """All sections that have something to say about `run` to a reader at `depth`; of cells also `surfaces`,
     when wanted.
     """
-    context = Context(run, comparison, surfaces)
+    context = Context(view_of(run), comparison, surfaces, run)
     wanted = [build for build in builders(context) if depth_of(build) <= depth]
     sections = tuple(section for build in wanted if (section := build(context)) is not None)
     verdict, tone = _verdict(comparison)

@@ -28,6 +28,13 @@ class Context:
     comparison: Comparison
     # Surfaces in three dimensions are wanted, too.
     surfaces: bool = False
+    # The run as it is in its file: of a search `run` has the trials at shares of the capacity alone.
+    stored: RunRecord | None = None
+
+    @property
+    def whole(self) -> RunRecord:
+        """The run with all of its trials."""
+        return self.run if self.stored is None else self.stored
 
     @property
     def kind(self) -> ReportPart:
@@ -53,6 +60,12 @@ class Context:
     def at_rates(self) -> bool:
         """Whether the load of the run did not wait."""
         return bool(self.comparison.falls_behind)
+
+    @property
+    def searched_by_rate(self) -> bool:
+        """Whether rates were searched that meet an objective."""
+        capacity = self.comparison.capacity
+        return capacity is not None and capacity.by == "rate"
 
     @property
     def mix_unit(self) -> str:

@@ -11,6 +11,7 @@ from bakeoff.run.fleet import Fleet
 from bakeoff.run.ground import Ground, preflight
 from bakeoff.run.kind import Note
 from bakeoff.run.observer import Observer
+from bakeoff.run.searches import Before, Searches
 from bakeoff.run.soak import check_soak, soak_notes
 from bakeoff.run.started_here import mark
 from bakeoff.run.stop import Stop
@@ -18,7 +19,7 @@ from bakeoff.run.tool import tool
 from bakeoff.run.trials import Trials
 from bakeoff.run.trust import trusted_plan
 from bakeoff.store.read import pending, planned, read_run
-from bakeoff.store.records import ContenderRecord, RunRecord
+from bakeoff.store.records import INTERRUPTED, ContenderRecord, PlannedTrial, RunRecord
 from bakeoff.store.write import RunHeader, RunWriter
 
 
@@ -55,7 +56,7 @@ def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observe
                 trials = Trials(plan, ground, specs, fleet, writer, observer, stop)
                 trials.tell([*warnings, *soak_notes(plan, path), *ground.notes])
                 trials.calibrate()
-                trials.run(order)
+                _carry_out(plan, trials, writer, order)
     except KeyboardInterrupt:
         raise RunInterruptedError(path if created else None) from None
 
@@ -71,13 +72,14 @@ def resume_run(
     """
     run = read_run(path)
     todo = pending(path)
-    if not todo:
-        if run.finished_at is None:
-            with RunWriter.reopen(path) as writer:
-                writer.finish()
+    if run.finished_at is not None and not todo:
+        return 0
+    if not todo and run.mixes:
+        with RunWriter.reopen(path) as writer:
+            writer.finish()
         return 0
     plan = trusted_plan(run, given, trust)
-    if list(planned(path)) != order_trials(plan):
+    if plan.capacity is None and list(planned(path)) != order_trials(plan):
         raise RunFileError(f"{path} is damaged (its order of trials is not the plan's): run the plan again")
     stop = Stop()
     try:
@@ -89,14 +91,33 @@ def resume_run(
             ground = Ground(plan, fleet)
             _refuse_other_content(run, ground)
             trials = Trials(plan, ground, ground.specs(), fleet, writer, observer, stop, run.null_operations_per_s)
-            resumed = Note("info", f"resumed with {len(todo)} of {run.trials_planned} trials to do")
+            resumed = Note("info", _resumed(run, len(todo), plan))
             trials.tell([resumed, *warnings, *ground.notes])
             if run.null_operations_per_s is None:
                 trials.calibrate()
-            trials.run(todo)
+            _carry_out(plan, trials, writer, todo, run)
     except KeyboardInterrupt:
         raise RunInterruptedError(path) from None
-    return len(todo)
+    return len(todo) or 1
+
+
+def _carry_out(
+    plan: Plan, trials: Trials, writer: RunWriter, todo: Sequence[PlannedTrial], before: RunRecord | None = None
+) -> None:
+    """The trials that are planned, or the searches that plan theirs as they go."""
+    if plan.capacity is None:
+        trials.run(todo)
+    else:
+        known = Before() if before is None else Before(planned(before.path), before.trials, before.searches)
+        Searches(plan, trials, writer, known).run()
+
+
+def _resumed(run: RunRecord, todo: int, plan: Plan) -> str:
+    if plan.capacity is None:
+        return f"resumed with {todo} of {run.trials_planned} trials to do"
+    searches = len(plan.contenders) * plan.blocks
+    done = sum(trial.state != INTERRUPTED for trial in run.trials)
+    return f"resumed with {len(run.searches)} of {searches} searches done, in {done} trials"
 
 
 def _refuse_other_agents(run: RunRecord, fleet: Fleet) -> None:
@@ -128,7 +149,7 @@ def _header(plan: Plan, fleet: Fleet, ground: Ground) -> RunHeader:
         environment={"content": ground.facts()},
         agents=fleet.records(),
         contenders=[ContenderRecord(c.name, c.address, c.reset) for c in plan.contenders],
-        mixes=plan.settings.mix_values,
+        mixes=plan.mixes,
         blocks_planned=plan.blocks,
         delta=plan.delta,
     )

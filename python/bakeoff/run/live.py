@@ -70,6 +70,11 @@ class LiveObserver:
         self._plan, self._clock = plan, Clock(plan, trials)
         self._live.start()
 
+    def on_forecast(self, trials: int) -> None:
+        """See Observer."""
+        assert self._clock is not None
+        self._clock.trials = max(trials, self._clock.done)
+
     def on_trial_start(self, trial: PlannedTrial) -> None:
         """See Observer."""
         self._trial, self._before, self._now = trial, (0.0, 0, 0), None

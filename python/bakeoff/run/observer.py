@@ -6,7 +6,7 @@ from typing import Protocol, TextIO
 from bakeoff.agents.result import Snapshot
 from bakeoff.plan.model import Plan
 from bakeoff.steady_stream import SteadyStream
-from bakeoff.store.records import OK, EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.store.records import OK, EventRecord, JudgedRecord, PlannedTrial, SoakRowRecord, TrialRecord
 from bakeoff.units import format_duration, format_rate, format_size
 from bakeoff.visible import visible
 
@@ -18,6 +18,9 @@ class Observer(Protocol):
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
         """`trials` are about to run."""
+
+    def on_forecast(self, trials: int) -> None:
+        """So many trials are expected in all, by what was done so far: a search plans its trials as it goes."""
 
     def on_trial_start(self, trial: PlannedTrial) -> None:
         """A trial begins."""
@@ -72,12 +75,16 @@ class Clock:
 def trial_line(record: TrialRecord) -> str:
     """One trial in one line."""
     where = f"block {record.block}, {record.contender}, {record.mix.words}"
+    if record.share is not None:
+        where += f", {record.share:.0%} of the capacity"
     if record.state != OK:
         return f"{where}: {record.state}: {record.reason}"
     p99 = record.service.p99_ns
     figures = format_rate(record.operations_per_s, "operations")
     figures += f", p99 {milliseconds(p99)}" if p99 is not None else ""
     figures += f", {record.errors_total:,} errors"
+    if record.judged is not None:
+        figures += "; met" if record.judged.met else f"; missed {', '.join(missed(record.judged)) or 'it'}"
     return f"{where}: {figures}" + (f" ({', '.join(record.marks)})" if record.marks else "")
 
 
@@ -93,6 +100,11 @@ def row_line(row: SoakRowRecord) -> str:
         f"{row.contender}, row {row.number + 1} ({length}): {rate}{times}, "
         f"{row.errors_total:,} errors, generator {row.cpu_share:.0%} CPU, {format_size(row.rss_bytes)}"
     )
+
+
+def missed(judged: JudgedRecord) -> list[str]:
+    """The terms that were missed."""
+    return [term.term for term in judged.terms if not term.met]
 
 
 def milliseconds(time_ns: float) -> str:
@@ -119,6 +131,11 @@ class PlainObserver:
         count = f"{trials} trial" if trials == 1 else f"{trials} trials"
         how = "at most" if plan.settings.ends_with_its_work else "about"
         self._line(f"{plan.name}: {count}, {how} {short_duration(self._clock.left_s)}")
+
+    def on_forecast(self, trials: int) -> None:
+        """See Observer."""
+        assert self._clock is not None
+        self._clock.trials = max(trials, self._clock.done)
 
     def on_trial_start(self, trial: PlannedTrial) -> None:
         """See Observer."""

@@ -55,13 +55,18 @@ def rows_of(plan: Plan) -> int:
 
 def estimate_bytes(plan: Plan) -> int:
     """Upper estimate of the size of the run file."""
+    return BASE_BYTES + plan.most_trials * trial_bytes(plan)
+
+
+def trial_bytes(plan: Plan) -> int:
+    """Upper estimate of what one trial adds to the run file."""
     soak_rows = rows_of(plan)
     seconds = 0 if soak_rows else plan.settings.length_s + 1
     sessions = max(plan.settings.clients) * plan.settings.sessions_per_client
     trial = (
         SOAK_ROW_BYTES * soak_rows + TRIAL_BYTES + CLASS_BYTES * len(plan.classes) + ROW_BYTES * (seconds + sessions)
     )
-    return int(BASE_BYTES + plan.trials * trial)
+    return int(trial)
 
 
 def check_disk(run_file: Path, needed: int) -> None:

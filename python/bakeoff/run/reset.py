@@ -23,6 +23,13 @@ def reset(contender: Contender, answers: Callable[[], None], timeout_s: float = 
     if contender.reset is None:
         return
     run_shell(contender.reset, f"{contender.name}: reset command", timeout_s)
+    wait_for(contender, answers, "its reset")
+
+
+def wait_for(contender: Contender, answers: Callable[[], None], since: str) -> None:
+    """Call `answers` until it raises no TargetError. Raises TargetError when the contender does not come back; `since`
+    says what its time counts from.
+    """
     until = time.monotonic() + contender.ready_timeout_s
     while True:
         try:
@@ -31,7 +38,7 @@ def reset(contender: Contender, answers: Callable[[], None], timeout_s: float = 
         except TargetError as error:
             if time.monotonic() >= until:
                 waited = format_duration(contender.ready_timeout_s)
-                raise TargetError(f"{error} ({waited} after its reset; ready_timeout sets how long to wait)") from None
+                raise TargetError(f"{error} ({waited} after {since}; ready_timeout sets how long to wait)") from None
         time.sleep(RETRY_S)
 
 

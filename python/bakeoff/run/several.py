@@ -23,6 +23,10 @@ class Observers:
         """See Observer."""
         self._tell(lambda observer: observer.on_run_start(plan, trials))
 
+    def on_forecast(self, trials: int) -> None:
+        """See Observer."""
+        self._tell(lambda observer: observer.on_forecast(trials))
+
     def on_trial_start(self, trial: PlannedTrial) -> None:
         """See Observer."""
         self._tell(lambda observer: observer.on_trial_start(trial))

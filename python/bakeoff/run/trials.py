@@ -1,7 +1,8 @@
 """Every planned trial in its order, each stored before the next one starts."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -10,14 +11,15 @@ from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds import run_part
 from bakeoff.mix import Clients
-from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.model import Plan
 from bakeoff.run.fleet import Fleet, FleetOutcome, FleetSession
 from bakeoff.run.ground import Ground, Specs
 from bakeoff.run.judge import without_result
 from bakeoff.run.kind import Note
 from bakeoff.run.observer import Observer, trial_line
-from bakeoff.run.preflight import check_disk, estimate_bytes
-from bakeoff.run.reset import reset
+from bakeoff.run.preflight import check_disk, trial_bytes
+from bakeoff.run.probe import judged
+from bakeoff.run.reset import reset, wait_for
 from bakeoff.run.shares import trial_record
 from bakeoff.run.soak import Stretch, soaks
 from bakeoff.run.stop import Stop
@@ -96,10 +98,14 @@ class Trials:
 
     def run(self, planned: Sequence[PlannedTrial]) -> None:
         """All trials, with a reset before each visit; marks the run as finished."""
-        self._observer.on_run_start(self._plan, len(planned))
+        self.carry_out(partial(self._run_trials, planned), len(planned))
+
+    def carry_out(self, work: Callable[[], None], trials: int) -> None:
+        """Do `work`, which does about so many trials; marks the run as finished."""
+        self._observer.on_run_start(self._plan, trials)
         try:
             try:
-                self._run_trials(planned)
+                work()
             except AgentLostError as error:
                 raise LabError(f"{error}: bring it back, then `bakeoff resume {self._writer.path}`") from None
             finally:
@@ -113,15 +119,22 @@ class Trials:
         for trial in planned:
             if (trial.block, trial.contender) != visit:
                 visit = (trial.block, trial.contender)
-                fault = self._reset(self._contenders[trial.contender])
-            reason = fault or self._changed(self._contenders[trial.contender])
+                fault = self.visit(trial.contender)
+            reason = fault or self.changed(trial.contender)
             if reason is None:
-                self._run_trial(trial)
+                self.one(trial)
             else:
-                self._store(without_result(trial, utc_now(), records.FAILED, reason), {}, [])
+                self.failed(trial, reason)
 
-    def _reset(self, contender: Contender) -> str | None:
-        """Why the contender is not ready, or None. Not coming back fails its visit, not the run."""
+    def expect(self, trials: int) -> None:
+        """So many trials are expected now, with those that are done."""
+        self._observer.on_forecast(trials)
+
+    def visit(self, name: str) -> str | None:
+        """Make a contender ready for its trials; why it is not, or None. Not coming back fails its visit, not the
+        run.
+        """
+        contender = self._contenders[name]
         try:
             reset(contender, partial(self._ground.answers, contender))
         except TargetError as error:
@@ -129,21 +142,40 @@ class Trials:
             return str(error)
         return None
 
-    def _changed(self, contender: Contender) -> str | None:
-        """Why the address does not lead to the contender any more, or None."""
+    def answers(self, name: str) -> None:
+        """Raises TargetError unless a contender answers now."""
+        self._ground.answers(self._contenders[name])
+
+    def comes_back(self, name: str) -> str | None:
+        """Wait for a contender that did not answer, after its reset where it has one; why it does not, or None."""
+        contender = self._contenders[name]
+        if contender.reset is not None:
+            return self.visit(name)
         try:
-            self._ground.unchanged(contender)
+            wait_for(contender, partial(self._ground.answers, contender), "it did not answer before")
         except TargetError as error:
             return str(error)
         return None
 
-    def _run_trial(self, trial: PlannedTrial) -> None:
-        check_disk(self._writer.path, estimate_bytes(self._plan) // max(1, self._plan.trials))
+    def changed(self, name: str) -> str | None:
+        """Why the address does not lead to the contender any more, or None."""
+        try:
+            self._ground.unchanged(self._contenders[name])
+        except TargetError as error:
+            return str(error)
+        return None
+
+    def failed(self, trial: PlannedTrial, reason: str) -> TrialRecord:
+        """Store a trial that could not be, and may not be left out."""
+        return self._store(trial, without_result(trial, utc_now(), records.FAILED, reason), {}, [])
+
+    def one(self, trial: PlannedTrial) -> TrialRecord:
+        """Do one trial and store it."""
+        check_disk(self._writer.path, trial_bytes(self._plan))
         specs = self._specs.of(trial.contender, trial.mix, trial.seed)
         stretch = Stretch(self._plan, trial, self._writer, self._observer) if soaks(self._plan) else None
         if stretch is not None and stretch.is_over:
-            self._store(*stretch.from_rows(), [])
-            return
+            return self._store(trial, *stretch.from_rows(), [])
         if stretch is not None:
             specs = stretch.specs(specs)
         started, events = datetime.now(UTC), list[EngineEvent]()
@@ -171,10 +203,10 @@ class Trials:
                 if session is not None:
                     _cancel(session)
                 text = started.isoformat(timespec="milliseconds")
-                self._store(without_result(trial, text, records.VOIDED, str(error)), {}, _stamped(started, events))
-            return
+                void = without_result(trial, text, records.VOIDED, str(error))
+                return self._store(trial, void, {}, _stamped(started, events))
         with self._stop.deferred():
-            self._finish(trial, started, session, outcome, events, stretch, None)
+            return self._finish(trial, started, session, outcome, events, stretch, None)
 
     def _watch(
         self, trial: PlannedTrial, session: FleetSession, events: list[EngineEvent], stretch: Stretch | None
@@ -209,7 +241,7 @@ class Trials:
         events: list[EngineEvent],
         stretch: Stretch | None,
         interruption: str | None,
-    ) -> None:
+    ) -> TrialRecord:
         """Store a trial that ended, was stopped (`interruption` says why) or did not end."""
         text = started.isoformat(timespec="milliseconds")
         events += _last_events(session)
@@ -226,13 +258,19 @@ class Trials:
         if record.state == records.INTERRUPTED:  # resume repeats the trial; that it was stopped must stay known
             notes.append(EventRecord(utc_now(), "warning", f"trial interrupted: {trial_line(record)}", None))
         whole = None if outcome is None else outcome.whole
-        self._store(record, dict(whole.histograms) if whole else {}, notes)
+        return self._store(trial, record, dict(whole.histograms) if whole else {}, notes)
 
-    def _store(self, record: TrialRecord, histograms: dict[str, bytes], events: Sequence[EventRecord]) -> None:
+    def _store(
+        self, planned: PlannedTrial, record: TrialRecord, histograms: dict[str, bytes], events: Sequence[EventRecord]
+    ) -> TrialRecord:
+        if self._plan.capacity is not None:
+            verdict = judged(self._plan.capacity.goal, record, histograms)
+            record = replace(record, purpose=planned.purpose, share=planned.share, judged=verdict)
         self._writer.add_trial(record, histograms, events)
         for event in events:
             self._observer.on_event(event)
         self._observer.on_trial_end(record)
+        return record
 
 
 def _take_rows(session: FleetSession, stretch: Stretch | None) -> None:

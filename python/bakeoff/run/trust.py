@@ -86,7 +86,7 @@ def _one_line(text: str) -> str:
 
 def _head(plan: Plan) -> tuple[object, ...]:
     contenders = [(c.name, c.address) for c in plan.contenders]
-    return plan.kind, plan.suite, plan.settings.mix_values, plan.blocks, contenders
+    return plan.kind, plan.suite, plan.mixes, plan.blocks, contenders
 
 
 def _differences(one: Plan, other: Plan) -> str:

@@ -8,7 +8,8 @@ import pytest
 
 from bakeoff.capacity.judge import judge
 from bakeoff.capacity.objective import Objective, parse_objective
-from bakeoff.capacity.search import Found, GoneError, Range, Search
+from bakeoff.capacity.range import Range
+from bakeoff.capacity.search import Found, GoneError, Search
 from bakeoff.stats import decide, equivalence_p, ratio_from_logs
 from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED, JudgedRecord
 from tests.unit.capacity.virtual import Queue, limited

@@ -180,6 +180,9 @@ class Notebook:
     def on_run_start(self, plan: Plan, trials: int) -> None:
         self.said.append(f"run {trials}")
 
+    def on_forecast(self, trials: int) -> None:
+        self.said.append(f"forecast {trials}")
+
     def on_trial_start(self, trial: PlannedTrial) -> None:
         self.said.append(f"start {trial.order}")
 

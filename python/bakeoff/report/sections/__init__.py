@@ -10,6 +10,7 @@ from bakeoff.report.kind import Builder
 from bakeoff.report.sections import (
     audits,
     caches,
+    capacity,
     cell_tables,
     cell_times,
     curves,
@@ -38,6 +39,7 @@ from bakeoff.report.sections import (
 SECTIONS: tuple[tuple[str, Builder], ...] = (
     ("result", result.section),
     ("soak", soak.section),
+    ("capacity", capacity.section),
     ("heat-map", heat_map.section),
     ("sizes", size_curves.section),
     ("surfaces", surfaces.section),
@@ -68,11 +70,16 @@ OF_CLOSED_LOOPS = frozenset({"rates", "fairness"})
 # What is left out when trials are made of cells and there is only one number of clients.
 OVER_CLIENTS = frozenset({"rates", "response", "errors", "ratios", "numbers", "seconds"})
 
+# What is left out where each contender was measured at shares of its own capacity: a ratio of rates there says nothing.
+OF_LOADS = frozenset({"rates", "ratios"})
+
 
 def builders(context: Context) -> list[Builder]:
     """What makes the sections of a report on `context`, in their order."""
     hidden = context.kind.hides(context) | (OVER_CLIENTS if context.cells_alone else frozenset())
     hidden |= OF_CLOSED_LOOPS if context.at_rates else frozenset()
+    hidden |= OF_LOADS if context.comparison.capacity else frozenset()
+    hidden |= OF_CLOSED_LOOPS if context.searched_by_rate else frozenset()
     builds = []
     for place, build in SECTIONS:
         if place not in hidden:

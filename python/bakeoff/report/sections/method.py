@@ -159,7 +159,7 @@ def _bare(name: str) -> str:
 
 def _order(context: Context) -> Table:
     rows = []
-    trials = sorted(context.run.trials, key=lambda trial: trial.order)
+    trials = sorted(context.whole.trials, key=lambda trial: trial.order)
     for block, members in groupby(trials, key=lambda trial: trial.block):
         visits = [
             f"{name} ({_mixes(list(part))})" for name, part in groupby(members, key=lambda trial: trial.contender)

@@ -15,6 +15,11 @@ AT_RATES = (
     "server was busy with others, has waited in it. Service time, from the sending on, stands beside it above. "
     "Percentiles are taken from the full histogram of each trial; the point is the geometric mean of the blocks."
 )
+AT_SHARES = (
+    "Response time of successful operations at shares of the capacity that each search found: it counts from the "
+    "planned start. Percentiles are taken from the full histogram of each trial; the point is the geometric mean "
+    "of the blocks."
+)
 SHOWN = ("mean", "p50", "p95", "p99")
 
 
@@ -24,6 +29,8 @@ def section(context: Context) -> Section:
     note = (
         AT_RATES
         if context.at_rates
+        else AT_SHARES
+        if context.searched_by_rate
         else (
             "Service time of successful operations in a closed loop: a client sends its next "
             "operation when the last one "

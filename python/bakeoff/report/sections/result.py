@@ -10,6 +10,7 @@ from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Te
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.rates import rates_table
+from bakeoff.report.sections.capacity import card as capacity_card
 from bakeoff.report.sections.cell_card import cell_card
 from bakeoff.report.tones import toned
 
@@ -36,6 +37,8 @@ def section(context: Context) -> Section:
 def _card(context: Context, c: ContenderSummary, series: int) -> Card:
     if context.cells_alone:
         return cell_card(context, c, series)
+    if context.comparison.capacity is not None:
+        return capacity_card(context, context.comparison.capacity, c, series)
     wins = [p for p in context.comparison.pairs if p.primary.verdict.winner == c.name]
     total = sum(c.errors.values())
     failed = f", {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""
@@ -76,7 +79,7 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     weights = f", geometric mean over the mixes, weighted by the logarithm of the {context.mix_unit}"
-    over = "" if len(info.mixes) == 1 else weights
+    over = "" if len(info.mixes) == 1 or context.comparison.capacity else weights
     end = pairs[0].primary
     better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {LOST_RATES}"
     unit = info.rate_unit if end.higher_is_better else "ms"

@@ -14,7 +14,7 @@ def section(context: Context) -> Section:
         Column("Order"),
         Column("Block"),
         Column("Contender", numeric=False),
-        Column(context.mix_title),
+        Column(_load(context)),
         Column("State", numeric=False),
         Column(unit),
         Column("mean ms"),
@@ -37,9 +37,16 @@ def section(context: Context) -> Section:
             f"{t.window_s:.4g}",
             ", ".join(t.marks),
         )
-        for t in sorted(context.run.trials, key=lambda t: t.order)
+        for t in sorted(context.whole.trials, key=lambda t: t.order)
     )
     return Section("trials", "Every trial", (Table("Trials in the order they ran", columns, rows, folded=True),))
+
+
+def _load(context: Context) -> str:
+    """What the load of the trials is counted in, at the head of a column."""
+    trials = context.whole.trials
+    unit = trials[0].mix.unit if trials else context.mix_unit
+    return f"{unit[0].upper()}{unit[1:]}"
 
 
 def _ms(nanoseconds: float | None) -> str:

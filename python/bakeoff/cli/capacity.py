@@ -1,0 +1,38 @@
+"""`bakeoff capacity`: the highest load that meets an objective."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bakeoff.cli.options import with_plan_options
+from bakeoff.cli.run import carry_out
+from bakeoff.plan.load import PlanInput, with_flags
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("capacity")(with_plan_options(capacity, searches=True))
+
+
+def capacity(
+    given: PlanInput,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="RUN.bakeoff",
+            help="Run file to write; by default SUITE-DATE-TIME.bakeoff.",
+        ),
+    ] = None,
+) -> None:
+    """Find the highest load that each contender carries under an objective, and who carries more.
+
+    bakeoff capacity web-url a=http://127.0.0.1:8080/ b=http://127.0.0.1:8081/ --objective 'p99<=50ms,errors<=0.1%'
+
+    Each block has a search of its own for each contender, so that a capacity has an interval and two contenders get a
+    verdict. Response times at shares of the capacity follow. A plan file with a table [capacity] does the same by
+    `bakeoff run`.
+    """
+    carry_out(with_flags(given, {}, {}, {}, given.capacity or {}), output)

@@ -1,0 +1,25 @@
+"""What a search for capacities would do, in words."""
+
+from bakeoff.plan.capacity import CapacityPlan, unseen_share
+from bakeoff.plan.model import Plan
+from bakeoff.units import format_share
+
+
+def capacity_lines(plan: Plan, capacity: CapacityPlan) -> list[str]:
+    """What is searched, where, and in how many trials."""
+    words, goal = capacity.words, capacity.goal
+    times = "response times, from the planned start" if capacity.by == "rate" else "service times"
+    allowed = [f"{term} (lets {format_share(share)} go)" for term in goal.terms if (share := term.allowed) is not None]
+    shares = ", ".join(map(format_share, capacity.shares)) or "none"
+    unseen = unseen_share(capacity, plan.settings)
+    seen = f"; a load up to {unseen:.2%} above what a server can carry passes in trials so short" if unseen else ""
+    searches = len(plan.contenders) * plan.blocks
+    return [
+        f"capacity: the highest load that meets {goal}, once for each contender and block (MLRsearch, RFC 9971)",
+        f"judged by {times}; what fails, never begins or is not answered counts as lost: {', '.join(allowed)}",
+        f"searched from {words(capacity.least)} to {words(capacity.most)} at most, until the bounds are "
+        f"{format_share(capacity.width)} apart; {capacity.repeats} probes decide on a load{seen}",
+        f"then measured at shares of what was found: {shares}",
+        f"{searches} searches = {len(plan.contenders)} contenders x {plan.blocks} blocks; each usually has about "
+        f"{capacity.usual_trials} trials, {capacity.most_trials} at most",
+    ]

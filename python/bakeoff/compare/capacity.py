@@ -1,0 +1,221 @@
+"""Searches for capacities compared: what each contender carries under the objective, and who carries more.
+
+The unit of inference is the block, as everywhere: a search gives one capacity, and paired log-ratios of blocks the
+verdict. A contender for which no load met the objective, or that died, has lost its block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from bakeoff.compare import wording
+from bakeoff.compare.capacity_model import CAPACITY, CapacityComparison, ContenderCapacity, LeastLoad, SearchOutcome
+from bakeoff.compare.cube import Cube, build_cube
+from bakeoff.compare.gates import Judge
+from bakeoff.compare.intervals import shown
+from bakeoff.compare.metric import Metric
+from bakeoff.compare.model import Gate, PairComparison
+from bakeoff.compare.pairs import compare_pairs
+from bakeoff.mix import OfCapacity
+from bakeoff.stats import geometric_interval
+from bakeoff.store.records import (
+    AT_LEAST,
+    DIED,
+    FAILED,
+    NONE,
+    OK,
+    SEARCH,
+    SHARE,
+    UNSETTLED,
+    RunRecord,
+    SearchRecord,
+    TrialRecord,
+)
+
+WHOLE = OfCapacity(1.0)
+
+
+def at_share(trial: TrialRecord, share: float) -> OfCapacity:
+    """The mix that stands for the one of `trial`."""
+    assert not isinstance(trial.mix, OfCapacity)
+    return OfCapacity(share, trial.mix)
+
+
+def is_search(run: RunRecord) -> bool:
+    """Whether a run searched capacities."""
+    return isinstance(run.plan.get("capacity"), dict)
+
+
+def view_of(run: RunRecord) -> RunRecord:
+    """A run as the statistics take it: of a search its trials at shares of what was found, where there are any, and the
+    shares as mixes.
+    """
+    if not is_search(run):
+        return run
+    shares = run.plan["capacity"].get("shares")
+    mixes = tuple(
+        OfCapacity(share)
+        for share in (shares if isinstance(shares, list) else [])
+        if isinstance(share, float) and share > 0
+    )
+    if not mixes:
+        return found_view(run)
+    wanted = {mix.share for mix in mixes}
+    trials = tuple(
+        replace(trial, mix=at_share(trial, trial.share))
+        for trial in run.trials
+        if trial.purpose == SHARE and trial.share in wanted and trial.share is not None
+    )
+    return replace(run, mixes=tuple(sorted(set(mixes))), trials=trials, trials_planned=len(trials))
+
+
+def found_view(run: RunRecord) -> RunRecord:
+    """A run of which each search is one trial: that with the highest load that met the objective, or a failed one."""
+    by_order = {trial.order: trial for trial in run.trials}
+    trials = []
+    for search in run.searches:
+        trial = None if search.met is None else by_order.get(search.met)
+        if trial is not None and trial.state == OK and search.outcome not in (DIED, NONE):
+            trials.append(replace(trial, mix=at_share(trial, 1.0)))
+        elif (nearest := _nearest(run, search)) is not None:
+            trials.append(_lost(nearest, search))
+    return replace(run, mixes=(WHOLE,), trials=tuple(trials), trials_planned=len(trials))
+
+
+def _nearest(run: RunRecord, search: SearchRecord) -> TrialRecord | None:
+    """A trial whose figures stand for a search without a result: the last of its own, or any."""
+    own = [t for t in run.trials if (t.contender, t.block) == (search.contender, search.block)]
+    return next(iter([*reversed(own), *run.trials]), None)
+
+
+def _lost(trial: TrialRecord, search: SearchRecord) -> TrialRecord:
+    reason = search.reason or "no capacity was found"
+    return replace(
+        trial,
+        contender=search.contender,
+        block=search.block,
+        mix=at_share(trial, 1.0),
+        state=FAILED,
+        reason=reason,
+        operations=0,
+        operations_per_s=0.0,
+    )
+
+
+def probes_view(run: RunRecord) -> Cube:
+    """All trials of a search as a cube, each in a place of its own: for audits, which ask each trial alone."""
+    names = tuple(contender.name for contender in run.contenders)
+    cube = build_cube(replace(run, trials=(), mixes=(WHOLE,)), names[0])
+    usable = {(t.contender, t.mix, t.order): t for t in run.trials if t.state == OK and t.operations}
+    return replace(cube, trials=usable, usable=usable)
+
+
+@dataclass(frozen=True)
+class CapacityJudge(Judge):
+    """A capacity that a generator, or a bound of the plan, cut off is the least that a contender carries."""
+
+    searches: dict[str, tuple[SearchRecord, ...]] = field(default_factory=dict)
+
+    def _generator(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
+        searches = [search for search in self.searches.get(name, ()) if search.outcome == AT_LEAST]
+        if not searches:
+            return []
+        of = wording.plural(len(self.searches[name]), "search", "searches")
+        part = f"the capacity of {name} is cut off in {len(searches)} of {of} ({searches[-1].reason})"
+        if behind:
+            return [Gate("generator", "red", part, name)]
+        return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown", name)]
+
+    def _schedule(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
+        """A late generator does no harm where the objective was met all the same; where it was not, see above."""
+        return []
+
+
+def capacity_metric(unit: str) -> Metric:
+    """The load that met the objective."""
+
+    def load(trial: TrialRecord) -> float:
+        return trial.mix.of.x if isinstance(trial.mix, OfCapacity) and trial.mix.of is not None else math.nan
+
+    return Metric(CAPACITY, "Capacity", unit, True, "log", load, unit)
+
+
+def capacity_pairs(run: RunRecord, baseline: str, like: Judge, unit: str, level: float) -> tuple[PairComparison, ...]:
+    """The verdicts about capacities, by the statistics of any run."""
+    cube = build_cube(found_view(run), baseline)
+    searches = {name: tuple(s for s in run.searches if s.contender == name) for name in cube.contenders}
+    judge = CapacityJudge(cube, like.little, like.delta, like.faults, like.different, like.differences, searches)
+    return compare_pairs(cube, (capacity_metric(unit),), judge, level)
+
+
+def joined(capacities: tuple[PairComparison, ...], shares: tuple[PairComparison, ...]) -> tuple[PairComparison, ...]:
+    """The capacity decides; response times at shares of it explain. What is done per second there follows from it."""
+    return tuple(
+        replace(
+            capacity,
+            secondary=tuple(end for end in share.secondary if not end.higher_is_better),
+            curves=share.curves,
+            exploratory=share.exploratory,
+        )
+        for capacity, share in zip(capacities, shares, strict=True)
+    )
+
+
+def compare_capacities(run: RunRecord, names: tuple[str, ...], unit: str, level: float) -> CapacityComparison:
+    """What the searches of each contender found."""
+    plan = run.plan["capacity"]
+    by_order = {trial.order: trial for trial in run.trials}
+    width = plan.get("width")
+    return CapacityComparison(
+        objective=str(plan.get("objective")),
+        by=str(plan.get("by")),
+        unit=unit,
+        width=width if isinstance(width, float) else math.nan,
+        searches_planned=len(run.contenders) * run.blocks_planned,
+        contenders=tuple(_contender(run, name, by_order, level) for name in names),
+    )
+
+
+def _contender(run: RunRecord, name: str, by_order: dict[int, TrialRecord], level: float) -> ContenderCapacity:
+    searches = [search for search in run.searches if search.contender == name]
+    outcomes = tuple(_outcome(run, search, by_order) for search in searches)
+    counts = Counter(search.outcome for search in searches)
+    known = [outcome.met for outcome in outcomes if outcome.outcome not in (DIED, NONE)]
+    mean = geometric_interval(known, level)
+    return ContenderCapacity(
+        name=name,
+        blocks=mean.blocks,
+        capacity=mean.centre,
+        low=shown(mean.low, mean.blocks),
+        high=shown(mean.high, mean.blocks),
+        at_least=counts[AT_LEAST],
+        none=counts[NONE],
+        died=counts[DIED],
+        unsettled=counts[UNSETTLED],
+        searches=outcomes,
+        least=next((_least(search, by_order) for search in searches if search.outcome == NONE), None),
+    )
+
+
+def _outcome(run: RunRecord, search: SearchRecord, by_order: dict[int, TrialRecord]) -> SearchOutcome:
+    met, missed = (by_order.get(order) if order is not None else None for order in (search.met, search.missed))
+    probes = sum(t.purpose == SEARCH and (t.contender, t.block) == (search.contender, search.block) for t in run.trials)
+    terms = () if missed is None or missed.judged is None else missed.judged.terms
+    return SearchOutcome(
+        block=search.block,
+        outcome=search.outcome,
+        reason=search.reason,
+        met=math.nan if met is None else met.mix.x,
+        missed=math.nan if missed is None else missed.mix.x,
+        probes=probes,
+        missed_terms=tuple(term.term for term in terms if not term.met),
+    )
+
+
+def _least(search: SearchRecord, by_order: dict[int, TrialRecord]) -> LeastLoad | None:
+    trial = None if search.missed is None else by_order.get(search.missed)
+    if trial is None or trial.judged is None:
+        return None
+    return LeastLoad(search.block, trial.mix.words, trial.state, trial.reason, trial.judged.terms)

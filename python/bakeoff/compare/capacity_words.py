@@ -1,0 +1,79 @@
+"""What searches found, in sentences."""
+
+from __future__ import annotations
+
+import math
+
+from bakeoff.compare import wording
+from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity, LeastLoad
+from bakeoff.store.records import AT_LEAST, DIED, TermRecord
+
+
+def capacity_sentences(found: CapacityComparison) -> list[str]:
+    """The capacities in one sentence, then what keeps one of them from being known."""
+    parts = [f"{c.name} {capacity_text(c, found.unit)}" for c in found.contenders]
+    texts = [f"Capacity under {found.objective}: {'; '.join(parts)}."]
+    for contender in found.contenders:
+        texts += _at_least(contender)
+        texts += _none(contender, found)
+        texts += _died(contender)
+        if contender.unsettled:
+            texts.append(
+                f"The bounds of {contender.name} did not close in {contender.unsettled} of {_searches(contender)}: "
+                "--most-probes was reached."
+            )
+    return texts
+
+
+def capacity_text(c: ContenderCapacity, unit: str) -> str:
+    """`1,000 requests/s (95 % 990 – 1,010)`."""
+    if not c.blocks:
+        return "none found"
+    least = "at least " if c.at_least else ""
+    interval = "" if math.isnan(c.low) else f" (95 % {wording.figures(c.low)} – {wording.figures(c.high)})"
+    return f"{least}{wording.figures(c.capacity)} {unit}{interval}"
+
+
+def _searches(c: ContenderCapacity) -> str:
+    return wording.plural(len(c.searches), "search", "searches")
+
+
+def _at_least(c: ContenderCapacity) -> list[str]:
+    reasons = [search.reason for search in c.searches if search.outcome == AT_LEAST]
+    if not reasons:
+        return []
+    return [f"{c.name} carries at least that: in {len(reasons)} of {_searches(c)} {reasons[-1]}."]
+
+
+def _none(c: ContenderCapacity, found: CapacityComparison) -> list[str]:
+    if not c.none:
+        return []
+    figures = "" if c.least is None else f"; at {c.least.load}, the least, {_figures(c.least)}"
+    return [f"No load met {found.objective} on {c.name} in {c.none} of {_searches(c)}{figures}."]
+
+
+def _figures(least: LeastLoad) -> str:
+    if least.reason:
+        return f"the trial {least.state}: {least.reason}"
+    return ", ".join(f"{term_name(term)} was {term_value(term)}" for term in least.terms)
+
+
+def term_name(term: TermRecord) -> str:
+    """What a term bounds: `p99`."""
+    return term.term.partition("<")[0].partition(">")[0]
+
+
+def term_value(term: TermRecord) -> str:
+    """What it came to: `12.3 ms`, `0.4 %`."""
+    if term.value is None:
+        return "beyond all that was answered"
+    if term_name(term) in ("errors", "achieved"):
+        return wording.percent(term.value)
+    return f"{wording.figures(term.value / 1e6)} ms"
+
+
+def _died(c: ContenderCapacity) -> list[str]:
+    reasons = [search.reason for search in c.searches if search.outcome == DIED]
+    if not reasons:
+        return []
+    return [f"{c.name} was lost in {len(reasons)} of {_searches(c)}, which count as lost: {reasons[0]}."]

@@ -1,0 +1,88 @@
+"""A trial of a search held against its objective: what was asked for, what came of it, and what limited the generator.
+
+At a rate what counts is response time, from the planned start: service time would hide the queue. Clients that wait for
+their replies have service time alone.
+"""
+
+import math
+from collections.abc import Mapping
+
+from bakeoff.agents.local import explained, load_engine
+from bakeoff.capacity.judge import Answers, judge, waiting
+from bakeoff.capacity.objective import Objective
+from bakeoff.errors import LabError
+from bakeoff.mix import Rate
+from bakeoff.store.marks import GENERATOR_LIMITED
+from bakeoff.store.records import FAILED, VOIDED, JudgedRecord, StartsRecord, TrialRecord
+from bakeoff.units import format_duration
+
+# A generator that begins later than this share of the shortest time asked for, at p99, makes the times itself.
+LATE_SHARE = 0.2
+LATE_NS = 50e6  # where no time is asked for
+
+
+def judged(objective: Objective, record: TrialRecord, histograms: Mapping[str, bytes]) -> JudgedRecord:
+    """What the objective makes of a trial. Raises LabError for a histogram that cannot be read."""
+    failed = record.reason if record.state in (FAILED, VOIDED) else ""
+    answers = Answers(0, 0, 0, None, lambda limit_ns: 0, lambda share: None)
+    if record.window_s > 0.0 and record.operations:
+        answers = _answers(record, histograms)
+    return judge(objective, answers, failed, limit_of(objective, record))
+
+
+def _answers(record: TrialRecord, histograms: Mapping[str, bytes]) -> Answers:
+    starts, errors = record.starts, record.errors_total
+    times = record.service if record.response is None else record.response
+    blob = histograms.get("service" if record.response is None else "response")
+    if blob is None:
+        raise LabError("the engine told no times of a trial: build it anew with `make build`")
+    good, lost, asked = record.operations, errors, record.operations + errors
+    if starts is not None:
+        good, lost, asked = starts.answered, errors + starts.never_started + _waiting(record, starts), starts.offered
+    engine = load_engine()
+
+    def within(limit_ns: int) -> int:
+        """Of turns, as a share of their operations."""
+        with explained():
+            count: int = engine.counts_within(blob, [limit_ns])[0]
+        return math.floor(good * count / max(1, times.count))
+
+    def at(share: float) -> int | None:
+        with explained():
+            value: int = engine.quantiles(blob, [share])[0]
+        return value if times.count else None
+
+    return Answers(asked, good, lost, times.mean_ns, within, at)
+
+
+def _waiting(record: TrialRecord, starts: StartsRecord) -> int:
+    times = record.response or record.service
+    over = starts.answered + record.errors_total
+    return waiting(starts.offered - starts.never_started, over, record.operations_per_s, times.mean_ns)
+
+
+def limit_of(objective: Objective, record: TrialRecord) -> str:
+    """What limited the generator in a trial, in words; empty when nothing did."""
+    if record.state == VOIDED:
+        return f"the generator was the limit: {record.reason}"
+    if GENERATOR_LIMITED in record.marks:
+        return f"the generator was the limit: it was busy for {record.generator_cpu_share:.0%} of the time"
+    times = [term.limit for term in objective.terms if term.is_time]
+    late_ns = record.generator_late_start.p99_ns or 0
+    bound_ns = min(times) * 1e9 * LATE_SHARE if times else LATE_NS
+    if late_ns > bound_ns:
+        return f"the generator was the limit: it began late itself, by {format_duration(_short(late_ns))} at p99"
+    starts, mix = record.starts, record.mix
+    # Where no connection is idle though so many answer in time, more connections would have carried more.
+    if starts is not None and isinstance(mix, Rate) and starts.ran_out and times:
+        needed = math.ceil(mix.per_s * min(times))
+        if mix.most_connections < needed:
+            return (
+                f"the connections were the limit: {needed:,} may be under way in time, and there were "
+                f"{mix.most_connections:,} (--most-connections)"
+            )
+    return ""
+
+
+def _short(time_ns: float) -> float:
+    return float(f"{time_ns / 1e9:.2g}")
