@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.corpus.write import write_corpus
+from bakeoff.kinds import plan_part
 from bakeoff.mail.accounts import new_accounts, write_accounts
 from bakeoff.plan.suites import load_suite
 from bakeoff.store.read import read_run
@@ -22,6 +23,7 @@ SHORT = {
     "file-matrix": [*MIXES, "--file-sizes", "64KiB", "--record-sizes", "4KiB"],
     "file-blocks": [*MIXES, "--block-sizes", "4KiB", "--cell-time", "50ms", "--region", "1MiB"],
     "file-mix": [*TIMED, "--delay", "0s"],
+    "replay": ["--blocks", "2", "--speed", "10"],
     "mail-pop": [*TIMED, "--mailboxes", "4", "--sizes", "4KiB"],
 }
 
@@ -38,8 +40,11 @@ def test_the_plan_runs(plan: Path, target: Callable[..., Target], tmp_path: Path
         write_corpus(suite[1], root, 1)
     if suite[1] == "mail-pop":
         write_accounts(tmp_path / "users.csv", new_accounts(8, "example.test"))
+    if suite[1] == "replay":
+        lines = (f'::1 - - [10/Oct/2026:13:55:{n // 9:02d} +0000] "GET /{n % 4} HTTP/1.1" 200 5\n' for n in range(90))
+        (tmp_path / "access.log").write_text("".join(lines))
     kind = load_suite(suite[1]).suite.kind
-    spec = {"root": str(root) if root else None} if kind == "web" else {"kind": kind}
+    spec = {"root": str(root) if root else None} if kind == "web" else {"kind": plan_part(kind).target or kind}
     places = r'(?<=address = ")smtp=[^"]+' if suite[1] == "mail-pop" else r"127\.0\.0\.1:\d+"
     for found in dict.fromkeys(re.findall(places, text)):
         text = text.replace(found, target(**spec).address)

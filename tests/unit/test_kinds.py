@@ -46,8 +46,9 @@ def lacks(kind: str) -> list[str]:
     missing += [f'plans/*.toml with suite = "{name}"' for name in suites if f'suite = "{name}"' not in plans]
     missing += [f"docs/**/*.md that tells of {name}" for name in suites if not re.search(rf"\b{name}\b", pages)]
     needs_target = f"{folder}/plan.py" not in missing and not isinstance(plan_part(kind), FolderPlanPart)
-    if needs_target and not (ROOT / f"crates/targets/src/{kind.replace('-', '_')}/mod.rs").is_file():
-        missing.append(f"crates/targets/src/{kind.replace('-', '_')}/mod.rs")
+    if needs_target:
+        target = f"crates/targets/src/{plan_part(kind).target or kind.replace('-', '_')}/mod.rs"
+        missing += [] if (ROOT / target).is_file() else [target]
     return missing
 
 

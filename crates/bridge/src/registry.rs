@@ -14,6 +14,7 @@ const KINDS: &[(&str, Read)] = &[
     ("web", |spec| network(work::web::WebWorkload::from_spec(spec))),
     ("mail", |spec| network(work::mail::MailWorkload::new(spec))),
     ("app", |spec| network(work::app::AppWorkload::from_json(&spec.workload))),
+    ("replay", |spec| network(work::replay::ReplayWorkload::from_spec(spec, read_bounded))),
     ("file-matrix", |spec| files(work::file::matrix::MatrixWorkload::from_spec(spec))),
     ("file-blocks", |spec| files(work::file::blocks::BlocksWorkload::from_spec(spec))),
     ("file-mix", |spec| files(work::file::mix::MixWorkload::from_spec(spec, read_bounded))),

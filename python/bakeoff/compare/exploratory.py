@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bakeoff.compare.cells import cells_of
-from bakeoff.compare.cube import Cube
 from bakeoff.compare.model import Exploratory, OperationRatio
 from bakeoff.mix import Mix
 from bakeoff.stats import benjamini_hochberg, fcr_level, ratio_from_logs
-from bakeoff.store.records import Summary
+from bakeoff.store.records import Summary, TrialRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS
+
+if TYPE_CHECKING:
+    from bakeoff.compare.cube import Cube
 
 Q = 0.05
 MEAN_OPERATIONS = 30
@@ -60,12 +64,18 @@ def _log_ratios(cube: Cube, pair: tuple[str, str]) -> dict[tuple[str, str, Mix],
             # Cells have a comparison of their own.
             if base is None or other is None or cells_of(base):
                 continue
-            known = {operation.name: operation.service for operation in base.per_operation}
-            for operation in other.per_operation:
-                if operation.name in known:
-                    for metric, value in _cell(known[operation.name], operation.service):
-                        logs[operation.name, metric, mix].append(value)
+            for operation, metric, value in cube.kind.explored(base, other):
+                logs[operation, metric, mix].append(value)
     return logs
+
+
+def ratios_of_operations(base: TrialRecord, other: TrialRecord) -> Iterator[tuple[str, str, float]]:
+    """Name of an operation, `mean` or `p99`, and the log-ratio of that time, other over base."""
+    known = {operation.name: operation.service for operation in base.per_operation}
+    for operation in other.per_operation:
+        if operation.name in known:
+            for metric, value in _cell(known[operation.name], operation.service):
+                yield operation.name, metric, value
 
 
 def _cell(base: Summary, other: Summary) -> list[tuple[str, float]]:

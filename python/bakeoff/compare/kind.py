@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bakeoff.compare import audits, metrics
 from bakeoff.compare.audits import LittlesLaw
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.exploratory import ratios_of_operations
 from bakeoff.compare.faults import ANSWERS, RECORDS, Source
 from bakeoff.compare.lost import ENOUGH
 from bakeoff.compare.metric import Metric
@@ -68,6 +69,12 @@ class ComparePart:
         cells have one of their own, and this is not asked.
         """
         return audits.same_content(cube)
+
+    def explored(self, base: TrialRecord, other: TrialRecord) -> Iterable[tuple[str, str, float]]:
+        """What two trials of one block are compared in beside the endpoints: the name of a part of the work, chosen
+        regardless of any result, `mean` or `p99`, and the log-ratio of that time.
+        """
+        return ratios_of_operations(base, other)
 
     def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         """Validity checks beyond the general ones, of a contender that is `ahead` or behind."""

@@ -21,6 +21,8 @@ class PlanPart:
     suite_class: type[SuiteClass] = SuiteClass
     # What the verdict of a run is about, of which the geometric mean over the mixes is taken.
     endpoint = "operations per second"
+    # The built-in server that answers what it asks, where that is not called like the kind.
+    target: str | None = None
     # What a run does to a contender, before its address.
     acts_by = "send load to"
 

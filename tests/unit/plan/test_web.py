@@ -185,7 +185,12 @@ def test_an_empty_class_of_the_corpus_is_named() -> None:
         workload_of(plan, plan.contenders[0], [], thin)
 
 
-ADDRESSES = {"web": "http://127.0.0.1:1", "app": "127.0.0.1:1", "mail": "smtp=127.0.0.1:1,pop3=127.0.0.1:2"}
+ADDRESSES = {
+    "web": "http://127.0.0.1:1",
+    "replay": "http://127.0.0.1:1",
+    "app": "127.0.0.1:1",
+    "mail": "smtp=127.0.0.1:1,pop3=127.0.0.1:2",
+}
 
 
 @pytest.mark.parametrize("suite", suite_names())
@@ -196,6 +201,10 @@ def test_every_shipped_suite_resolves_in_every_size(suite: str, tmp_path: Path) 
         users = tmp_path / "users.csv"
         users.write_text("user,password,domain\n" + "".join(f"u{n},pw{n},example.test\n" for n in range(3000)))
         settings = {"users": str(users)}
+    if kind == "replay":
+        log = tmp_path / "access.log"
+        log.write_text('::1 - - [10/Oct/2026:13:55:36 +0000] "GET / HTTP/1.1" 200 5\n')
+        settings = {"log": str(log)}
     for size in ("quick", "short", "full"):
         address = ADDRESSES.get(kind, "/srv/share")
         plan = resolve_plan(flags(suite, f"a={address}", plan={"size": size}, **settings))

@@ -46,6 +46,12 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
         ("web-url", WEB, {"http": "2", "streams": 4}),
         ("web-url", WEB, {"row": "500ms", "mixes": "4"}),
     ],
+    "replay": [
+        ("replay", WEB, {"log": "LOG"}),
+        ("replay", "https://127.0.0.1:1", {"log": "LOG", "length": "9s", "loop": True, "keep_alive": True}),
+        ("replay", "https://127.0.0.1:1", {"log": "LOG", "insecure": True, "rate": "500"}),
+        ("replay", "unix:/run/web.sock", {"log": "LOG"}),
+    ],
     "mail": [
         ("mail-pop", "localhost", {"users": "USERS"}),
         ("mail-pop", "localhost", {"users": "USERS", "starttls": True, "think": "1ms"}),
@@ -104,6 +110,7 @@ OTHER: dict[str, list[Any]] = {
     "block_sizes": ["8KiB"], "patterns": ["mixed"], "mixed_read": [33], "mixed_random": [33],
     "access": ["File server"], "icf": ["ICF"], "region": ["300MiB"], "outstanding": [7], "cell_time": ["77ms"],
     "expect": ["404"],
+    "log": ["OTHER_LOG"], "speed": ["2"], "host": ["www.example.test", "from-log"], "bodies": ["BODIES"],
     "turn_bytes": ["3MB"], "turn_pause": ["77ms"], "min_transfers": [77], "cell_limit": ["77s"],
     "row": ["1s", "100ms"], "stop_if": ["errors>1%"], "give_up": ["7s"],
     "regions": [["all=files>=1"]], "server_memory": ["3GiB"], "workspace": ["30MB"], "loadfile": ["OTHER_LOADFILE"],
@@ -114,11 +121,19 @@ JUDGED: dict[tuple[str, str], str] = {
     ("file-matrix", "regions"): "test_matrix.test_regions_are_those_of_the_plan",
     ("file-matrix", "weights"): "test_file_weights.test_the_verdict_is_another_with_other_weights",
     **{(f"file-{kind}", "server_memory"): "test_working_set" for kind in ("matrix", "blocks", "mix")},
+    ("replay", "different"): "test_replay_check.test_different_pages_withhold_the_verdict_unless_they_may_differ",
     # Off by itself on loopback, which is all that the situations here have.
     **{(kind, "poll"): "test_polling" for kind in setting_owners()["poll"]},
     # What they do is seen while a trial goes on.
     **{(kind, name): "test_soak" for name in ("stop_if", "give_up") for kind in setting_owners()[name]},
 }
+
+
+def access_log(*requests: str) -> str:
+    """A log with these requests, two in a second, to a virtual host."""
+    stamps = (f"[10/Oct/2026:13:55:{second:02d} +0000]" for second in range(60) for _ in range(2))
+    lines = zip(requests * 4, stamps, strict=False)
+    return "".join(f'www.test:80 ::1 - - {stamp} "{request} HTTP/1.1" 200 5\n' for request, stamp in lines)
 
 
 @pytest.fixture
@@ -137,6 +152,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         "MOMENTS": "0\n0.5\n", "URLS": "/a\n3 /b\n", "OTHER_URLS": "/c\n", "AUTHORITY": "x", "USERS": users,
         "OTHER_USERS": users.replace("u", "v").replace("vser", "user"), "LOADFILE": "Mkdir a SUCCESS\n",
         "OTHER_LOADFILE": "Mkdir b SUCCESS\n", "ICF": icf,
+        "LOG": access_log("GET /", "HEAD /a?b", "POST /form", "GET /c"), "OTHER_LOG": access_log("GET /", "GET /d"),
         "INVENTORY": "[inventory]\nfolder = '/srv'\ncomplete = true\nerrors = 0\n"
         "[[size]]\nup_to_bytes = 65536\nfiles = 3\nbytes = 99999\n",
     }  # fmt: skip
@@ -144,7 +160,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         (tmp_path / name).write_text(text)
     folder = tmp_path / "folder"
     folder.mkdir()
-    return {name: str(tmp_path / name) for name in texts} | {"FOLDER": str(folder)}
+    (tmp_path / "BODIES").mkdir()
+    (tmp_path / "BODIES/bodies.txt").write_text("POST /form -\n")
+    return {name: str(tmp_path / name) for name in texts} | {"FOLDER": str(folder), "BODIES": str(tmp_path / "BODIES")}
 
 
 def named(files: dict[str, str], value: str) -> str:
@@ -239,7 +257,18 @@ def test_every_setting_that_a_kind_offers_can_be_used(kind: str, files: dict[str
     used = {what.split()[0] for what, outcome in tries(files, kind) if outcome is True}
     used |= {key for _, _, given in situations(kind) for key in given}  # what makes a situation
     offered = {key for key, _, _ in walk(kind)}
-    refused_always = {"operations"} if kind == "mail" else {"threads"} if kind == "app" else set()
+    of_clients = {
+        "mixes",
+        "row",
+        "streams",
+        "threads",
+        "think",
+        "think_distribution",
+        "delay",
+        "operations",
+        "arrivals",
+    }
+    refused_always = {"mail": {"operations"}, "app": {"threads"}, "replay": of_clients}.get(kind, set())
     assert offered - used - {key for owner, key in JUDGED if owner == kind} == refused_always
 
 

@@ -77,8 +77,24 @@ MAIL = {
     "share": {"sending": 0.3},
     "polls": {"all": 7, "empty": 5},
 }  # fmt: skip
+
+
+def path_row(path: str) -> dict[str, Any]:
+    """A path of a replayed log."""
+    times = {"time_s": 0.5, "p50_ns": 1e6, "p99_ns": 9e6}
+    unlike = {"other_status": 2, "logged_status": 200, "got_status": 404}
+    counts = {"in_log": 9, "asked": 80, "answered": 70, "statuses": {"200": 70, "404": 2}, "errors": {"refused": 1}}
+    return {"path": path, **counts, **times, **unlike}
+
+
 SAMPLES: dict[str, dict[str, Any]] = {
     "web": {"bodies_hashed": 7, "stale_connections": 1, "unsolicited": 0, "polled_share": 0.5},
+    "replay": {
+        "paths": {
+            "rows": [path_row("GET /"), path_row("GET /a")],
+            "others": {"paths": 9, "sum": path_row("other paths")},
+        }
+    },
     "mail": MAIL,
     "app": {"server": {"cpu_share": 0.5, "watched_s": 8.0, "disk_read_bytes": 9, "disk_written_bytes": None}},
     "file-matrix": {"cells": cells("file-matrix"), "complete": True},

@@ -38,12 +38,22 @@ class Reply:
     streams_allowed: int | None = None
 
 
+def name_of(host: str | None) -> str | None:
+    """The name in a Host header, without the port."""
+    if host is None:
+        return None
+    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+
 class Prober:
-    """Fetches from one contender. `addresses` is rotated so that the one that answered stands first."""
+    """Fetches from one contender. `addresses` is rotated so that the one that answered stands first; `host` is the one
+    that requests name, where it is not that of the address.
+    """
 
     def __init__(self, name: str, address: WebAddress, settings: HttpSettings) -> None:
         self.name = name
         self.address = address
+        self.host: str | None = None
         self._settings = settings
         self._context: ssl.SSLContext | None = None
         if address.scheme == "https":
@@ -109,7 +119,7 @@ class Prober:
     def _exchange_http2(self, wire: Wire, path: str, method: str) -> Reply:
         from bakeoff.kinds.web.http2_reply import Exchange, UnspokenError  # h2 is loaded by those who speak it
 
-        fields = [(":method", method), (":scheme", self._scheme), (":authority", self.address.host_header)]
+        fields = [(":method", method), (":scheme", self._scheme), (":authority", self.host or self.address.host_header)]
         fields += [(":path", path), *((name.lower(), value) for name, value in request_headers(self._settings))]
         exchange = Exchange(wire, LARGEST_BODY)
         try:
@@ -140,7 +150,7 @@ class Prober:
 
     def _request(self, path: str, method: str) -> bytes:
         keep = self._settings.keep_alive
-        lines = [f"{method} {path} HTTP/{self._settings.http}", f"Host: {self.address.host_header}"]
+        lines = [f"{method} {path} HTTP/{self._settings.http}", f"Host: {self.host or self.address.host_header}"]
         if self._settings.http == "1.1" and not keep:
             lines.append("Connection: close")
         if self._settings.http == "1.0" and keep:
@@ -161,7 +171,7 @@ class Prober:
             raise TargetError(f"{where}: {error}: check address and network") from None
         try:
             if self._context is not None:
-                wire.start_tls(self._context, self.address.host)
+                wire.start_tls(self._context, name_of(self.host) or self.address.host)
                 if self._settings.http == "2" and wire.application() != "h2":
                     wire.close()
                     raise self._unspoken("its TLS does not offer HTTP/2 (ALPN h2)")

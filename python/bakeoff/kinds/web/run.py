@@ -71,7 +71,7 @@ class WebCheck(Check):
             replies[key] = replace(reply, body=b"")  # its length and hash are kept
             if sample.request.sha256 is None and sample.cls.source != "missing" and len(self.plan.contenders) > 1:
                 again = prober.fetch(sample.request.path, method=sample.request.method)
-                if not _alike(again, reply):
+                if not alike(again, reply):
                     self._changing.add((contender.name, key))
         self._replies[contender.name] = replies
 
@@ -178,7 +178,7 @@ class WebCheck(Check):
                 right = self._replies[other].get(sample)
                 if right is None or sample[0] in self._missing:
                     continue
-                if _alike(left, right):
+                if alike(left, right):
                     continue
                 changes = {(one, sample), (other, sample)} & self._changing and left.status == right.status
                 text = (
@@ -195,7 +195,7 @@ class WebCheck(Check):
     def _trait_differences(self, one: str, other: str) -> list[Note]:
         notes = []
         left, right = (next(iter(self._replies[name].values())) for name in (one, other))
-        for what, of in _TRAITS.items():
+        for what, of in TRAITS.items():
             if of(left) != of(right):
                 notes.append(Note("info", f"{what} differ: {one} {of(left)}, {other} {of(right)}"))
         return notes
@@ -229,11 +229,11 @@ class WebCheck(Check):
             "server": replies[0].headers.get("server"),
             "checked_requests": len(replies),
         }
-        facts |= {what: of(replies[0]) for what, of in _TRAITS.items()}
+        facts |= {what: of(replies[0]) for what, of in TRAITS.items()}
         return {key: value for key, value in facts.items() if value is not None}
 
 
-_TRAITS: dict[str, Callable[[Reply], Any]] = {
+TRAITS: dict[str, Callable[[Reply], Any]] = {
     "bytes of reply headers": lambda reply: reply.head_bytes,
     "HTTP versions of replies": lambda reply: reply.version,
     "keep-alive": lambda reply: "kept" if reply.kept_alive else "closed",
@@ -244,7 +244,7 @@ _TRAITS: dict[str, Callable[[Reply], Any]] = {
 }
 
 
-def _alike(left: Reply, right: Reply) -> bool:
+def alike(left: Reply, right: Reply) -> bool:
     """Whether both say the same. Replies to HEAD have no bytes to compare, but most state how many there are."""
     if (left.status, left.digest) != (right.status, right.digest):
         return False

@@ -1,0 +1,1 @@
+"""The requests of an access log at its moments."""

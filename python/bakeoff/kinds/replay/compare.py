@@ -1,0 +1,248 @@
+"""What comparisons know of a replay: a table of paths for each contender at each mix, and what the log left out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bakeoff.compare import settings, wording
+from bakeoff.compare.cube import why_unusable
+from bakeoff.compare.exploratory import MEAN_OPERATIONS
+from bakeoff.compare.kind import ComparePart
+from bakeoff.compare.model import Advisory, KindSummary
+from bakeoff.kinds.replay.figures import PathFigures, ReplayFigures
+from bakeoff.mix import Mix
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.thresholds import P99_OPERATIONS
+
+OTHERS = "other paths"
+# Paths that the log chooses for being asked for most, of which trials are compared; the engine's number.
+MOST_ASKED = 20
+
+
+@dataclass(frozen=True)
+class PathRow:
+    """A path in all usable trials of a contender at a mix: sums, and geometric means over the blocks of percentiles.
+
+    `in_log` lines ask for it, a `share` of all. In `trials` of the trials it has a row of its own.
+    """
+
+    path: str
+    in_log: int
+    share: float
+    trials: int
+    asked: int
+    answered: int
+    per_s: float
+    time_s: float
+    p50_ns: float
+    p99_ns: float
+    statuses: dict[str, int]
+    errors: dict[str, int]
+    other_status: int
+    logged_status: int | None
+    got_status: int | None
+
+
+@dataclass(frozen=True)
+class PathTable:
+    """The paths of a contender at a mix: the most asked ones, then those of the others that took most time, each in
+    their order, and `others`, the remaining `other_paths`, as one.
+    """
+
+    contender: str
+    mix: Mix
+    trials: int
+    most_asked: tuple[PathRow, ...]
+    longest: tuple[PathRow, ...]
+    others: PathRow | None
+    other_paths: int
+
+
+@dataclass(frozen=True)
+class ReplaySummary(KindSummary):
+    """The tables of paths."""
+
+    key: ClassVar[str] = "replay"
+
+    paths: tuple[PathTable, ...]
+
+
+class Replay(ComparePart):
+    """See ComparePart."""
+
+    work = "requests"
+
+    def moved_bytes(self, trial: TrialRecord) -> int:
+        """Those received: what is sent is mostly questions."""
+        return trial.bytes_in
+
+    def explored(self, base: TrialRecord, other: TrialRecord) -> Iterator[tuple[str, str, float]]:
+        """See ComparePart: response times of the most asked paths, which the log chooses and no result does."""
+        known = {row.path: row for row in _most_asked(base)}
+        for row in _most_asked(other):
+            if row.path not in known:
+                continue
+            least = min(row.answered, known[row.path].answered)
+            for metric, enough in (("mean", MEAN_OPERATIONS), ("p99", P99_OPERATIONS)):
+                values = [_time_ns(each, metric) for each in (known[row.path], row)]
+                if least >= enough and all(values):
+                    yield row.path, metric, math.log(values[1] / values[0])
+
+    def advice(self, run: RunRecord) -> list[Advisory]:
+        """See ComparePart: what of the log was not replayed as it was, and replies that do not fit it."""
+        return [*_of_the_log(run), *_unlike_the_log(run)]
+
+    def summary(self, run: RunRecord) -> ReplaySummary:
+        """See ComparePart."""
+        usable = [trial for trial in run.trials if why_unusable(trial) is None]
+        tables = []
+        for mix in sorted(run.mixes):
+            for contender in run.contenders:
+                trials = [trial for trial in usable if trial.contender == contender.name and trial.mix == mix]
+                tables.append(_table(contender.name, mix, trials, _requests(run)))
+        return ReplaySummary(tuple(tables))
+
+
+def _most_asked(trial: TrialRecord) -> Sequence[PathFigures]:
+    return trial.figures(ReplayFigures).paths.rows[:MOST_ASKED]
+
+
+def _time_ns(row: PathFigures, metric: str) -> float:
+    if metric == "p99":
+        return row.p99_ns or 0.0
+    return 1e9 * row.time_s / row.answered if row.answered else 0.0
+
+
+def log_of(run: RunRecord) -> dict[str, Any]:
+    """The facts of the log, as the plan has them."""
+    stored = run.plan.get("settings")
+    log = stored.get("log") if isinstance(stored, dict) else None
+    return log if isinstance(log, dict) else {}
+
+
+def log_count(run: RunRecord, name: str) -> int:
+    """One of the whole numbers in the facts of the log; 0 where there is none."""
+    value = log_of(run).get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _requests(run: RunRecord) -> int:
+    return log_count(run, "requests")
+
+
+def _table(contender: str, mix: Mix, trials: Sequence[TrialRecord], requests: int) -> PathTable:
+    paths = [trial.figures(ReplayFigures).paths for trial in trials]
+    window_s = math.fsum(trial.window_s for trial in trials)
+
+    def row(path: str, parts: Sequence[PathFigures]) -> PathRow:
+        return _row(path, parts, window_s, requests)
+
+    most_asked = [one.rows[:MOST_ASKED] for one in paths]
+    longest = [one.rows[MOST_ASKED:] for one in paths]
+    others = [one.others for one in paths if one.others is not None and one.others.paths]
+    by_time = [row(path, parts) for path, parts in _by_path(longest)]
+    return PathTable(
+        contender=contender,
+        mix=mix,
+        trials=len(trials),
+        most_asked=tuple(row(path, parts) for path, parts in _by_path(most_asked)),
+        longest=tuple(sorted(by_time, key=lambda each: (-each.time_s, each.path))),
+        others=row(OTHERS, [one.sum for one in others]) if others else None,
+        other_paths=max((one.paths for one in others), default=0),
+    )
+
+
+def _by_path(trials: Sequence[Sequence[PathFigures]]) -> Iterator[tuple[str, list[PathFigures]]]:
+    parts: dict[str, list[PathFigures]] = {}
+    for rows in trials:
+        for one in rows:
+            parts.setdefault(one.path, []).append(one)
+    yield from parts.items()
+
+
+def _row(path: str, parts: Sequence[PathFigures], window_s: float, requests: int) -> PathRow:
+    statuses: Counter[str] = Counter()
+    errors: Counter[str] = Counter()
+    for part in parts:
+        statuses.update(part.statuses)
+        errors.update(part.errors)
+    in_log = max((part.in_log for part in parts), default=0)
+    answered = sum(part.answered for part in parts)
+    unlike = next((part for part in parts if part.other_status), None)
+    return PathRow(
+        path=path,
+        in_log=in_log,
+        share=in_log / requests if requests else math.nan,
+        trials=len(parts),
+        asked=sum(part.asked for part in parts),
+        answered=answered,
+        per_s=answered / window_s if window_s > 0.0 else math.nan,
+        time_s=math.fsum(part.time_s for part in parts),
+        p50_ns=_geometric_mean([part.p50_ns for part in parts]),
+        p99_ns=_geometric_mean([part.p99_ns for part in parts]),
+        statuses=dict(sorted(statuses.items())),
+        errors=dict(sorted(errors.items())),
+        other_status=sum(part.other_status for part in parts),
+        logged_status=unlike.logged_status if unlike else None,
+        got_status=unlike.got_status if unlike else None,
+    )
+
+
+def _geometric_mean(values: Sequence[float | None]) -> float:
+    logs = [math.log(value) for value in values if value]
+    return math.exp(math.fsum(logs) / len(logs)) if logs else math.nan
+
+
+def _of_the_log(run: RunRecord) -> list[Advisory]:
+    log = log_of(run)
+    left_out = log.get("left_out")
+    advisories = []
+    if isinstance(left_out, dict) and left_out:
+        methods = ", ".join(f"{name} {count:,}" for name, count in sorted(left_out.items()) if isinstance(count, int))
+        count = sum(count for count in left_out.values() if isinstance(count, int))
+        of = count + _requests(run)
+        text = f"{count:,} of {of:,} requests of the log ({wording.percent(count / of)}) are not replayed: {methods}."
+        advisories.append(Advisory(text, "Only GET and HEAD are, unless --bodies gives what others are to send."))
+    faults = log.get("faults")
+    lines = (
+        sum(fault["lines"] for fault in faults if isinstance(fault, dict)) if isinstance(faults, (list, tuple)) else 0
+    )
+    if lines:
+        part = f"{lines:,} of {wording.plural(log_count(run, 'lines'), 'line')}"
+        text = f"{part} of the log are no requests, or none that could be made again."
+        advisories.append(Advisory(text, "See the section on the log for the reasons, with the first line of each."))
+    return advisories
+
+
+def _unlike_the_log(run: RunRecord) -> list[Advisory]:
+    advisories = []
+    for contender in run.contenders:
+        rows = []
+        for trial in run.trials:
+            if trial.contender == contender.name and why_unusable(trial) is None:
+                paths = trial.figures(ReplayFigures).paths
+                rows += [*paths.rows, *([paths.others.sum] if paths.others else [])]
+        unlike, replies = sum(row.other_status for row in rows), sum(sum(row.statuses.values()) for row in rows)
+        if not unlike:
+            continue
+        most = max(rows, key=lambda row: row.other_status)
+        counted = (
+            "They count as answered, as --statuses any was given."
+            if settings.text(run.plan, "statuses") == "any"
+            else ""
+        )
+        text = (
+            f"{contender.name} answered {unlike:,} of {replies:,} requests ({wording.percent(unlike / replies)}) with "
+            f"a status that does not fit the log's, most often {most.path} ({most.got_status}, the log has "
+            f"{most.logged_status})."
+        )
+        advice = "See the table of paths: does it serve the site of the log, with the data of that time?"
+        advisories.append(Advisory(text, f"{advice} {counted}".strip()))
+    return advisories
+
+
+PART = Replay()

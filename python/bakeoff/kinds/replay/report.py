@@ -1,0 +1,218 @@
+"""What reports know of a replay: the log, and what became of its paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from bakeoff.compare import settings, wording
+from bakeoff.kinds.replay.compare import OTHERS, PathRow, PathTable, ReplaySummary, log_count, log_of
+from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
+from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.kind import ReportPart
+
+# Rows in a terminal; the page has all.
+IN_SHORT = 10
+
+
+@shown_from(Depth.COMPARISON)
+def paths(context: Context) -> Section | None:
+    """The paths at each mix: most asked, of the longest time, and replies that do not fit the log."""
+    summary = context.comparison.own
+    if not isinstance(summary, ReplaySummary):
+        return None
+    blocks: list[Block] = []
+    mixes = context.comparison.run.mixes
+    for mix in mixes:
+        tables = [
+            table for name in context.names for table in summary.paths if (table.contender, table.mix) == (name, mix)
+        ]
+        if any(table.trials for table in tables):
+            blocks += _at_mix(tables, mix == mixes[-1])
+    return Section("paths", "Paths of the log", tuple(blocks)) if blocks else None
+
+
+def _at_mix(tables: Sequence[PathTable], last: bool) -> list[Block]:
+    at = tables[0].mix.words
+    depth = Depth.COMPARISON if last else Depth.PAGE
+    note = (
+        "All blocks together; percentiles of response times, from the planned start, are geometric means over the "
+        "blocks. A path stands without its query. Share: of the lines of the log. Other status: replies whose status "
+        "does not fit that of their line."
+    )
+    most = _names(tables, "most_asked")
+    rows = [_cells(tables, "most_asked", path) for path in most]
+    rest = _others(tables)
+    blocks: list[Block] = [Table(f"Most asked paths at {at}", _columns(tables), (*rows, *rest), note, folded=not last)]
+    if last:  # a terminal has room for the first of them
+        short = (*rows[:IN_SHORT], *(rest if len(rows) <= IN_SHORT else ()))
+        blocks.append(Table(f"Most asked paths at {at} (first {len(short)})", _columns(tables), short, "", True, depth))
+    longest = _names(tables, "longest")
+    if longest:
+        note = (
+            "Chosen by the results, and so compared by nobody. A dash: not among them in any trial of this contender."
+        )
+        listed = tuple(_cells(tables, "longest", path) for path in longest)
+        blocks.append(
+            Table(f"Of the other paths, those that took the most time at {at}", _columns(tables), listed, note, True)
+        )
+    return [*blocks, *_unlike(tables, at)]
+
+
+def _names(tables: Sequence[PathTable], which: str) -> list[str]:
+    rows: dict[str, PathRow] = {}
+    for table in tables:
+        for row in getattr(table, which):
+            rows.setdefault(row.path, row)
+    if which == "most_asked":
+        return sorted(rows, key=lambda path: (-rows[path].in_log, path))
+    times = dict.fromkeys(rows, 0.0)
+    for table in tables:
+        for row in getattr(table, which):
+            times[row.path] += row.time_s
+    return sorted(rows, key=lambda path: (-times[path], path))
+
+
+def _columns(tables: Sequence[PathTable]) -> tuple[Column, ...]:
+    columns = [Column("Path", numeric=False), Column("in log", spare=3), Column("share")]
+    for table in tables:
+        titles = (("requests/s", 2), ("p50 ms", 0), ("p99 ms", 0), ("failed", 1), ("other status", 1))
+        columns += [Column(title, group=table.contender, spare=spare) for title, spare in titles]
+    return tuple(columns)
+
+
+def _cells(tables: Sequence[PathTable], which: str, path: str) -> tuple[str, ...]:
+    found = [next((row for row in getattr(table, which) if row.path == path), None) for table in tables]
+    known = next(row for row in found if row is not None)
+    return _line(path, known, found)
+
+
+def _others(tables: Sequence[PathTable]) -> tuple[tuple[str, ...], ...]:
+    known = next((table for table in tables if table.others is not None), None)
+    if known is None or known.others is None:
+        return ()
+    return (_line(f"{known.other_paths:,} {OTHERS}", known.others, [table.others for table in tables]),)
+
+
+def _line(title: str, known: PathRow, found: Sequence[PathRow | None]) -> tuple[str, ...]:
+    cells = [title, f"{known.in_log:,}", wording.percent(known.share)]
+    for row in found:
+        if row is None:
+            cells += [wording.MISSING] * 5
+            continue
+        failed = sum(row.errors.values())
+        times = [wording.figures(ns / 1e6) for ns in (row.p50_ns, row.p99_ns)]
+        cells += [wording.rate(row.per_s), *times, f"{failed:,}", f"{row.other_status:,}"]
+    return tuple(cells)
+
+
+def _unlike(tables: Sequence[PathTable], at: str) -> list[Block]:
+    """What was answered otherwise than the log says, or not at all."""
+    columns = (
+        Column("Path", numeric=False),
+        Column("Contender", numeric=False),
+        Column("Statuses of replies", numeric=False),
+        Column("Other than logged"),
+        Column("First of them", numeric=False),
+        Column("Failed", numeric=False),
+    )
+    rows = []
+    for table in tables:
+        for row in (*table.most_asked, *table.longest, *([table.others] if table.others else [])):
+            if row.other_status or row.errors:
+                statuses = ", ".join(f"{status} {count:,}" for status, count in row.statuses.items())
+                first = f"{row.got_status} for {row.logged_status}" if row.other_status else wording.MISSING
+                failed = wording.errors(row.errors, {}) or wording.MISSING
+                rows.append(
+                    (row.path, table.contender, statuses or wording.MISSING, f"{row.other_status:,}", first, failed)
+                )
+    if not rows:
+        return []
+    return [
+        Table(
+            f"Paths with failures, or with statuses that do not fit the log, at {at}", columns, tuple(rows), folded=True
+        )
+    ]
+
+
+def log(context: Context) -> Section | None:
+    """What the log has, and how it was replayed."""
+    facts = log_of(context.run)
+    if not facts:
+        return None
+    items = [*_origin(facts, context), *_how(facts, context)]
+    blocks: list[Block] = [Bullets(tuple(items)), *_faults(facts)]
+    return Section("log", "The log", tuple(blocks))
+
+
+def _origin(facts: dict[str, object], context: Context) -> list[str]:
+    first_s, period_s = facts.get("first_s"), facts.get("period_s")
+    run = context.run
+    items = [
+        f"{log_count(run, 'requests'):,} requests of {log_count(run, 'lines'):,} lines are replayed: "
+        f"{log_count(run, 'different'):,} different ones, for {log_count(run, 'paths'):,} paths without their queries."
+    ]
+    if isinstance(first_s, (int, float)) and isinstance(period_s, (int, float)):
+        begin = datetime.fromtimestamp(first_s, UTC)
+        per_s = log_count(run, "requests") / period_s if period_s else 0.0
+        items.append(
+            f"It begins at {begin:%Y-%m-%d %H:%M:%S} UTC and lasts {wording.figures(period_s)} s: "
+            f"{wording.figures(per_s)} requests/s on average."
+        )
+    if count := log_count(run, "backwards"):
+        items.append(
+            f"{wording.plural(count, 'line')} stamped before one above (by {facts.get('backwards_s')} s at most) were "
+            "put in order: servers write a line when its request is over."
+        )
+    if count := log_count(run, "newer_http"):
+        items.append(f"{wording.plural(count, 'request')} came over HTTP/2 or HTTP/3 and are replayed over HTTP/1.")
+    items.append(f"SHA-256 of what is replayed: {facts.get('sha256')}.")
+    return items
+
+
+def _how(facts: dict[str, object], context: Context) -> list[str]:
+    spread = settings.text(context.run.plan, "spread")
+    how = "at even distances" if spread == "even" else "at random moments of it (as a Poisson process has them)"
+    items = [
+        "Its stamps have fractions of seconds, which are kept."
+        if facts.get("exact") is True
+        else f"Its stamps are whole seconds: the requests of a second begin {how}, alike for all contenders."
+    ]
+    statuses = facts.get("statuses")
+    if isinstance(statuses, dict) and (conditional := statuses.get("304")):
+        items.append(
+            f"A log does not say which requests were conditional: the {conditional:,} with status 304 are made without "
+            "condition, and a 200 fits them."
+        )
+    if settings.flag(context.run.plan, "loop"):
+        items.append("It begins anew whenever it is over, until the trial is.")
+    return items
+
+
+def _faults(facts: dict[str, object]) -> list[Block]:
+    faults = facts.get("faults")
+    rows = tuple(
+        (str(fault.get("reason")), f"{fault.get('lines')}", f"{fault.get('first_line')}", str(fault.get("example")))
+        for fault in (faults if isinstance(faults, (list, tuple)) else ())
+        if isinstance(fault, dict)
+    )
+    if not rows:
+        return []
+    columns = (Column("Reason", numeric=False), Column("Lines"), Column("First"), Column("It reads", numeric=False))
+    return [Text("Lines that are no requests, or none to be made again:"), Table("Lines left out", columns, rows)]
+
+
+class Replay(ReportPart):
+    """See ReportPart."""
+
+    sections = (("response", paths), ("method", log))
+    figures_shown = frozenset({"paths"})
+    tells_operations = True
+
+    def method_note(self, context: Context) -> str:
+        """How the requests came about."""
+        return "Requests are those of an access log, in its order and at its moments; see the section on the log."
+
+
+PART = Replay()

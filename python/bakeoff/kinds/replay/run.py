@@ -1,0 +1,156 @@
+"""Do contenders serve what the log asks for, and do all serve the same?"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from bakeoff.errors import TargetError
+from bakeoff.kinds.replay.plan import host_of, replay_settings, trace_and_samples, workload
+from bakeoff.kinds.replay.spec import ReplayWorkload
+from bakeoff.kinds.web.address import parse_web_address
+from bakeoff.kinds.web.probe import Prober, Reply
+from bakeoff.kinds.web.run import TRAITS, alike
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.kind import Check, Note, RunPart
+
+# Which statuses stand for each other, as in the engine (`crates/workloads/src/replay/expect.rs`).
+FILE = frozenset({200, 206, 304})
+REDIRECT = frozenset({301, 302, 303, 307, 308})
+BROKEN_OFF = frozenset({408, 499})
+
+
+def fits(logged: int, status: int) -> bool:
+    """Whether a reply of `status` is what a line of the log with `logged` lets expect."""
+    if status >= 500:
+        return False
+    alternatives = next((group for group in (FILE, REDIRECT) if logged in group), frozenset({logged}))
+    return status in alternatives or logged in BROKEN_OFF or logged >= 500
+
+
+class ReplayCheck(Check):
+    """See bakeoff.run.kind.Check. The most asked requests of the log are tried."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__(plan)
+        self._settings = replay_settings(plan.settings)
+        _, self._samples = trace_and_samples(self._settings)
+        self._probers: dict[str, Prober] = {}
+        self._replies: dict[str, list[Reply]] = {}
+        self._changing: set[tuple[str, int]] = set()
+
+    def answers(self, contender: Contender) -> None:
+        """See Check. A whole reply of any status will do."""
+        prober = self._prober(contender)
+        prober.begin()
+        prober.fetch(prober.address.target or "/", tries=1)
+
+    def examine(self, contender: Contender) -> None:
+        """See Check. Raises TargetError when no request at all is answered as in the log."""
+        prober = self._prober(contender)
+        prober.begin()
+        prober.connect()
+        self._changing = {(name, key) for name, key in self._changing if name != contender.name}
+        replies = []
+        for key in range(len(self._samples)):
+            first, again = (self._fetch(prober, key) for _ in range(2))
+            if not alike(first, again):
+                self._changing.add((contender.name, key))
+            replies.append(first)
+        self._replies[contender.name] = replies
+        wrong = [key for key, sample in enumerate(self._samples) if not fits(sample.status, replies[key].status)]
+        if wrong and len(wrong) == len(self._samples) and self._settings.statuses == "log":
+            sample, reply = self._samples[0], replies[0]
+            raise TargetError(
+                f"{prober.name} ({prober.address.place}): {sample.method} {sample.path} is answered by status "
+                f"{reply.status}, the log has {sample.status}, and none of the {len(wrong)} requests that it has most "
+                "is answered as there: does it serve that site? (--host names it; --statuses any takes any)"
+            )
+
+    def _fetch(self, prober: Prober, key: int) -> Reply:
+        sample = self._samples[key]
+        prober.host = host_of(self._settings, prober.address, sample)
+        return replace(prober.fetch(prober.address.prefix + sample.path, method=sample.method), body=b"")
+
+    def _prober(self, contender: Contender) -> Prober:
+        if contender.name not in self._probers:
+            prober = Prober(contender.name, parse_web_address(contender.address), self._settings)
+            prober.host = host_of(self._settings, prober.address)
+            self._probers[contender.name] = prober
+        return self._probers[contender.name]
+
+    def addresses(self, contender: Contender) -> Sequence[str]:
+        """See Check."""
+        return self._prober(contender).addresses
+
+    def compare(self) -> Sequence[Note]:
+        """See Check."""
+        notes = [
+            Note("warning", f"{name}: {prober.repeated} of the check's requests had to be repeated")
+            for name, prober in self._probers.items()
+            if prober.repeated
+        ]
+        notes += [Note("warning", text) for name in self._replies for text in self._unlike_the_log(name)]
+        for difference in self._differences():
+            withheld = (
+                ": there will be no verdict between them (--different allows it)" if difference["withhold"] else ""
+            )
+            notes.append(Note("warning", f"{difference['text']}{withheld}"))
+        names = list(self._replies)
+        for other in names[1:] if self._samples else []:
+            for what, of in TRAITS.items():
+                left, right = of(self._replies[names[0]][0]), of(self._replies[other][0])
+                if left != right:
+                    notes.append(Note("info", f"{what} differ: {names[0]} {left}, {other} {right}"))
+        return notes
+
+    def _unlike_the_log(self, name: str) -> list[str]:
+        replies = self._replies[name]
+        wrong = [key for key, sample in enumerate(self._samples) if not fits(sample.status, replies[key].status)]
+        if not wrong:
+            return []
+        sample, reply = self._samples[wrong[0]], replies[wrong[0]]
+        first = f"{sample.method} {sample.path} by status {reply.status}, the log has {sample.status}"
+        return [f"{name} answers {len(wrong)} of {len(self._samples)} tried requests unlike the log: {first}"]
+
+    def _differences(self) -> list[dict[str, Any]]:
+        """The first request that each pair answers differently, as JSON values (see `bakeoff.compare.content`)."""
+        differences = []
+        for one, other in itertools.combinations(self._replies, 2):
+            for key, (left, right) in enumerate(zip(self._replies[one], self._replies[other], strict=True)):
+                if alike(left, right):
+                    continue
+                changes = {(one, key), (other, key)} & self._changing and left.status == right.status
+                text = (
+                    f"{one} and {other} answer {self._samples[key].path!r} differently: {one} status {left.status}, "
+                    f"{left.length:,} bytes; {other} status {right.status}, {right.length:,} bytes"
+                )
+                if changes:
+                    text += ", but the page changes from request to request"
+                withhold = not changes and not self._settings.different
+                differences.append({"between": [one, other], "text": text, "withhold": withhold})
+                break
+        return differences
+
+    def facts(self) -> dict[str, Any]:
+        """See Check."""
+        contenders = {
+            name: {
+                "addresses": list(prober.addresses),
+                "checked_requests": len(self._replies.get(name, ())),
+                **({"server": server} if (server := self._server(name)) else {}),
+            }
+            for name, prober in self._probers.items()
+        }
+        return {"corpus": None, "contenders": contenders, "differences": self._differences()}
+
+    def _server(self, name: str) -> str | None:
+        replies = self._replies.get(name)
+        return replies[0].headers.get("server") if replies else None
+
+    def workload(self, contender: Contender, addresses: Sequence[str]) -> ReplayWorkload:
+        """See Check."""
+        return workload(self.plan, contender, addresses)
+
+
+PART = RunPart(ReplayCheck)

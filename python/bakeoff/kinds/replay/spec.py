@@ -1,0 +1,29 @@
+"""What the engine is told of a replay."""
+
+from typing import Literal
+
+from bakeoff.kinds.spec import Workload
+from bakeoff.kinds.web.spec import WebWorkload
+
+
+class ReplayWorkload(Workload):
+    """An access log. `web` says how requests are made; its own are patterns, a GET and a HEAD. `trace` is the file with
+    what is replayed, `prefix` stands before each of its paths.
+    """
+
+    kind: Literal["replay"] = "replay"
+    web: WebWorkload
+    prefix: str
+    trace: str
+    sha256: str
+    spread: Literal["even", "poisson"]
+    loops: bool
+    statuses: Literal["log", "any"]
+
+    @property
+    def rehearsed(self) -> bool:
+        """See Workload."""
+        return self.web.rehearsed
+
+
+PART = ReplayWorkload
