@@ -178,6 +178,14 @@ fn the_lane_that_became_idle_last_begins_and_others_only_when_it_is_busy() {
 }
 
 #[test]
+fn lanes_that_share_a_connection_are_used_before_another_is_opened() {
+    let spec = rate(1_000, "constant", 3, r#""length_s":1,"streams":4"#);
+    let mut bench = Bench::new(&Together { of_turn: 1, in_turn: false }, &spec);
+    assert!((0..5).all(|nth| bench.start(nth * MS) == Some(nth as usize)));
+    assert_eq!(bench.end(SECOND_NS).0.planned.unwrap().connections_used, 2);
+}
+
+#[test]
 fn lanes_that_are_somebody_begin_in_turn() {
     let spec = rate(1_000, "constant", 3, r#""length_s":1"#);
     let mut bench = Bench::new(&Together { of_turn: 1, in_turn: true }, &spec);
