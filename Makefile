@@ -79,6 +79,7 @@ bench: build ## bakeoff beside other load generators, which it installs; rewrite
 	$(BIN)/python benchmarks/app.py --write
 	$(BIN)/python benchmarks/mail.py --write
 	$(BIN)/python benchmarks/files.py --write
+	$(BIN)/python benchmarks/soak.py --write
 	$(BIN)/python benchmarks/absolute.py
 
 clean: ## remove what was built

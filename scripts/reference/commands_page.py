@@ -12,6 +12,7 @@ HEAD = """# Commands
 | 0 | done |
 | 1 | done, with something to say: accounts that failed, a machine to mend, a defect of Bakeoff |
 | 2 | refused: one sentence says what to change, and nothing was lost |
+| 99 | a rule stopped a contender in a soak; all that was measured is kept |
 | 130 | interrupted; what was measured is kept |
 | 141 | the reader of the output went away |
 """

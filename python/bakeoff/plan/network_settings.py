@@ -100,6 +100,11 @@ class NetworkSettings(RateSettings):
         return {**reasons, "stop_if": why, "give_up": why}
 
     @property
+    def soak_note(self) -> str:
+        """What of a soak grows with its length; empty where nothing does."""
+        return ""
+
+    @property
     def source_count(self) -> int:
         """How many local addresses connections come from."""
         return 1

@@ -17,7 +17,7 @@ else:
 
 @drawn
 def over_hours(
-    rows: list[Row], gaps: list[Row], names: Sequence[str], axis: str, title: str, subtitle: str
+    rows: list[Row], gaps: list[Row], names: Sequence[str], axis: str, title: str, subtitle: str, wide: bool
 ) -> dict[str, Any]:
     """A line for each contender and stretch. Rows: contender, stretch, at, value (null where unknown); gaps: contender,
     at.
@@ -34,4 +34,4 @@ def over_hours(
         layers.append(base.mark_point(size=26, filled=True, opacity=1).encode(x=x, y=y, color=colour, shape=shape))
     if gaps:
         layers.append(alt.Chart(rows_of("gaps")).mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=x))
-    return finish(alt.layer(*layers), {"rows": rows, "gaps": gaps} if gaps else {"rows": rows}, wide=True)
+    return finish(alt.layer(*layers), {"rows": rows, "gaps": gaps} if gaps else {"rows": rows}, wide)

@@ -178,7 +178,8 @@ def soak_notes(plan: Plan, path: Path) -> list[Note]:
     most, all_rows = format_size(SOAK_ROW_BYTES), format_size(rows * SOAK_ROW_BYTES)
     text = f"the run file takes at most {most} for each of {rows:,} rows, {all_rows} in all; {format_size(free_bytes)} "
     text += "are free"
-    return [Note("info", text)]
+    growing = plan.settings.soak_note if isinstance(plan.settings, NetworkSettings) else ""
+    return [Note("info", text), *([Note("warning", growing)] if growing else [])]
 
 
 def _breaks(rule: StopRule, row: SoakRowRecord) -> bool:

@@ -17,6 +17,8 @@ from bakeoff.units import format_duration, format_size
 # More rows than these are shown by the first and the last.
 MOST_ROWS = 48
 MOST_POINTS = 1000
+# Growth above this many percent is told as more than that: its end is not known.
+MOST_TOLD = 100_000
 TITLES: dict[FigureName, str] = {
     "rate": "rate",
     "p50": "median response time",
@@ -95,24 +97,24 @@ def _tone(trend: SoakTrend) -> Tone:
 def _table(one: ContenderSoak, title: str) -> Table:
     columns = (
         Column("Row"),
-        Column("Began (UTC)", numeric=False, spare=2),
+        Column("Began (UTC)", numeric=False, spare=4),
         Column("Length"),
         Column("operations", spare=6),
         Column("operations/s"),
-        Column("p50", group="response time, ms"),
-        Column("p99", group="response time, ms"),
-        Column("max", group="response time, ms"),
+        Column("p50, ms"),
+        Column("p99, ms"),
+        Column("max, ms"),
         Column("errors"),
         Column("by class", numeric=False, spare=3),
-        Column("CPU", group="generator"),
-        Column("stolen", group="generator", spare=5),
-        Column("memory", group="generator"),
+        Column("CPU"),
+        Column("stolen", spare=5),
+        Column("memory"),
     )
-    shown, note = one.rows, ""
+    shown, note = one.rows, "Times are response times; CPU (of the busiest load thread) and memory are the generator's."
     if len(shown) > MOST_ROWS:
         half = MOST_ROWS // 2
         shown = (*one.rows[:half], *one.rows[-half:])
-        note = f"The first and last {half} of {len(one.rows):,} rows; `bakeoff compare --json` has all."
+        note += f" The first and last {half} of {len(one.rows):,} rows; `bakeoff compare --json` has all."
     return Table(f"Rows of {title}", columns, tuple(map(_cells, shown)), note, depth=Depth.SUMMARY)
 
 
@@ -157,7 +159,7 @@ def _charts(soak: Soak, names: Sequence[str]) -> list[Chart]:
     charts = []
     for place, title, value in DRAWN:
         rows = [row for one in soak.contenders for row in _points(one, value, scale_s)]
-        drawing = over_hours(rows, gaps, names, f"{unit} under load", title, subtitle)
+        drawing = over_hours(rows, gaps, names, f"{unit} under load", title, subtitle, place == "rate")
         text = f"{title}, a line for each contender; time that is missing is not counted."
         table = _ends(soak, title, value)
         charts.append(Chart(f"chart-soak-{place}", title, text, drawing, table, wide=place == "rate"))
@@ -198,4 +200,8 @@ def _figure(name: FigureName, value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    return wording.figures(100.0 * share, 2)
+    """Two figures, and nothing that is below a thousandth of a percent."""
+    value = 100.0 * share
+    if abs(value) < 0.001:
+        return "0"
+    return f"over {MOST_TOLD:,}" if value > MOST_TOLD else wording.figures(value, 2)
