@@ -24,6 +24,7 @@ SHORT = {
     "file-blocks": [*MIXES, "--block-sizes", "4KiB", "--cell-time", "50ms", "--region", "1MiB"],
     "file-mix": [*TIMED, "--delay", "0s"],
     "replay": ["--blocks", "2", "--speed", "10"],
+    "httperf": ["--rate", "50,100", "--num-conns", "20", "--blocks", "1"],
     "mail-pop": [*TIMED, "--mailboxes", "4", "--sizes", "4KiB"],
 }
 

@@ -126,7 +126,7 @@ def test_no_file_names_a_registry() -> None:
 
 GENERAL = ("plan", "run", "agents", "cli", "compare", "report", "store", "exporters/__init__.py", "exporters/base.py")
 # Verbs about one kind are called for it: they are its command line.
-VERBS_OF_A_KIND = re.compile(r"cli/(users|demo|corpus|iozone|serve\w*)(\.py|/)")
+VERBS_OF_A_KIND = re.compile(r"cli/(users|demo|corpus|iozone|httperf|serve\w*)(\.py|/)")
 
 
 def test_general_layers_name_no_kind() -> None:
@@ -141,7 +141,10 @@ def test_general_layers_name_no_kind() -> None:
     for module in modules:
         if VERBS_OF_A_KIND.search(str(module)):
             continue
-        found = named.search(module.read_text())
+        text = module.read_text()
+        if module == PACKAGE / "cli/verbs.py":  # a verb may be called like the kind whose command line it is
+            text = re.sub(r'^    "[a-z-]+": ', "", text, flags=re.MULTILINE)
+        found = named.search(text)
         assert not found, f"{module.relative_to(ROOT)} names {found.group()}"
 
 

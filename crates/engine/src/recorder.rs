@@ -169,7 +169,7 @@ impl Recorder {
 
     /// Counts a turn that ended well.
     #[inline]
-    pub(crate) fn record_answer(&mut self, end_ns: Nanos) {
+    pub fn record_answer(&mut self, end_ns: Nanos) {
         if let Some(planned) = &mut self.planned {
             planned.answered += u64::from(self.timeline.in_window(end_ns));
         }

@@ -199,6 +199,10 @@ impl Books {
         error: Option<ErrorClass>,
     ) {
         self.recorder.record(0, &Outcome { operation, error, bytes_in, bytes_out, status: 0 }, stamps);
+        let begun = if self.mode == Mode::Sessions { SESSION } else { CONNECTION };
+        if operation == begun && error.is_none() {
+            self.recorder.record_answer(stamps.end_ns);
+        }
     }
 }
 

@@ -7,8 +7,11 @@ import typer
 
 from bakeoff.cli.console import make_console
 from bakeoff.errors import PlanError
+from bakeoff.store.join import join
 from bakeoff.store.read import read_run
 from bakeoff.units import parse_share
+
+RUN_FILES = "Run file; several of one contender and one block each stand beside each other, without a verdict."
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +30,7 @@ def share(text: str | None) -> float | None:
 
 
 def compare(
-    path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="RUN.bakeoff...", help=RUN_FILES)],
     baseline: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Divide by this contender (default: the first of the plan)."),
@@ -44,7 +47,7 @@ def compare(
     from bakeoff.report.depth import Depth
     from bakeoff.report.renderers.terminal import show
 
-    run = read_run(path)
+    run = join([read_run(path) for path in paths])
     comparison = compare_run(run, baseline, share(delta))
     if as_json:
         typer.echo(comparison.to_json(indent=2))

@@ -74,7 +74,7 @@ def demo(
     print_result(run_path)
     from bakeoff.cli.report import report  # the chart library takes a moment to load
 
-    report(run_path, report_path)
+    report([run_path], report_path)
 
 
 @contextmanager

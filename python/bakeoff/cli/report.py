@@ -1,14 +1,16 @@
 """`bakeoff report`: the comparison as one file, in the form that its name ends in."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bakeoff.cli.compare import share
+from bakeoff.cli.compare import RUN_FILES, share
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, compare_part
 from bakeoff.report.renderers import endings, form_of
+from bakeoff.store.join import join
 from bakeoff.store.read import read_run
 from bakeoff.whole_file import write_whole
 
@@ -19,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="RUN.bakeoff...", help=RUN_FILES)],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -40,14 +42,15 @@ def report(
     ] = False,
 ) -> None:
     """Write the report of a run as one HTML file that opens offline, or as plain text."""
+    path = paths[0]
     target = path.parent / f"{path.stem}.html" if output is None else output
-    form = check_target(path, target, force)
+    form = check_target(paths, target, force)
     smallest = share(delta)
     from bakeoff.report.renderers import renderer  # these take a moment to load: refuse bad input first
 
     chosen = renderer(form)
     chosen.prepare()
-    run = read_run(path)
+    run = join([read_run(path) for path in paths])
     if surfaces and not _has_surfaces(run.kind):
         drawn = ", ".join(filter(_has_surfaces, KINDS))
         raise PlanError(f"--surfaces draws runs of {drawn}, {path} is one of {run.kind}: leave it out")
@@ -67,13 +70,13 @@ def _has_surfaces(kind: str) -> bool:
     return cells is not None and len(cells.axes) == 2
 
 
-def check_target(run: Path, target: Path, force: bool) -> str:
+def check_target(runs: Sequence[Path], target: Path, force: bool) -> str:
     """The form of report that `target` asks for. Raises PlanError when it must not or cannot be written."""
     form = form_of(target)
     if form is None:
         known = " or ".join(endings())
         raise PlanError(f"{target} does not end in {known}: give the report a name such as report.html")
-    if target.exists() and run.exists() and target.samefile(run):
+    if target.exists() and any(run.exists() and target.samefile(run) for run in runs):
         raise PlanError(f"{target} is the run file itself: give the report another name")
     if target.is_dir():
         raise PlanError(f"{target} is a folder: give the name of a file in it")

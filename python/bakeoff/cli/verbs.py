@@ -35,6 +35,7 @@ VERBS = {
     "doctor": "Say what of this machine limits a run, and the command that mends it.",
     "users": "Accounts for mail runs: make, convert, check.",
     "serve": "Serve a built-in target for demos, calibration and tests.",
+    "httperf": "Connections or sessions at a rate, with httperf's options and httperf's output (-h lists the options).",
     "iozone": "The file matrix with IOzone's options and IOzone's output (-h lists the options).",
 }
 # What Typer's page of help imports for Markdown and tracebacks, which are both off here: half of its time.

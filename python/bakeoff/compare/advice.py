@@ -37,7 +37,14 @@ def advise(
     audits: tuple[Audit, ...],
 ) -> tuple[Advisory, ...]:
     """Warnings about the run, the most weighty first."""
-    advisories = [*_imported(run), *_incomplete(run), *_left_out(cube), *cube.kind.advice(run), *_blocks(pairs)]
+    advisories = [
+        *_imported(run),
+        *_joined(run),
+        *_incomplete(run),
+        *_left_out(cube),
+        *cube.kind.advice(run),
+        *_blocks(pairs),
+    ]
     for contender in contenders:
         advisories += [*_hung(cube, contender), *_contender(cube, contender), *_waited(contender)]
         advisories += _schedule(cube, contender.name)
@@ -55,6 +62,16 @@ def _imported(run: RunRecord) -> list[Advisory]:
         "in which they were given."
     )
     return [Advisory(text, f"`bakeoff run {run.kind}` measures the same, in interleaved blocks and with audits.")]
+
+
+def _joined(run: RunRecord) -> list[Advisory]:
+    if not run.joined:
+        return []
+    text = f"These runs were measured one after the other, unpaired: {', '.join(run.joined)}."
+    if run.different:
+        text += f" Their settings differ: {', '.join(run.different)}."
+    advice = f"`bakeoff run {run.suite}` measures contenders in interleaved blocks: from six on there are verdicts."
+    return [Advisory(text, advice)]
 
 
 def _incomplete(run: RunRecord) -> list[Advisory]:

@@ -91,7 +91,7 @@ def audit_all(run: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ..
     """Every audit over the usable trials of `cube`."""
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     law = (_little(trials, little),) if little.applies else ()
-    starts = (_starts(run, trials),) if any(trial.starts for trial in trials) else ()
+    starts = (_starts(run, trials, cube.kind.ends_with_its_starts),) if any(trial.starts for trial in trials) else ()
     same = _cells(cube) if has_cells(trials) else cube.kind.same_work(run, cube)
     rates = _rates(trials if run.imported_from is None else [], len(trials))
     return (*law, *starts, _counts(trials), _bytes(trials), rates, *(() if same is None else (same,)))
@@ -119,12 +119,12 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
     return Audit("Little's law", what, checked, len(trials) - checked, worst, rule, tuple(bad))
 
 
-def _starts(run: RunRecord, trials: list[TrialRecord]) -> Audit:
+def _starts(run: RunRecord, trials: list[TrialRecord], counted: bool) -> Audit:
     """What a rate offers: as many starts as its shape has in the window, but for its edges, or for chance.
 
-    A trial that ended with its count of operations ended its plan there.
+    A trial that ended with its count of operations ended its plan there, as do those whose starts are `counted`.
     """
-    bounded = settings.number(run.plan, "operations", 0.0) > 0
+    bounded = counted or settings.number(run.plan, "operations", 0.0) > 0
     begin_s, length_s = (settings.number(run.plan, name, 0.0) for name in ("ramp_up_s", "length_s"))
     bad, worst, checked = [], 0.0, 0
     for trial in trials:

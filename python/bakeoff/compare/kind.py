@@ -24,7 +24,8 @@ class ComparePart:
     than one of them. `faults` are what makes a contender lose outright, in the
     order of printing. `wrong` are the classes of errors that are wrong answers, and no refusals; `error_words` are
     its words for classes whose names would mislead. From a mean of `enough` operations on a client without any was
-    starved. `cells` is how its cells are told, where trials are made of cells. `gates_of_its_own` and
+    starved. With `ends_with_its_starts` a trial has a number of starts, and its window lasts until the last of them is
+    over. `cells` is how its cells are told, where trials are made of cells. `gates_of_its_own` and
     `audits_of_its_own` name what `gates` and `same_work` may find beyond the general ones.
     """
 
@@ -35,6 +36,7 @@ class ComparePart:
     error_words: Mapping[str, str] = {}
     enough: int = ENOUGH
     cells: CellForm | None = None
+    ends_with_its_starts: bool = False
     gates_of_its_own: Sequence[str] = ()
     audits_of_its_own: Sequence[str] = ()
 

@@ -354,7 +354,8 @@ class RunRecord:
     `environment` is what was found of the contenders (`content`) and the facts of the first agent. `schema_version` is
     that of the record; `upgraded_from` that of the file, when it was an older one (bakeoff.store.upgrade). A run with
     `imported_from` was measured by another tool (bakeoff.importers): it has no plan, and its trials have no histograms
-    and no figures of a generator but where that tool states them.
+    and no figures of a generator but where that tool states them. `joined` are the files of runs that were measured
+    one by one and stand beside each other here (bakeoff.store.join), `different` the settings in which they differ.
     """
 
     path: Path
@@ -379,6 +380,8 @@ class RunRecord:
     started_here: str | None = None
     agents: tuple[AgentRecord, ...] = ()
     upgraded_from: int | None = None
+    joined: tuple[str, ...] = ()
+    different: tuple[str, ...] = ()
     searches: tuple[SearchRecord, ...] = ()
     soak_rows: tuple[SoakRowRecord, ...] = ()
 

@@ -91,6 +91,21 @@ def ledger(accounted: int) -> Trip:
     return of_mail(on(one, lambda trial: replace(trial, workload=workload)))
 
 
+def requests_beyond_replies(count: int) -> Trip:
+    """A run of httperf in which a trial has so many requests more than had any end."""
+
+    def sums(trial: TrialRecord, more: int) -> TrialRecord:
+        n = trial.operations
+        figures = {"requests": n + more, "replies": n, "statuses": {"s2xx": n}, "test_duration_s": trial.window_s}
+        return replace(trial, workload=figures)
+
+    def trip(record: RunRecord) -> RunRecord:
+        whole = on(lambda trial: True, lambda trial: sums(trial, 0))(replace(record, kind="httperf"))
+        return on(one, lambda trial: sums(trial, count))(whole)
+
+    return trip
+
+
 def of_mail(trip: Trip) -> Trip:
     """The same in a run of mail."""
     return lambda record: trip(replace(record, kind="mail"))
@@ -147,6 +162,7 @@ AUDITS: dict[str, Trip] = {
     "Little's law": on(one, lambda trial: slower(trial, 1.05)),
     "Offered starts": offering(2),
     "Ledger": ledger(accounted=99),
+    "Connections and calls": requests_beyond_replies(1),
     "Counts": on(one, lambda trial: more_for_the_first_client(trial, operations=1)),
     "Bytes": on(one, lambda trial: more_for_the_first_client(trial, bytes_in=1)),
     "Rates": on(one, lambda trial: replace(trial, operations_per_s=trial.operations_per_s * 1.001)),
@@ -183,6 +199,7 @@ def test_a_sound_run_trips_none() -> None:
     assert tripped(offering(1)(run(blocks=BLOCKS))) == ({}, set())
     assert compare_run(run(blocks=BLOCKS)).pairs[0].primary.verdict.winner == LEADER
     assert tripped(ledger(accounted=100)(run(blocks=BLOCKS))) == ({}, set())
+    assert tripped(requests_beyond_replies(0)(run(blocks=BLOCKS))) == ({}, set())
 
 
 def test_replies_to_head_have_no_content_that_could_differ() -> None:

@@ -188,6 +188,7 @@ def test_an_empty_class_of_the_corpus_is_named() -> None:
 ADDRESSES = {
     "web": "http://127.0.0.1:1",
     "replay": "http://127.0.0.1:1",
+    "httperf": "http://127.0.0.1:1",
     "app": "127.0.0.1:1",
     "mail": "smtp=127.0.0.1:1,pop3=127.0.0.1:2",
 }

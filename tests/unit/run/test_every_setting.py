@@ -64,6 +64,14 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
         ("app", "127.0.0.1:1", {"row": "500ms", "mixes": "4"}),
         ("app", "127.0.0.1:1", {"rate": "500"}),
     ],
+    "httperf": [
+        ("httperf", WEB, {}),
+        ("httperf", "https://127.0.0.1:1", {"timeout": "5", "rate": "10,20", "num_conns": 20}),
+        ("httperf", "https://127.0.0.1:1", {"ssl_verify": True, "wsess": "10,5,2", "failure_status": 503}),
+        ("httperf", WEB, {"wsesslog": "2,1,SCRIPT"}),
+        ("httperf", WEB, {"wsesspage": "2,1,1", "period": "v0.1,1,0.2,1"}),
+        ("httperf", "https://127.0.0.1:1", {"ssl_certificate": "AUTHORITY", "ssl_key": "AUTHORITY"}),
+    ],
     "file-matrix": [
         ("file-matrix", "FOLDER", {}),
         ("file-matrix", "FOLDER", {"tests": "write,read,mixed", "mixes": "2,4", "think": "1ms"}),
@@ -93,7 +101,7 @@ def situations(kind: str) -> list[tuple[str, str, Given]]:
 
 # Another value of each setting, of a whole number one more by itself; FILE words stand for files that the test makes.
 OTHER: dict[str, list[Any]] = {
-    "rate": ["700"], "arrivals": ["poisson", "ramp:0-2", "file:MOMENTS"], "most_connections": [7],
+    "rate": ["700", "700,900"], "arrivals": ["poisson", "ramp:0-2", "file:MOMENTS"], "most_connections": [7],
     "mixes": ["3,5"], "threads": [3], "length": ["7s"], "ramp_up": ["300ms"], "ramp_down": ["300ms"],
     "delay": ["123ms"], "think": ["7ms"], "operations": [77], "cores": [3], "pin": ["0"],
     "connect_timeout": ["3s"], "reply_timeout": ["3s"], "requests_per_connection": [7], "receive_buffer": ["64KiB"],
@@ -111,6 +119,14 @@ OTHER: dict[str, list[Any]] = {
     "access": ["File server"], "icf": ["ICF"], "region": ["300MiB"], "outstanding": [7], "cell_time": ["77ms"],
     "expect": ["404"],
     "log": ["OTHER_LOG"], "speed": ["2"], "host": ["www.example.test", "from-log"], "bodies": ["BODIES"],
+    "period": ["e0.1", "u0.1,0.3", "v0.1,5,0.2,5", "0.1"], "wsess": ["3,4,0.5"],
+    "wsesslog": ["3,0.5,SCRIPT"], "wsesspage": ["3,4,0.5"], "wlog": ["y,LIST", "n,LIST"], "wset": ["9,0.5"],
+    "client": ["1/4"], "uri": ["/other"], "add_header": ["X-A: b\\n"], "add_header_file": ["HEADERS"],
+    "server_name": ["other.test"], "myaddr": ["127.0.0.2-127.0.0.4"], "ssl_ciphers": ["TLS13_AES_256_GCM_SHA384"],
+    "ssl_certificate": ["USERS"], "ssl_key": ["USERS"], "ssl_ca_file": ["AUTHORITY"], "ssl_ca_path": ["/tmp"],
+    "ssl_protocol": ["TLSv1.2"], "tls_server_name": ["other.test"], "timeout": ["7"], "think_timeout": ["7"],
+    "runtime": ["7"], "max_connections": [7], "max_piped_calls": [7], "failure_status": [504],
+    "num_conns": [7], "method": ["HEAD", "POST"],
     "turn_bytes": ["3MB"], "turn_pause": ["77ms"], "min_transfers": [77], "cell_limit": ["77s"],
     "row": ["1s", "100ms"], "stop_if": ["errors>1%"], "give_up": ["7s"],
     "regions": [["all=files>=1"]], "server_memory": ["3GiB"], "workspace": ["30MB"], "loadfile": ["OTHER_LOADFILE"],
@@ -127,6 +143,17 @@ JUDGED: dict[tuple[str, str], str] = {
     # What they do is seen while a trial goes on.
     **{(kind, name): "test_soak" for name in ("stop_if", "give_up") for kind in setting_owners()[name]},
 }
+
+
+# Settings of every suite that a kind has no use for, and says so.
+REFUSED_ALWAYS = {
+    "mail": {"operations"},
+    "app": {"threads"},
+    "httperf": {"mixes", "threads", "think", "think_distribution", "pin", "reply_timeout"},
+    "replay": {
+        "mixes", "row", "streams", "threads", "think", "think_distribution", "delay", "operations", "arrivals",
+    },
+}  # fmt: skip
 
 
 def access_log(*requests: str) -> str:
@@ -153,6 +180,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         "OTHER_USERS": users.replace("u", "v").replace("vser", "user"), "LOADFILE": "Mkdir a SUCCESS\n",
         "OTHER_LOADFILE": "Mkdir b SUCCESS\n", "ICF": icf,
         "LOG": access_log("GET /", "HEAD /a?b", "POST /form", "GET /c"), "OTHER_LOG": access_log("GET /", "GET /d"),
+        "SCRIPT": "/a\n\t/b\n", "LIST": "/a\0/b\0", "HEADERS": "X-A: b\n",
         "INVENTORY": "[inventory]\nfolder = '/srv'\ncomplete = true\nerrors = 0\n"
         "[[size]]\nup_to_bytes = 65536\nfiles = 3\nbytes = 99999\n",
     }  # fmt: skip
@@ -167,8 +195,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 def named(files: dict[str, str], value: str) -> str:
     """A value with the path of the file that its last word stands for."""
-    before, colon, word = value.rpartition(":")
-    return before + colon + files.get(word, word)
+    before, mark, word = re.fullmatch(r"(?s)(?:(.*)([:,]))?(.*)", value).groups("")  # type: ignore[union-attr]
+    return before + mark + files.get(word, word)
 
 
 def resolve(files: dict[str, str], suite: str, address: str, settings: Given, plan: Given | None = None) -> Plan:
@@ -257,19 +285,7 @@ def test_every_setting_that_a_kind_offers_can_be_used(kind: str, files: dict[str
     used = {what.split()[0] for what, outcome in tries(files, kind) if outcome is True}
     used |= {key for _, _, given in situations(kind) for key in given}  # what makes a situation
     offered = {key for key, _, _ in walk(kind)}
-    of_clients = {
-        "mixes",
-        "row",
-        "streams",
-        "threads",
-        "think",
-        "think_distribution",
-        "delay",
-        "operations",
-        "arrivals",
-    }
-    refused_always = {"mail": {"operations"}, "app": {"threads"}, "replay": of_clients}.get(kind, set())
-    assert offered - used - {key for owner, key in JUDGED if owner == kind} == refused_always
+    assert offered - used - {key for owner, key in JUDGED if owner == kind} == REFUSED_ALWAYS.get(kind, set())
 
 
 def test_a_setting_at_its_own_default_is_no_error(files: dict[str, str]) -> None:

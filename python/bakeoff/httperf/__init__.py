@@ -1,0 +1,1 @@
+"""`bakeoff httperf`: httperf's options and output on the engine of this program."""

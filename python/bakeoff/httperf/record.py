@@ -1,0 +1,132 @@
+"""The run file of one run of httperf: a plan of one contender, one mix and one block, and its trial."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from bakeoff.agents.base import Agent
+from bakeoff.agents.result import Outcome
+from bakeoff.agents.spec import NullWorkload, TrialSpec
+from bakeoff.httperf.echo import echo
+from bakeoff.httperf.options import Options
+from bakeoff.kinds import run_part
+from bakeoff.mix import Clients
+from bakeoff.plan.load import PRIMARY
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.order import order_trials
+from bakeoff.plan.suites import load_suite
+from bakeoff.run.judge import to_record
+from bakeoff.run.tool import tool
+from bakeoff.store.records import AgentRecord, ContenderRecord
+from bakeoff.store.write import RunHeader, RunWriter
+
+SUITE = "httperf"
+# The smallest difference that matters, and the share of errors that fails a trial, where no plan says another.
+DELTA = 0.05
+NULL_LENGTH_S = 0.5
+NULL_PATIENCE_S = 30.0
+
+
+class Record:
+    """What is kept of a run; nothing without `-o`."""
+
+    def __init__(self, plan: Plan, agent: Agent, writer: RunWriter | None) -> None:
+        self._plan, self._agent, self._writer = plan, agent, writer
+        self._kept = False
+
+    @classmethod
+    @contextmanager
+    def begin(cls, options: Options, agent: Agent) -> "Iterator[Record]":
+        """The run file is made before anything is sent, and removed when nothing came into it.
+
+        Raises RunFileError when it is there already or cannot be written.
+        """
+        plan = plan_of(options)
+        if options.output is None:
+            yield cls(plan, agent, None)
+            return
+        with RunWriter.create(options.output, _header(options, plan, agent), order_trials(plan)) as writer:
+            record = cls(plan, agent, writer)
+            try:
+                yield record
+            finally:
+                if not record._kept:
+                    options.output.unlink(missing_ok=True)
+
+    def keep(self, began: datetime, outcome: Outcome) -> None:
+        """Store the trial."""
+        if self._writer is None:
+            return
+        planned, part = order_trials(self._plan)[0], run_part(self._plan.kind)
+        text = began.isoformat(timespec="milliseconds")
+        record = to_record(planned, text, outcome.result, self._plan.error_limit, None, part)
+        self._writer.add_trial(record, dict(outcome.histograms))
+        if (ceiling := _ceiling(self._agent)) is not None:
+            self._writer.set_null_rate(ceiling)
+        self._writer.finish()
+        self._kept = True
+
+    def tell(self, write: Callable[[str], None]) -> None:
+        """Where it is kept, and what can be done with it."""
+        if self._writer is not None:
+            path = self._writer.path
+            write(f"Run file: {path}\nNext: bakeoff compare {path} OTHER.bakeoff   |   bakeoff report {path}\n")
+
+
+def _ceiling(agent: Agent) -> float | None:
+    """Operations a second of the engine when it has nothing to do, which every report names; None if it does none."""
+    spec = TrialSpec(workload=NullWorkload(), load=Clients(1), length_s=NULL_LENGTH_S)
+    outcome = agent.start(spec).wait(NULL_PATIENCE_S)
+    if outcome is None or not outcome.result.operations or outcome.result.window_s <= 0:
+        return None
+    return outcome.result.operations / outcome.result.window_s
+
+
+def plan_of(options: Options) -> Plan:
+    """The run as a plan."""
+    suite = load_suite(SUITE).suite
+    name = contender_name(options)
+    return Plan(
+        name=name,
+        suite=SUITE,
+        kind=suite.kind,
+        title=suite.title,
+        modelled_on=suite.modelled_on,
+        size="quick",
+        blocks=1,
+        seed=1,
+        delta=DELTA,
+        error_limit=DELTA,
+        primary=PRIMARY.format("replies per second"),
+        settings=options.settings,
+        changed=(),
+        classes=(),
+        contenders=(Contender.model_validate({"name": name, "address": options.address}),),
+        assumed=(),
+    )
+
+
+def contender_name(options: Options) -> str:
+    """The run file's name without its ending, or the server's, in letters that names have."""
+    text = options.hosts[0] if options.output is None else options.output.stem
+    letters = "".join(c if c.isascii() and (c.isalnum() or c in "._+-") else "-" for c in text)
+    return letters.lstrip("._+-")[:64] or "server"
+
+
+def _header(options: Options, plan: Plan, agent: Agent) -> RunHeader:
+    facts = agent.facts()
+    contender = plan.contenders[0]
+    return RunHeader(
+        name=plan.name,
+        suite=plan.suite,
+        kind=plan.kind,
+        plan=plan.to_dict(),
+        plan_hash=plan.hash,
+        tool=tool(facts.build),
+        environment={"content": {"corpus": None, "contenders": {}}, "command": echo(options)},
+        agents=(AgentRecord(agent.name, facts.environment),),
+        contenders=[ContenderRecord(contender.name, contender.address, None)],
+        mixes=plan.settings.mix_values,
+        blocks_planned=1,
+        delta=DELTA,
+    )

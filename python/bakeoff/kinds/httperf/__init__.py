@@ -1,0 +1,1 @@
+"""Connections or sessions at a rate, with httperf's options."""

@@ -1,0 +1,61 @@
+"""What reports know of httperf's work: its lines for each contender, side by side."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from bakeoff.compare import wording
+from bakeoff.kinds.httperf.figures import HttperfFigures
+from bakeoff.kinds.httperf.lines import Line, lines_of
+from bakeoff.mix import Mix
+from bakeoff.report.blocks import Block, Column, Section, Table, Text
+from bakeoff.report.context import Context
+from bakeoff.report.kind import ReportPart
+
+
+def section(context: Context) -> Section | None:
+    """A table for each mix: the lines of httperf's report, means over the blocks with their range."""
+    blocks: list[Block] = []
+    for mix in context.comparison.run.mixes:
+        table = _table(context, mix)
+        if table is not None:
+            blocks.append(table)
+    if not blocks:
+        return None
+    words = (
+        "The numbers of httperf's report: means over blocks, and in brackets the least and the most of them. Times of "
+        "calls count from when they were sent, as httperf's do; how late starts were stands with the generator."
+    )
+    return Section("httperf", "As httperf tells it", (Text(words), *blocks))
+
+
+def _table(context: Context, mix: Mix) -> Table | None:
+    figures = {name: [t.figures(HttperfFigures) for t in context.at(name, mix)] for name in context.names}
+    first = next((f for found in figures.values() for f in found), None)
+    if first is None:
+        return None
+    rows = tuple(
+        (f"{line.title} [{line.unit}]" if line.unit else line.title, *(_cell(line, figures[n]) for n in context.names))
+        for line in lines_of(first)
+        if any(line.value(f) for found in figures.values() for f in found)
+    )
+    columns = (Column("Figure", numeric=False), *(Column(name) for name in context.names))
+    return Table(f"At {mix.words}", columns, rows, "Figures that are 0 everywhere are left out.")
+
+
+def _cell(line: Line, figures: list[HttperfFigures]) -> str:
+    values = [line.value(f) for f in figures]
+    if not values:
+        return wording.MISSING
+    least, most = line.text(min(values)), line.text(max(values))
+    return line.text(fmean(values)) + (f" ({least} – {most})" if least != most else "")
+
+
+class Httperf(ReportPart):
+    """See ReportPart."""
+
+    sections = (("numbers", section),)
+    figures_shown = frozenset(HttperfFigures.model_fields)
+
+
+PART = Httperf()
