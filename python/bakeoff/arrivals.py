@@ -7,7 +7,7 @@ shape is an object with the fields named here and its name in `shape`; a ramp's 
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -19,8 +19,10 @@ BURST_MAX = 100_000
 # They are stored with each trial: longer recordings are the work of a suite that replays.
 MOMENTS_MAX = 10_000
 
+LONGEST_S = 30 * 24 * 3600.0
+
 _STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
-Positive = Annotated[float, Field(gt=0)]
+Positive = Annotated[float, Field(gt=0, le=LONGEST_S)]
 Factor = Annotated[float, Field(ge=0, le=FACTOR_MAX)]
 
 
@@ -105,8 +107,8 @@ class Uniform(Shape):
 class Ramp(Shape):
     """Linear from one factor of the rate to another, over the whole trial."""
 
-    start: Annotated[Factor, Field(alias="from")]
-    end: Annotated[Factor, Field(alias="to")]
+    start: Annotated[Factor, Field(alias="from")] = field(metadata={"json": "from"})
+    end: Annotated[Factor, Field(alias="to")] = field(metadata={"json": "to"})
     shape: ClassVar[str] = "ramp"
 
     def __post_init__(self) -> None:
@@ -231,7 +233,7 @@ class Replay(Shape):
     knows them.
     """
 
-    at_s: Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(max_length=MOMENTS_MAX)]
+    at_s: Annotated[tuple[Annotated[float, Field(ge=0, le=LONGEST_S)], ...], Field(max_length=MOMENTS_MAX)]
     shape: ClassVar[str] = "replay"
 
     def __post_init__(self) -> None:

@@ -83,7 +83,8 @@ class Rate:
     """Open loop: `per_s` operations begin each second, whether or not earlier ones are over.
 
     `arrivals` says how the times between them are spread. They are carried by connections that are opened as they are
-    needed, `most_connections` at most: a start that finds all of them busy is late.
+    needed, `most_connections` at most: a start that finds all of them busy is late. In JSON `arrivals` has the name of
+    its shape under `shape`, beside its fields.
     """
 
     per_s: float

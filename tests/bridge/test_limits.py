@@ -12,7 +12,7 @@ from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.arrivals import Arrivals, Burst, Constant, OnOff, Poisson, Ramp, Replay, Steps, Uniform
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings
-from bakeoff.mix import Clients, Mix, Rate
+from bakeoff.mix import RATE_MAX_PER_S, Clients, Mix, Rate
 from bakeoff.plan.settings import CLIENTS_MAX, CORES_MAX, LENGTH_MAX_S, ROW_MIN_S, ROWS_MAX, SESSIONS_MAX
 
 ARRIVALS: list[Arrivals] = [
@@ -27,7 +27,7 @@ ARRIVALS: list[Arrivals] = [
 ]
 MOST = {
     "clients": CLIENTS_MAX,
-    "rate_per_s": 10e6,
+    "rate_per_s": RATE_MAX_PER_S,
     "sessions": SESSIONS_MAX,
     "cores": CORES_MAX,
     "length_s": LENGTH_MAX_S,

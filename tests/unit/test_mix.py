@@ -28,6 +28,10 @@ def test_a_mix_knows_what_it_implies() -> None:
     assert (Clients(8).sessions(threads=2), RATE.sessions(threads=2)) == (16, None)
 
 
+def test_what_a_contender_is_asked_for_stands_in_the_live_line() -> None:
+    assert (Clients(8).asked, RATE.asked) == ("8 clients", "1,500/s offered")
+
+
 @pytest.mark.parametrize("mix", [Clients(7), RATE])
 def test_a_mix_comes_back_from_its_json(mix: Mix) -> None:
     assert mix_from_json(mix.to_json()) == mix_from_json(mix) == mix

@@ -10,6 +10,12 @@ from tests.unit.run.fake import EMPTY, MAIL, WEB, result
 PLANNED = PlannedTrial(3, "a", Clients(2), 1, 99)
 
 
+def starts(never_started: int, ran_out: int) -> dict[str, Any]:
+    """A trial at a rate of which so many starts never began, and so many found no idle connection."""
+    began = {"offered": 1_000, "started": 1_000 - never_started, "never_started": never_started, "answered": 500}
+    return {"starts": began | {"ran_out": ran_out, "connections_used": 9, "late": EMPTY}}
+
+
 @pytest.mark.parametrize(
     ("changes", "state", "reason"),
     [
@@ -27,6 +33,14 @@ PLANNED = PlannedTrial(3, "a", Clients(2), 1, 99)
         ),
         ({"operations": 0}, "failed", "no operation succeeded (none was finished in the window)"),
         ({"fatal": "the certificate is wrong"}, "failed", "the certificate is wrong"),
+        (starts(never_started=10, ran_out=0), "ok", ""),
+        (
+            starts(never_started=11, ran_out=0),
+            "voided",
+            "the generator did not begin 11 of 1,000 planned starts, with connections idle: give it more cores "
+            "(--cores), or a lower rate",
+        ),
+        (starts(never_started=400, ran_out=450), "ok", ""),
         (
             {"errors": {"ports_exhausted": 1}, "errors_total": 1},
             "voided",
