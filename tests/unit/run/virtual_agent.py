@@ -114,8 +114,8 @@ def search_plan(*addresses: str, blocks: int = 1, objective: str = "p99<=20ms,er
     """A plan that searches the capacities of web servers a, b, …"""
     words = [f"{name}={address}" for name, address in zip("abcdef", addresses, strict=False)]
     plan = {"suite": "web-url", "blocks": blocks, **more.pop("plan", {})}
+    settings = {"length": "2500ms", "ramp_up": "400ms", "ramp_down": "400ms", **more.pop("settings", {})}
     capacity = {"objective": objective, "least": "100", "shares": "50%,95%,105%", **more}
-    settings = {"length": "2500ms", "ramp_up": "400ms", "ramp_down": "400ms"}
     return resolve_plan(PlanInput("test", plan, settings, parse_contenders(words), {}, capacity))
 
 

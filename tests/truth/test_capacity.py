@@ -1,0 +1,54 @@
+"""The capacity of a real target that keeps a limit, by the real engine.
+
+The target answers 1,000 requests a second and queues the others. What it kept of that in the same moments is what it
+answered in the probes that asked for more: a machine that is busy takes from both.
+"""
+
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+
+from bakeoff.agents.local import LocalAgent
+from bakeoff.compare import compare_run
+from bakeoff.run.driver import start_run
+from bakeoff.store.read import read_run
+from bakeoff.store.records import NONE, SEARCH, TrialRecord
+from tests.conftest import Target
+from tests.unit.run.fake import Notebook
+from tests.unit.run.virtual_agent import search_plan
+
+LIMIT_PER_S = 1000.0
+ASKED_MORE = 1.03
+
+
+def disturbed(trial: TrialRecord) -> bool:
+    """Whether generator or target did not run as they should have: late, waiting, or answering less than was asked."""
+    marks = {"generator-waited", "behind-schedule", "late-start", "stolen-time", "generator-paused"} & set(trial.marks)
+    return bool(marks) or trial.operations_per_s < 0.998 * trial.mix.x
+
+
+def test_the_capacity_of_a_limited_target_is_what_it_keeps(target: Callable[..., Target], tmp_path: Path) -> None:
+    server = target(limit_per_s=LIMIT_PER_S)
+    plan = search_plan(
+        f"http://{server.address}/",
+        objective="p50<=10ms,errors<=1%",
+        least="700",
+        shares="105%",
+        settings={"length": "1200ms", "ramp_up": "100ms", "ramp_down": "100ms"},
+    )
+    path = tmp_path / "x.bakeoff"
+    start_run(plan, path, [LocalAgent()], Notebook())
+    run = read_run(path)
+    (search,) = run.searches
+    assert search.outcome != NONE and search.met is not None
+    met = next(trial for trial in run.trials if trial.order == search.met)
+    assert met.judged is not None and met.judged.met and met.response is not None
+    kept = [t.operations_per_s for t in run.trials if t.mix.x > ASKED_MORE * LIMIT_PER_S]
+    assert kept and statistics.median(kept) <= 1.01 * LIMIT_PER_S
+    assert met.mix.x <= 1.02 * LIMIT_PER_S
+    # A stall of the machine takes a search below what the target can do; then the probes that it missed there tell it.
+    early = [t for t in run.trials if t.mix.x <= 0.98 * LIMIT_PER_S and t.judged is not None and not t.judged.met]
+    assert met.mix.x >= 0.98 * LIMIT_PER_S or (early and all(map(disturbed, early))), (met.mix, early)
+    missed = [t for t in run.trials if t.purpose == SEARCH and t.mix.x > ASKED_MORE * LIMIT_PER_S]
+    assert all(t.judged is not None and not t.judged.met for t in missed)
+    assert compare_run(run).capacity is not None

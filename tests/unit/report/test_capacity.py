@@ -1,0 +1,65 @@
+"""What a search is in a report: what was found, how, and response times at shares of it; in every renderer."""
+
+from pathlib import Path
+
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.report.blocks import Chart, Table
+from bakeoff.report.compose import compose
+from bakeoff.report.renderers import FORMS, renderer
+from bakeoff.run.driver import start_run
+from bakeoff.store.read import read_run
+from bakeoff.store.records import RunRecord
+from tests.unit.run.fake import Notebook, serving
+from tests.unit.run.virtual_agent import VirtualAgent, books, limited, search_plan
+
+__all__ = ["books"]
+pytestmark = pytest.mark.usefixtures("books")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunRecord:
+    with serving({"": b"page"}) as one, serving({"": b"page"}) as two:
+        rates = {one.address.rpartition(":")[2]: limited(1000.0), two.address.rpartition(":")[2]: limited(1400.0)}
+        plan = search_plan(one.address, two.address, least="300", repeats="1")
+        start_run(plan, tmp_path / "x.bakeoff", [VirtualAgent(rates)], Notebook())
+    return read_run(tmp_path / "x.bakeoff")
+
+
+def test_a_report_draws_the_search_and_says_what_was_found(run: RunRecord) -> None:
+    report = compose(run, compare_run(run))
+    (section,) = (section for section in report.sections if section.id == "capacity")
+    assert section.title == "Capacity under p99<=20ms,errors<=0.1%"
+    tables = {block.title: block for block in section.blocks if isinstance(block, Table)}
+    assert [row[0] for row in tables["Capacities"].rows] == ["a", "b"]
+    shares = tables["Response time at shares of the capacity"]
+    assert [row[0] for row in shares.rows] == ["50 %", "95 %", "105 %"]
+    assert [row[-1] for row in shares.rows] == ["1 of 1", "1 of 1", "0 of 1"]
+    charts = {block.id: block for block in section.blocks if isinstance(block, Chart)}
+    probes = sum(trial.purpose == "search" for trial in run.trials)
+    path = charts["chart-search"].spec["datasets"]
+    assert sum(len(rows) for name, rows in path.items() if name.startswith("probes")) == probes
+    last = [row for row in path["bounds0"] if row["probe"] == max(r["probe"] for r in path["bounds0"])]
+    met, missed = (next(row["load"] for row in last if row["side"] == side) for side in ("met", "missed"))
+    assert met < 1010 and missed > 990 and (missed - met) / missed < 0.011
+    assert {"rates", "ratios", "fairness", "offered"}.isdisjoint(section.id for section in report.sections)
+    every = next(section for section in report.sections if section.id == "trials")
+    assert isinstance(every.blocks[0], Table) and len(every.blocks[0].rows) == len(run.trials)
+
+
+def test_every_renderer_can_tell_a_search(run: RunRecord) -> None:
+    report = compose(run, compare_run(run))
+    for name in FORMS:
+        made = renderer(name)
+        made.prepare()
+        rendered = made.render(report)
+        assert b"Capacities" in rendered and b"no verdict" in rendered
+
+
+def test_the_comparison_is_json(run: RunRecord) -> None:
+    plain = compare_run(run).to_dict()
+    assert plain["capacity"]["objective"] == "p99<=20ms,errors<=0.1%"
+    found = {c["name"]: c["capacity"] for c in plain["capacity"]["contenders"]}
+    assert found["a"] == pytest.approx(1000.0, rel=0.02) and found["b"] == pytest.approx(1400.0, rel=0.02)
+    assert plain["run"]["mixes"] == [0.5, 0.95, 1.05]
