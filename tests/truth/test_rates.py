@@ -69,7 +69,8 @@ def test_a_stall_shows_in_response_time_and_not_in_service_time(target: MakeTarg
     stalled = sum(time_ns > 100e6 for time_ns in longest)
     assert 4 <= stalled <= 4 * (sum(time_s > 0.1 for time_s in bare.times_s) + 1), "each connection met each stall once"
     assert starts["ran_out"] >= 0.1 * starts["offered"]
-    assert starts["late"]["count"] == starts["ran_out"] - starts["never_started"]
+    # Those that found no connection and began are late by so much; the others still waited when the trial ended.
+    assert 0 <= starts["ran_out"] - starts["late"]["count"] <= starts["never_started"]
 
 
 def test_a_server_that_answers_400_a_second_falls_behind_800_and_nobody_else_does(
