@@ -207,9 +207,21 @@ def nginx_log(folder: Path, root: Path, port: int, scheme: str) -> Commands:
     return command, helpers
 
 
+def apache_log(folder: Path, root: Path, port: int, scheme: str) -> Commands:
+    """Apache with an access log as Debian has it for virtual hosts."""
+    command, helpers = apache(folder, root, port, scheme)
+    path = folder / "apache.conf"
+    form = r'"%v:%p %h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\""'
+    path.write_text(
+        f"{path.read_text()}\nLogFormat {form} vhost_combined\nCustomLog {folder}/access.log vhost_combined\n"
+    )
+    return command, helpers
+
+
 KINDS: dict[str, Callable[[Path, Path, int, str], Commands]] = {
     "nginx": nginx,
     "apache": apache,
     "lighttpd": lighttpd,
     "nginx-log": nginx_log,
+    "apache-log": apache_log,
 }
