@@ -138,7 +138,7 @@ def falls_behind(cube: Cube) -> tuple[FallsBehind, ...]:
 def _falls_behind(cube: Cube, contender: str) -> FallsBehind:
     first = sorted(at for block in cube.blocks if (at := _first_behind(cube, contender, block)) is not None)
     ranks = median_ranks(len(first))
-    middle = first[len(first) // 2] if first else 0
+    middle = first[(len(first) - 1) // 2] if first else 0  # of an even number of blocks the lower one
     low, high = (None, None) if ranks is None else (first[ranks[0]], first[ranks[1]])
     mixes: tuple[Mix | None, ...] = (*cube.mixes, None)
     told = FallsBehind(

@@ -157,6 +157,12 @@ def test_where_a_contender_falls_behind_is_the_median_over_blocks() -> None:
     assert steady.words == "nowhere up to 8,000 operations/s (8 blocks alike)"
 
 
+def test_who_falls_behind_in_half_of_the_blocks_has_fallen_behind() -> None:
+    record = changed(alike(), lambda trial: of(OTHER, 8)(trial) and trial.block <= BLOCKS // 2, answering(0.8))
+    _, other = compare_run(record).falls_behind
+    assert (other.behind_mix, other.low_mix, other.high_mix) == (record.mixes[2], record.mixes[2], None)
+
+
 def test_a_trial_that_is_missing_leaves_its_block_out_of_it() -> None:
     record = changed(
         alike(),
