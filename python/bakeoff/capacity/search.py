@@ -81,7 +81,7 @@ class Search:
                 continue
             if load <= where.least:
                 if not self._probe(load).met:  # once more: a mishap at the least load would end it all
-                    return Found(NONE, "the least load did not meet the objective", None, load)
+                    return self._none(load)
                 load = where.rounded(min(where.most, load * CLIMB))
                 continue
             found = self._between(where.least, load)
@@ -116,15 +116,25 @@ class Search:
             return None
         missed = where.rounded(float(upper))
         if lower is None:
-            return Found(NONE, "the least load did not meet the objective", None, missed)
+            return self._none(missed)
         return self._found(where.rounded(float(lower)), missed)
 
     def _found(self, met: float, missed: float) -> Found:
+        limit = self._limit(missed)
+        return Found(AT_LEAST, limit, met, missed) if limit else Found(FOUND, "", met, missed)
+
+    def _none(self, missed: float) -> Found:
+        """No load met the objective; where the generator was the limit, that says nothing of the contender."""
+        limit = self._limit(missed)
+        if limit:
+            return Found(UNSETTLED, limit, None, missed)
+        return Found(NONE, "the least load did not meet the objective", None, missed)
+
+    def _limit(self, missed: float) -> str:
+        """What limited the generator in most of the probes that missed at a load; empty when nothing did."""
         limits = [answer.limit for answer in self._answers[missed] if not answer.met]
         limited = [limit for limit in limits if limit]
-        if 2 * len(limited) > len(limits):
-            return Found(AT_LEAST, limited[-1], met, missed)
-        return Found(FOUND, "", met, missed)
+        return limited[-1] if 2 * len(limited) > len(limits) else ""
 
     def answer(self, load: float) -> JudgedRecord:
         """The next answer at a load that MLRsearch asks for: one that is there already, or a new probe."""

@@ -79,7 +79,7 @@ def found_view(run: RunRecord) -> RunRecord:
         trial = None if search.met is None else by_order.get(search.met)
         if trial is not None and trial.state == OK and search.outcome not in (DIED, NONE):
             trials.append(replace(trial, mix=at_share(trial, 1.0)))
-        elif (nearest := _nearest(run, search)) is not None:
+        elif search.outcome in (DIED, NONE) and (nearest := _nearest(run, search)) is not None:
             trials.append(_lost(nearest, search))
     return replace(run, mixes=(WHOLE,), trials=tuple(trials), trials_planned=len(trials))
 

@@ -6,7 +6,7 @@ import math
 
 from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity, LeastLoad
-from bakeoff.store.records import AT_LEAST, DIED, TermRecord
+from bakeoff.store.records import AT_LEAST, DIED, UNSETTLED, TermRecord
 
 
 def capacity_sentences(found: CapacityComparison) -> list[str]:
@@ -17,11 +17,10 @@ def capacity_sentences(found: CapacityComparison) -> list[str]:
         texts += _at_least(contender)
         texts += _none(contender, found)
         texts += _died(contender)
-        if contender.unsettled:
-            texts.append(
-                f"The bounds of {contender.name} did not close in {contender.unsettled} of {_searches(contender)}: "
-                "--most-probes was reached."
-            )
+        reasons = [search.reason for search in contender.searches if search.outcome == UNSETTLED]
+        if reasons:
+            of = f"{len(reasons)} of {_searches(contender)}"
+            texts.append(f"The bounds of {contender.name} did not close in {of}: {reasons[-1]}.")
     return texts
 
 

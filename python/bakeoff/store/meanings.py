@@ -69,7 +69,8 @@ COLUMNS = {
     "searches.contender": "name of the contender",
     "searches.block": "block, from 1",
     "searches.outcome": "`found`, `at_least` (a limit hid the rest), `none` (no load met the objective), `died` (the "
-    "contender did not come back) or `unsettled` (too few probes)",
+    "contender did not come back) or `unsettled` (too few "
+    "probes, or the generator was the limit even at the least load)",
     "searches.reason": "why it is not `found`, in words; empty otherwise",
     "searches.met": "the planned trial with the highest load that met the objective; NULL without one",
     "searches.missed": "the planned trial with the lowest load above it that did not; NULL without one",

@@ -127,6 +127,11 @@ def test_a_generator_that_is_the_limit_does_not_pass_for_the_server() -> None:
     assert found.outcome == AT_LEAST and found.reason == limit and 2970.0 <= (found.met or 0) <= 3000.0
 
 
+def test_a_generator_that_is_the_limit_at_the_least_load_says_nothing_of_the_server() -> None:
+    found, _ = searched(lambda load: judged(False, limit="the generator was the limit: it began late"))
+    assert found == Found(UNSETTLED, "the generator was the limit: it began late", None, 10.0)
+
+
 def test_a_contender_that_dies_leaves_what_was_found_before() -> None:
     def measure(load: float) -> JudgedRecord:
         if load > 600.0:

@@ -12,7 +12,7 @@ from bakeoff.mix import Clients, Rate
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.store.read import pending, read_run
-from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, SEARCH, SHARE, RunRecord, TrialRecord
+from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, SEARCH, SHARE, UNSETTLED, RunRecord, TrialRecord
 from tests.unit.run.fake import Notebook, WebServer, serving
 from tests.unit.run.virtual_agent import Served, VirtualAgent, books, limited, search_plan
 
@@ -186,6 +186,24 @@ def test_a_generator_that_is_the_limit_is_told(site: WebServer, tmp_path: Path) 
         "the generator was the limit: it was busy for 97% of the time"
     )
     assert any("a at least 1,0" in s or "a at least 99" in s for s in compare_run(run).headline)
+
+
+def test_a_generator_that_is_always_the_limit_costs_a_contender_nothing(
+    site: WebServer, other: WebServer, tmp_path: Path
+) -> None:
+    """Its search ends without a result; that is no loss, and no verdict."""
+
+    def slow(load: float) -> Served:
+        offered, times, never = limited(1e9)(load)
+        return offered, times + 1e9, never
+
+    servers = {port(site): slow, port(other): limited(1000.0)}
+    agent = agent_of(servers, change=lambda load: {"generator": {"cpu_share": 0.97}})
+    run = searched(search_plan(site.address, other.address), tmp_path / "x.bakeoff", agent)
+    assert {s.contender: s.outcome for s in run.searches} == {"a": UNSETTLED, "b": AT_LEAST}
+    comparison = compare_run(run)
+    assert comparison.pairs[0].primary.blocks == 0 and comparison.pairs[0].primary.lost == {"a": 0, "b": 0}
+    assert any("The bounds of a did not close in 1 of 1 search: the generator was" in s for s in comparison.headline)
 
 
 def test_a_generator_that_begins_late_or_has_too_few_connections_is_told(site: WebServer, tmp_path: Path) -> None:
