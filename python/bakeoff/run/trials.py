@@ -20,6 +20,7 @@ from bakeoff.run.observer import Observer, trial_line
 from bakeoff.run.preflight import check_disk, trial_bytes
 from bakeoff.run.probe import judged
 from bakeoff.run.reset import reset, wait_for
+from bakeoff.run.settle import Settle
 from bakeoff.run.shares import trial_record
 from bakeoff.run.soak import Stretch, soaks
 from bakeoff.run.stop import Stop
@@ -57,6 +58,7 @@ class Trials:
         self._null_rate = null_operations_per_s
         self._part = run_part(plan.kind)
         self._contenders = {c.name: c for c in plan.contenders}
+        self._settle = Settle(self.answers, lambda note: self.tell([note]))
 
     def tell(self, notes: Sequence[Note]) -> None:
         """Store events of the run and show them."""
@@ -178,6 +180,7 @@ class Trials:
             return self._store(trial, *stretch.from_rows(), [])
         if stretch is not None:
             specs = stretch.specs(specs)
+        self._settle.before(trial.contender)
         started, events = datetime.now(UTC), list[EngineEvent]()
         session: FleetSession | None = None
         self._observer.on_trial_start(trial)
@@ -266,6 +269,7 @@ class Trials:
         if self._plan.capacity is not None:
             verdict = judged(self._plan.capacity.goal, record, histograms)
             record = replace(record, purpose=planned.purpose, share=planned.share, judged=verdict)
+        self._settle.after(record)
         self._writer.add_trial(record, histograms, events)
         for event in events:
             self._observer.on_event(event)
