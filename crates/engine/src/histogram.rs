@@ -110,6 +110,21 @@ mod tests {
     }
 
     #[test]
+    fn counts_past_two_to_the_32_and_53_come_back_and_add_up() {
+        for count in [(1_u64 << 32) + 1, (1 << 53) + 1] {
+            let mut inner = LatencyHistogram::new().inner().clone();
+            inner.record_n(1_000, count).unwrap();
+            inner.record_n(1_000_000, 1).unwrap();
+            let mut bytes = Vec::new();
+            V2Serializer::new().serialize(&inner, &mut bytes).unwrap();
+            let merged = deserialize(&merge([bytes.as_slice(), bytes.as_slice()]).unwrap()).unwrap();
+            assert_eq!((merged.len(), merged.count_at(1_000)), (2 * count + 2, 2 * count));
+            let told = summarize(&merged);
+            assert_eq!((&told["count"], &told["p99_ns"]), (&json!(2 * count + 2), &json!(1_000)));
+        }
+    }
+
+    #[test]
     fn garbage_is_an_error_and_not_a_panic() {
         for bytes in [&b""[..], b"x", &[0x1c, 0x84, 0x93, 0x13, 0xff, 0xff, 0xff, 0xff], &[0; 64]] {
             assert!(deserialize(bytes).is_err());

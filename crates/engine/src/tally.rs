@@ -108,6 +108,21 @@ mod tests {
     }
 
     #[test]
+    fn counters_stay_right_past_two_to_the_32_and_53() {
+        for before in [(1_u64 << 32) - 1, (1 << 53) - 1, 1 << 53] {
+            let tally = Tally::new(1);
+            tally.operations[0][0].store(before, Ordering::Relaxed);
+            tally.operations[0][1].store(before, Ordering::Relaxed);
+            tally.times[step_of(1_000)].store(before, Ordering::Relaxed);
+            tally.bytes_in.store(before, Ordering::Relaxed);
+            (0..2).for_each(|_| tally.success(0, 1_000, 1));
+            (0..2).for_each(|_| tally.failure(0));
+            assert_eq!(tally.operations().collect::<Vec<_>>(), [[before + 2; 2]]);
+            assert_eq!((tally.bytes_in(), tally.times().sum::<u64>()), (before + 2, before + 2));
+        }
+    }
+
+    #[test]
     fn what_one_thread_counts_another_reads() {
         let tally = Tally::new(3);
         std::thread::scope(|scope| {

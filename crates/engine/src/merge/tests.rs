@@ -149,3 +149,36 @@ fn counts_add_up_level_by_level_and_the_rest_is_that_of_the_first() {
     assert_eq!(add_counts(&[&Value::Null, &Value::Null]), Value::Null);
     assert_eq!(add_counts(&[]), Value::Null);
 }
+
+/// Counters set as after days of load, then counted on: to the unit in the result of a machine, and of two together.
+#[test]
+fn counters_past_two_to_the_32_and_53_stay_whole_in_results_and_their_sum() {
+    for before in [(1_u64 << 32) - 1, (1 << 53) - 1] {
+        let slice = |name: &str, own: std::ops::Range<u32>| {
+            let timeline = Timeline::new(0, 0, 5 * SECOND, 0);
+            let mut recorder = Recorder::new(timeline, 1, 2);
+            recorder.operations[0].operations = before;
+            recorder.operations[0].bytes_in = before;
+            recorder.clients[own.start as usize].operations = before;
+            recorder.statuses[2] = before;
+            recorder.connections_opened = before;
+            recorder.outside_operations = before;
+            let outcome = Outcome { operation: 0, error: None, bytes_in: 1, bytes_out: 1, status: 200 };
+            let stamps = Stamps { end_ns: SECOND, ..Stamps::default() };
+            (0..2).for_each(|_| recorder.record(own.start, &outcome, &stamps));
+            let names = ["read".to_owned()];
+            let thread = ThreadFigures { window_ns: SECOND, ..ThreadFigures::default() };
+            let result = collect(&names, vec![recorder], &[thread], &figures(Some(own)));
+            assert_eq!(result.json["operations"], json!(before + 2));
+            assert_eq!(result.json["bytes_in"], json!(before + 2));
+            assert!(result.json.to_string().contains(&format!("\"operations\":{}", before + 2)));
+            SliceResult { name: name.into(), result }
+        };
+        let whole = merge_slices(&[slice("a", 0..1), slice("b", 1..2)], add_counts).unwrap().json;
+        assert_eq!(whole["operations"], json!(2 * before + 4));
+        assert_eq!(whole["statuses"]["2xx"], json!(2 * before + 4));
+        assert_eq!(whole["connections"]["opened"], json!(2 * before));
+        assert_eq!(whole["outside"]["operations"], json!(2 * before));
+        assert_eq!(whole["per_client"][1]["operations"], json!(before + 2));
+    }
+}
