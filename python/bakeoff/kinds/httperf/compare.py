@@ -20,7 +20,7 @@ CALL = "call"
 class Httperf(ComparePart):
     """See ComparePart."""
 
-    work = "replies"
+    work = "operations"  # connections, calls and sessions: errors may be of any of them
     turns = "starts"
     ends_with_its_starts = True
     audits_of_its_own = ("Connections and calls",)
