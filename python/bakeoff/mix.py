@@ -165,12 +165,12 @@ class OfCapacity:
     axis: ClassVar[str] = "Load, % of the capacity found"
 
     def __str__(self) -> str:
-        return f"{self.share * 100:.6g} %"
+        return f"{self.share * 100:.6g}"
 
     @property
     def words(self) -> str:
         """In a sentence: `70 % of its capacity`."""
-        return f"{self} of its capacity"
+        return f"{self} % of its capacity"
 
     @property
     def asked(self) -> str:
@@ -179,8 +179,8 @@ class OfCapacity:
 
     @property
     def number(self) -> str:
-        """Without its unit."""
-        return str(self)
+        """As people read it: `70 %`."""
+        return f"{self} %"
 
     @property
     def x(self) -> float:
