@@ -68,7 +68,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     behind = falls_behind(cube)
     capacity = None
     if is_search(whole):
-        unit = "clients" if whole.plan["capacity"].get("by") == "clients" else info.rate_unit
+        unit = "clients" if whole.plan["capacity"].get("by") == "clients" else f"{cube.kind.turns or cube.kind.work}/s"
         pairs = joined(capacity_pairs(whole, first, judge, unit, LEVEL), pairs)
         capacity = compare_capacities(whole, cube.contenders, unit, LEVEL)
         measured = (capacity_metric(unit), *measured)
