@@ -45,7 +45,7 @@ def until_row(process: subprocess.Popen[str], number: int) -> None:
 
 def test_kill_and_ctrl_c_lose_no_row_and_the_time_adds_up(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
     path = tmp_path / "x.bakeoff"
-    process = start(tmp_path, "soak", "web-url", f"a={serve()}", "--for", "2400ms", *WORDS, "-o", "x.bakeoff")
+    process = start(tmp_path, "soak", "web-url", f"a={serve()}", "--for", "5s", *WORDS, "-o", "x.bakeoff")
     until_row(process, 3)
     process.kill()
     process.communicate(timeout=PATIENCE_S)
@@ -69,7 +69,7 @@ def test_kill_and_ctrl_c_lose_no_row_and_the_time_adds_up(bakeoff: Bakeoff, serv
     assert run.soak_rows[: len(stopped.soak_rows)] == stopped.soak_rows and pending(path) == ()
     assert [row.number for row in run.soak_rows] == list(range(len(run.soak_rows)))
     assert {row.stretch for row in run.soak_rows} == {1, 2, 3}
-    assert sum(row.length_s for row in run.soak_rows) == pytest.approx(2.4, abs=0.001)
+    assert sum(row.length_s for row in run.soak_rows) == pytest.approx(5.0, abs=0.001)
     assert "in 3 stretches" in done.stdout and "are missing after row" in done.stdout
 
     told = json.loads(bakeoff("compare", "x.bakeoff", "--json").stdout)["soak"]
