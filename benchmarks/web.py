@@ -30,6 +30,7 @@ from bakeoff import _engine
 ROOT = Path(__file__).resolve().parent.parent
 SERVER_CORE, CLIENT_CORE = "0", "1"
 NGINX_PORT, TLS_PORT, NULL_PORT, NULL_CLOSE_PORT = 18081, 18443, 18090, 18091
+HTTP2_PORT, HTTP2_TLS_PORT = 18082, 18444
 SIZES = {"1k": 1024, "64k": 65536, "550k": 550_000}
 
 
@@ -44,6 +45,7 @@ class Case:
     keep_alive: bool
     tls: bool = False
     reset: bool = False
+    streams: int = 0  # of HTTP/2, on each connection; 0 is HTTP/1
 
     @property
     def url(self) -> str:
@@ -64,6 +66,13 @@ CASES = [
     Case("64 KB, keep-alive, nginx, 60 connections", NGINX_PORT, "/64k", 60, True),
     Case("550 KB, keep-alive, nginx, 60 connections", NGINX_PORT, "/550k", 60, True),
     Case("1 KB over TLS, keep-alive, nginx, 60 connections", TLS_PORT, "/1k", 60, True, tls=True),
+    Case("1 KB, HTTP/2, nginx, 10 connections of 10 streams", HTTP2_PORT, "/1k", 10, True, streams=10),
+    Case("1 KB, HTTP/2, nginx, 10 connections of 1 stream", HTTP2_PORT, "/1k", 10, True, streams=1),
+    Case("1 KB, HTTP/2, nginx, 1 connection of 100 streams", HTTP2_PORT, "/1k", 1, True, streams=100),
+    Case("64 KB, HTTP/2, nginx, 10 connections of 10 streams", HTTP2_PORT, "/64k", 10, True, streams=10),
+    Case(
+        "1 KB, HTTP/2 over TLS, nginx, 10 connections of 10 streams", HTTP2_TLS_PORT, "/1k", 10, True, True, streams=10
+    ),
 ]
 
 Figures = tuple[float, float]  # requests/s, generator CPU per request in µs
@@ -101,7 +110,7 @@ def bakeoff(case: Case, seconds: float, poll: bool = False) -> Figures:
             "scheme": "https" if case.tls else "http",
             "host": "localhost",
             "addresses": [f"127.0.0.1:{case.port}"],
-            "http": "1.1",
+            "http": "2" if case.streams else "1.1",
             "keep_alive": case.keep_alive,
             "close_with_reset": case.reset,
             "tls": {"verify": False} if case.tls else None,
@@ -115,6 +124,7 @@ def bakeoff(case: Case, seconds: float, poll: bool = False) -> Figures:
             ],
         },
         "load": {"clients": case.connections},
+        "streams": case.streams or 1,
         "length_s": seconds,
         "ramp_up_s": 0.2,
         "pin": [int(CLIENT_CORE)],
@@ -170,10 +180,11 @@ def ab(case: Case, seconds: float) -> Figures | None:
 
 
 def h2load(case: Case, seconds: float) -> Figures | None:
-    """nghttp2's h2load in HTTP/1.1 mode. Where connections close, version 1.52 ends by count only, not by time."""
+    """nghttp2's h2load. Where connections close, version 1.52 ends by count only, not by time."""
     closing = ["-n", str(int(seconds * 50_000)), "-H", "connection: close"]
     load = ["-D", f"{seconds:.0f}"] if case.keep_alive else closing
-    command = ["h2load", "--h1", f"-c{case.connections}", "-t1", *load, case.url]
+    version = [f"-m{case.streams}"] if case.streams else ["--h1"]
+    command = ["h2load", *version, f"-c{case.connections}", "-t1", *load, case.url]
 
     def read(text: str) -> tuple[float, float]:
         return number(r"(\d+) succeeded", text), duration_s(text)
@@ -285,6 +296,7 @@ TOOLS: dict[str, Callable[[Case, float], Figures | None]] = {
 
 
 OWN = ("floor", "bakeoff", "bakeoff --poll on")
+SPEAK_HTTP2 = ("bakeoff", "bakeoff --poll on", "h2load")
 
 
 def is_installed(tool: str) -> bool:
@@ -312,6 +324,7 @@ def servers(folder: Path) -> Iterator[None]:
         f"http {{ {temporary} access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n"
         "open_file_cache max=100;\n"
         f"server {{ listen 127.0.0.1:{NGINX_PORT} backlog=4096; listen 127.0.0.1:{TLS_PORT} ssl;\n"
+        f"listen 127.0.0.1:{HTTP2_PORT} http2 backlog=4096; listen 127.0.0.1:{HTTP2_TLS_PORT} ssl http2;\n"
         f"ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem; root {pages}; }} }}\n"
     )
     target = str(ROOT / "target/release/bakeoff-targets")
@@ -378,7 +391,7 @@ def figures_cell(runs: list[Figures]) -> str:
 
 def measure(case: Case, repeats: int, seconds: float) -> dict[str, list[Figures]]:
     """All repeats of one case, for every tool that can do it: one figure a repeat."""
-    tools = [name for name in TOOLS if is_installed(name)]
+    tools = [name for name in TOOLS if is_installed(name) and (not case.streams or name in SPEAK_HTTP2)]
     seen: dict[str, list[Figures]] = {name: [] for name in tools}
     for repeat in range(repeats):
         turn = repeat % len(tools)

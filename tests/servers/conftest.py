@@ -144,6 +144,15 @@ http {{
     return [need("nginx"), "-c", str(folder / "nginx.conf"), "-p", str(folder)], [helper]
 
 
+def nginx_http2(folder: Path, root: Path, port: int, scheme: str) -> Commands:
+    """nginx with HTTP/2, which writes down each request and ends connections after 100."""
+    command, helpers = nginx(folder, root, port, scheme)
+    path = folder / "nginx.conf"
+    text = path.read_text().replace("backlog=4096;", "http2 backlog=4096; keepalive_requests 100;")
+    path.write_text(text.replace("access_log off;", f"access_log {folder}/access.log;"))
+    return command, helpers
+
+
 def apache(folder: Path, root: Path, port: int, scheme: str) -> Commands:
     """Apache with the event module and CGI."""
     names = ["mpm_event", "authz_core", "mime", "dir", "cgid", *(["ssl"] if scheme == "https" else [])]
@@ -199,6 +208,15 @@ $HTTP["url"] =~ "^/cgi-bin/" {{ cgi.assign = ("" => "") }}
     return [need("lighttpd"), "-D", "-f", str(folder / "lighttpd.conf")], []
 
 
+def apache_http2(folder: Path, root: Path, port: int, scheme: str) -> Commands:
+    """Apache with mod_http2, which takes 100 streams at once on a connection."""
+    command, helpers = apache(folder, root, port, scheme)
+    path = folder / "apache.conf"
+    more = f"LoadModule http2_module {MODULES}/mod_http2.so\nProtocols h2 h2c\n"
+    path.write_text(more + path.read_text())
+    return command, helpers
+
+
 def nginx_log(folder: Path, root: Path, port: int, scheme: str) -> Commands:
     """nginx with an access log that is written at once."""
     command, helpers = nginx(folder, root, port, scheme)
@@ -224,4 +242,6 @@ KINDS: dict[str, Callable[[Path, Path, int, str], Commands]] = {
     "lighttpd": lighttpd,
     "nginx-log": nginx_log,
     "apache-log": apache_log,
+    "nginx-http2": nginx_http2,
+    "apache-http2": apache_http2,
 }

@@ -136,6 +136,43 @@ def test_tls_full_handshakes_resumption_and_keep_alive(
     assert "certificate" in done.stderr.lower()
 
 
+@pytest.mark.parametrize("kind", ["nginx-http2", "apache-http2"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_http_2_with_streams_on_real_servers(
+    start_server: StartServer, dynamic_root: Path, kind: str, scheme: str, tmp_path: Path
+) -> None:
+    """Every request is answered right, though nginx ends each connection after 100 and puts back what is on its way;
+    its log has as many lines.
+    """
+    server = start_server(kind, dynamic_root, scheme)
+    trusted = ["--ca-file", str(server.folder / "cert.pem")] if scheme == "https" else []
+    log = server.folder / "access.log"
+    lines = []
+    for operations in (300, 1500):
+        run_file = tmp_path / f"{operations}.bakeoff"
+        before = len(log.read_text().splitlines()) if log.exists() else 0
+        bounded = ["--mixes", "2", "--operations", str(operations), "--blocks", "1", "--dynamic-share", "0%"]
+        flags = ["--http", "2", "--streams", "8", *trusted]
+        bakeoff("run", "web-dynamic", f"one={server.url}", *bounded, *flags, "-o", str(run_file))
+        (trial,) = trials_of(run_file)
+        assert (trial["operations"], trial["errors"]) == (operations, {})
+        lines.append(len(log.read_text().splitlines()) - before if log.exists() else operations)
+        if kind == "nginx-http2":
+            assert trial["connections"]["opened"] >= operations / 100
+    assert lines[1] - lines[0] == 1500 - 300
+
+
+def test_a_server_without_http_2_is_refused_before_timing(
+    start_server: StartServer, servers: dict[str, Server], dynamic_root: Path
+) -> None:
+    plain = bakeoff("run", "web-dynamic", f"one={servers['nginx'].url}", "--http", "2", code=2)
+    assert "does not speak HTTP/2" in plain.stderr and "--http 2" in plain.stderr
+    server = start_server("nginx", dynamic_root, "https")
+    trusted = ["--ca-file", str(server.folder / "cert.pem")]
+    secured = bakeoff("run", "web-dynamic", f"one={server.url}", "--http", "2", *trusted, code=2)
+    assert "does not offer HTTP/2 (ALPN h2)" in secured.stderr
+
+
 def test_a_contender_with_other_bytes_is_refused_before_timing(
     servers: dict[str, Server], start_server: StartServer, public_folder: Callable[[str], Path]
 ) -> None:

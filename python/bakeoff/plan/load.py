@@ -211,9 +211,8 @@ def _resolve(given: PlanInput) -> Plan:
         raise PlanError(f"{given.label('plan')('size')}: {head.suite} has the sizes {', '.join(suite.sizes)}")
     defaults = _fitting_ramps(suite.defaults(head.size), given.settings)
     _refuse_settings_of_other_kinds(given, suite.suite.kind)
-    for key, displaced in kind.settings.DISPLACES.items():
-        if key in given.settings:
-            defaults = {name: value for name, value in defaults.items() if name not in displaced}
+    displaced = kind.settings.displaced(given.settings)
+    defaults = {name: value for name, value in defaults.items() if name not in displaced}
     try:
         settings = kind.settings.model_validate({**defaults, **given.settings, **own})
     except ValidationError as error:

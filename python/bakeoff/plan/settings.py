@@ -110,6 +110,11 @@ class CommonSettings(Strict):
                 "times streams where they have any"
             )
 
+    @classmethod
+    def displaced(cls, given: Mapping[str, Any]) -> frozenset[str]:
+        """The suite's own values that settings, as they are given, put out of use."""
+        return frozenset(name for key, names in cls.DISPLACES.items() if key in given for name in names)
+
     @property
     def mix_values(self) -> tuple[Mix, ...]:
         """The mixes, rising."""

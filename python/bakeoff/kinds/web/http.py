@@ -78,6 +78,11 @@ class HttpSettings(SourceSettings):
         json_schema_extra={"repeat": True, "metavar": "HEADER"},
     )
 
+    @classmethod
+    def displaced(cls, given: Mapping[str, Any]) -> frozenset[str]:
+        """See CommonSettings. HTTP/2 keeps its connections, whatever a suite does by itself."""
+        return super().displaced(given) | ({"keep_alive"} if _version(given.get("http")) == "2" else set())
+
     @property
     def sessions_per_client(self) -> int:
         """See CommonSettings."""

@@ -184,7 +184,7 @@ class Prober:
             ) from None
         except WireError as error:
             wire.close()
-            if self._settings.http == "2" and "NO_APPLICATION_PROTOCOL" in str(error):
+            if self._settings.http == "2" and "no application protocol" in str(error).lower().replace("_", " "):
                 raise self._unspoken("its TLS does not offer HTTP/2 (ALPN h2)") from None
             raise TargetError(f"{where}: {error}: is this an http:// address?") from None
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bakeoff.compare import wording
+from typing import Any
+
+from bakeoff.compare import settings, wording
 from bakeoff.kinds.web.compare import only_heads
 from bakeoff.kinds.web.figures import WebFigures
 from bakeoff.report.context import Context
@@ -19,9 +21,23 @@ class Web(ReportPart):
         return tuple(line for name in context.names if (line := _hashed(context, name)))
 
     def method_note(self, context: Context) -> str:
-        """That there were no bodies."""
-        text = "Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
-        return text if only_heads(context.run) else ""
+        """What clients and streams of HTTP/2 are, and that there were no bodies."""
+        heads = "Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
+        notes = [_http2(context.run.plan)] if settings.text(context.run.plan, "http") == "2" else []
+        return " ".join([*notes, *([heads] if only_heads(context.run) else [])])
+
+
+def _http2(plan: dict[str, Any]) -> str:
+    """How many connections there are, and how many requests on each."""
+    threads = round(settings.number(plan, "threads", 1.0))
+    streams = round(settings.number(plan, "streams", 1.0))
+    connections = wording.plural(threads, "connection")
+    requests = wording.plural(streams, "request")
+    return (
+        f"Requests are HTTP/2: each client has {connections}, with up to {requests} at once on each (streams); a wait "
+        "for a stream is part of the response time, and connecting is that of the request which opened the connection. "
+        "Bytes are those of a request's own frames."
+    )
 
 
 def _hashed(context: Context, name: str) -> str:
