@@ -100,10 +100,12 @@ def _left_out(cube: Cube) -> list[Advisory]:
 def _blocks(pairs: tuple[PairComparison, ...]) -> list[Advisory]:
     if not pairs:
         return []
-    fewest = min(pair.primary.blocks for pair in pairs)
+    scarce = min(pairs, key=lambda pair: pair.primary.blocks)
+    fewest = scarce.primary.blocks
     if fewest >= MINIMUM_BLOCKS:
         return []
-    text = f"Only {wording.plural(fewest, 'complete block')}: numbers without a verdict."
+    between = f" of {scarce.contender} and {scarce.baseline}" if len(pairs) > 1 else ""
+    text = f"Only {wording.plural(fewest, 'complete block')}{between}: numbers without a verdict."
     return [Advisory(text, f"Run at least {MINIMUM_BLOCKS} blocks; 8 is the usual number.")]
 
 

@@ -36,7 +36,7 @@ def headline(
         # Response times at shares of each one's own capacity are in a table: one of them is no result.
         texts += capacity_sentences(capacity)
     elif behind:
-        texts += [f"{each.contender} falls behind {each.words}." for each in behind]
+        texts += [_falls_behind(each) for each in behind]
     elif cells is None:
         texts += [text for pair in against_baseline for text in _p99(pair, metrics)]
     else:
@@ -46,6 +46,12 @@ def headline(
     best = _means(contenders, info, metrics[0]) if cells_alone else _peaks(contenders, info)
     texts += [*([] if behind or capacity else [best]), _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in texts if text))
+
+
+def _falls_behind(told: FallsBehind) -> str:
+    if not told.blocks:
+        return f"Where {told.contender} falls behind is {told.words}."
+    return f"{told.contender} falls behind {told.words}."
 
 
 def _cells(pair: CellPair, info: RunInfo) -> list[str]:

@@ -89,6 +89,20 @@ class RateSettings(RampSettings):
             raise ValueError("delay: a rate begins with its first start, there are no clients to delay: leave it out")
         return self
 
+    @model_validator(mode="after")
+    def _asks_in_the_window(self) -> Self:
+        """A window without a start would be lost by whoever is measured in it."""
+        if not self.is_at_rates or self.operations is not None:
+            return self
+        begin_s, end_s = self.ramp_up_s, self.length_s - self.ramp_down_s
+        for mix in self.mix_values:
+            if isinstance(mix, Rate) and mix.arrivals.planned(mix.per_s, begin_s, end_s, self.length_s) < 1.0:
+                raise ValueError(
+                    f"length: at {mix.words}, {mix.arrivals.words}, no start falls into the window from {begin_s:g} to "
+                    f"{end_s:g} s: make trials longer or ramps shorter, or choose other arrivals"
+                )
+        return self
+
     @property
     def is_at_rates(self) -> bool:
         """See CommonSettings."""

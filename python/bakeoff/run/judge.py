@@ -68,6 +68,8 @@ def judge(result: TrialResult, error_limit: float, part: RunPart) -> tuple[str, 
     fault = part.fault(result)
     if fault is not None:
         return fault.state, fault.reason
+    if never_asked(result):
+        return records.VOIDED, "nothing was asked for in the window: make it longer, or the rate higher"
     if result.operations == 0:
         return records.FAILED, f"no operation succeeded ({list_errors(result.errors)})"
     unasked = unsolicited(result)
@@ -85,6 +87,14 @@ def judge(result: TrialResult, error_limit: float, part: RunPart) -> tuple[str, 
             f"{share:.1%} of operations failed, more than {limit} ({list_errors(result.errors)})",
         )
     return records.OK, ""
+
+
+def never_asked(result: TrialResult) -> bool:
+    """Whether chance planned no start for the window, and none from before it was still open: who was asked for nothing
+    has failed at nothing.
+    """
+    asked = result.operations or result.errors_total or result.unfinished.operations
+    return result.starts is not None and result.starts.offered == 0 and not asked
 
 
 def left_undone(result: TrialResult) -> str | None:

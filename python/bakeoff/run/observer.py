@@ -79,13 +79,25 @@ def trial_line(record: TrialRecord) -> str:
         where += f", {record.share:.0%} of the capacity"
     if record.state != OK:
         return f"{where}: {record.state}: {record.reason}"
-    p99 = record.service.p99_ns
+    # At a rate the time that decides counts from when an operation was due.
+    p99 = (record.response or record.service).p99_ns
     figures = format_rate(record.operations_per_s, "operations")
     figures += f", p99 {milliseconds(p99)}" if p99 is not None else ""
     figures += f", {record.errors_total:,} errors"
     if record.judged is not None:
-        figures += "; met" if record.judged.met else f"; missed {', '.join(missed(record.judged)) or 'it'}"
+        figures += "; met" if record.judged.met else f"; missed {', '.join(_beyond(record.judged)) or 'it'}"
     return f"{where}: {figures}" + (f" ({', '.join(record.marks)})" if record.marks else "")
+
+
+def _beyond(judged: JudgedRecord) -> list[str]:
+    """Each term that was missed, and how far: the mean itself, or what share of all that was asked for lies outside."""
+    told = []
+    for term in judged.terms:
+        if not term.met:
+            is_mean = term.term.startswith("mean") and term.value is not None
+            how = milliseconds(term.value or 0.0) if is_mean else f"{100.0 * term.lost:.3g} % outside"
+            told.append(f"{term.term} ({how})")
+    return told
 
 
 def row_line(row: SoakRowRecord) -> str:
@@ -100,11 +112,6 @@ def row_line(row: SoakRowRecord) -> str:
         f"{row.contender}, row {row.number + 1} ({length}): {rate}{times}, "
         f"{row.errors_total:,} errors, generator {row.cpu_share:.0%} CPU, {format_size(row.rss_bytes)}"
     )
-
-
-def missed(judged: JudgedRecord) -> list[str]:
-    """The terms that were missed."""
-    return [term.term for term in judged.terms if not term.met]
 
 
 def milliseconds(time_ns: float) -> str:

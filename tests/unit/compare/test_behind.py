@@ -10,6 +10,7 @@ from bakeoff.compare.behind import fell_behind
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.run import compare_run
 from bakeoff.mix import Rate
+from bakeoff.report.blocks import Chart
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
 from bakeoff.stats import median_ranks
@@ -178,6 +179,44 @@ def test_a_trial_that_is_missing_leaves_its_block_out_of_it() -> None:
 )
 def test_the_interval_of_a_median_by_order(count: int, ranks: tuple[int, int] | None) -> None:
     assert median_ranks(count) == ranks
+
+
+def test_what_is_not_known_is_said_so() -> None:
+    record = changed(alike(), of(OTHER, 1), lambda trial: replace(trial, state="voided", reason="no ports"))
+    assert f"Where {OTHER} falls behind is not known: trials are missing." in compare_run(record).headline
+
+
+def test_the_report_says_what_was_offered_where_that_is_not_what_the_rate_is_called() -> None:
+    def thinner(trial: TrialRecord) -> TrialRecord:
+        assert trial.starts is not None
+        offered = trial.starts.offered // 4
+        return replace(trial, starts=replace(trial.starts, offered=offered, answered=offered))
+
+    record = changed(alike(), of(BASE, 1), thinner)
+    record = changed(record, of(OTHER, 1), thinner)
+    report = compose(record, compare_run(record), depth=Depth.PAGE)
+    (offered,) = (section for section in report.sections if section.id == "offered")
+    (plain,) = (block.plain for block in offered.blocks if isinstance(block, Chart) and block.plain)
+    assert [row[0] for row in plain.rows] == ["1000 (250 in the window)", "4000", "8000"]
+
+
+def test_single_operations_at_rates_are_told_in_service_times() -> None:
+    slower = changed(
+        alike(),
+        of(OTHER, 1, 4, 8),
+        lambda trial: replace(
+            trial,
+            per_operation=tuple(
+                replace(one, service=replace(one.service, mean_ns=9.0 * (one.service.mean_ns or 0.0)))
+                for one in trial.per_operation
+            ),
+        ),
+    )
+    for record, time in ((slower, "service time"), (replace(slower, trials=run(blocks=BLOCKS).trials), "")):
+        report = compose(record, compare_run(record), depth=Depth.PAGE)
+        tables = [block for section in report.sections if section.id == "operations" for block in section.blocks]
+        figures = {str(row[2]) for table in tables if hasattr(table, "rows") for row in table.rows if len(row) == 7}
+        assert all(figure.endswith(time or "response time") for figure in figures) and (figures or not time)
 
 
 def test_the_report_shows_load_that_does_not_wait_and_no_peaks() -> None:

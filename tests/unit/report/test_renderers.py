@@ -144,7 +144,7 @@ def test_a_terminal_loads_no_drawing_library(tmp_path: Path) -> None:
     path = stored(run(), tmp_path / "demo.bakeoff")
     code = (
         "import sys\nfrom bakeoff.cli.compare import compare\nfrom pathlib import Path\n"
-        f"compare(Path({str(path)!r}), None, None, False)\n"
+        f"compare([Path({str(path)!r})], None, None, False)\n"
         "print([name for name in ('altair.vegalite', 'vl_convert', 'jinja2') if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

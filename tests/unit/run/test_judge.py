@@ -10,9 +10,14 @@ from tests.unit.run.fake import EMPTY, MAIL, WEB, result
 PLANNED = PlannedTrial(3, "a", Clients(2), 1, 99)
 
 
-def starts(never_started: int, ran_out: int) -> dict[str, Any]:
+def starts(never_started: int, ran_out: int, offered: int = 1_000) -> dict[str, Any]:
     """A trial at a rate of which so many starts never began, and so many found no idle connection."""
-    began = {"offered": 1_000, "started": 1_000 - never_started, "never_started": never_started, "answered": 500}
+    began = {
+        "offered": offered,
+        "started": offered - never_started,
+        "never_started": never_started,
+        "answered": offered // 2,
+    }
     return {"starts": began | {"ran_out": ran_out, "connections_used": 9, "late": EMPTY}}
 
 
@@ -85,6 +90,21 @@ def starts(never_started: int, ran_out: int) -> dict[str, Any]:
             {"workload": {"unsolicited": 1}, "connections": {"opened": 1, "failed": 0, "unsolicited": 2}},
             "failed",
             "3 replies came that no request had asked for: any figure may count one as an answer",
+        ),
+        (
+            {"operations": 0, "errors": {}, **starts(0, 0, offered=0)},
+            "voided",
+            "nothing was asked for in the window: make it longer, or the rate higher",
+        ),
+        (
+            {
+                "operations": 0,
+                "errors": {},
+                **starts(0, 0, offered=0),
+                "unfinished": {"operations": 1, "oldest_s": 2.0},
+            },
+            "failed",
+            "no operation succeeded (none was finished in the window)",
         ),
         (
             {"cancelled": True, "operations": 0, "errors": {"ports_exhausted": 1}},

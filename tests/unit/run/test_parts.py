@@ -1,6 +1,7 @@
 import io
 import resource
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from bakeoff.run.observer import Clock, PlainObserver, trial_line
 from bakeoff.run.preflight import demand_of
 from bakeoff.run.reset import reset, run_shell
 from bakeoff.run.stop import Stop
-from bakeoff.store.records import EventRecord, PlannedTrial
+from bakeoff.store.records import EventRecord, JudgedRecord, PlannedTrial, TermRecord
 from tests.unit.run.fake import FakeAgent, plan_for
 from tests.unit.store.builders import trial
 
@@ -35,6 +36,19 @@ def test_trial_lines() -> None:
         trial_line(trial(state="voided", reason="no ports", mix=Clients(1))) == "block 1, a, 1 client: voided: no ports"
     )
     assert trial_line(trial()).endswith("(noisy)")
+
+
+def test_a_trial_at_a_rate_is_told_in_response_times_and_a_probe_with_what_it_missed() -> None:
+    late = trial(marks=())
+    late = replace(late, response=replace(late.service, p99_ns=7_000_000))
+    assert trial_line(late) == "block 1, a, 4 clients: 50 operations/s, p99 7 ms, 2 errors"
+    terms = (
+        TermRecord("p99<=5ms", 7e6, 0.02, False),
+        TermRecord("mean<=1ms", 2e6, 0.0, False),
+        TermRecord("errors<=1%", 0.0, 0.0, True),
+    )
+    probe = replace(late, judged=JudgedRecord(False, 0.0, "", terms))
+    assert trial_line(probe).endswith("; missed p99<=5ms (2 % outside), mean<=1ms (2 ms)")
 
 
 def test_plain_lines_are_one_per_trial_and_event() -> None:

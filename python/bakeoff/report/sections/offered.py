@@ -15,6 +15,9 @@ from bakeoff.report.rates import reach
 from bakeoff.report.tones import toned
 from bakeoff.store.records import TrialRecord
 
+# A rate in the window that is this close to the one of the plan goes by its name.
+AS_NAMED = 0.05
+
 
 @shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section | None:
@@ -138,7 +141,7 @@ def _summary(context: Context) -> Table:
         columns += [Column(f"{pair.contender} ÷ {pair.baseline}"), Column("verdict", numeric=False)]
     rows = []
     for index, mix in enumerate(comparison.run.mixes):
-        row = [str(mix)]
+        row = [str(mix) + _in_the_window(context, mix)]
         for name in context.names:
             answered, times, service = (
                 comparison.curve(metric, name).points[index] for metric in ("rate", "p99", "service_p99")
@@ -150,6 +153,13 @@ def _summary(context: Context) -> Table:
         rows.append(tuple(row))
     title = "offered and answered a second, p99 of response time and of service time (mean over blocks)"
     return Table(title, tuple(columns), tuple(rows), depth=Depth.SUMMARY)
+
+
+def _in_the_window(context: Context, mix: Mix) -> str:
+    """ " (33.3 in the window)", where a ramp, steps or pauses offered something else there; else empty."""
+    offered = [offered_per_s(trial) for name in context.names for trial in context.at(name, mix)]
+    mean = sum(offered) / len(offered) if offered else mix.x
+    return "" if abs(mean / mix.x - 1.0) <= AS_NAMED else f" ({wording.figures(mean, 3)} in the window)"
 
 
 def _figure(point: CurvePoint) -> str:

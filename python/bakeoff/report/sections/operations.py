@@ -26,7 +26,7 @@ def section(context: Context) -> Section | None:
     blocks: list[Block] = [
         *apart,
         Text(
-            "Exploratory: mean and p99 of every operation at every mix. Of the cells found, "
+            f"Exploratory: mean and p99 of the {_time(context)} of every operation at every mix. Of the cells found, "
             "about one in twenty is "
             "expected to be chance (Benjamini–Hochberg, q = 0.05); the intervals allow for the picking."
         ),
@@ -53,9 +53,16 @@ def _apart(context: Context) -> list[Block]:
         for operation in operations[:MOST]
     )
     note = "All blocks together. Percentiles: geometric mean over the blocks."
+    if context.at_rates:
+        note += " Times are service times, from the sending on."
     if len(operations) > MOST:
         note = f"The first {MOST} of {len(operations):,}. {note}"
     return [Table(f"Operations at {mix.words}", tuple(columns), rows, note, folded=True)]
+
+
+def _time(context: Context) -> str:
+    """What is measured of single operations: from the sending on, which at rates is not the response time."""
+    return "service time" if context.at_rates else "response time"
 
 
 def _cells(trials: tuple[TrialRecord, ...], operation: str) -> tuple[str, ...]:
@@ -90,7 +97,7 @@ def _pair(context: Context, pair: PairComparison) -> list[Block]:
         (
             cell.operation,
             f"{cell.mix}",
-            f"{cell.metric} response time",
+            f"{cell.metric} {_time(context)}",
             wording.ratio(cell.ratio, cell.low, cell.high),
             wording.interval(cell.low, cell.high),
             f"{cell.blocks}",

@@ -52,11 +52,11 @@ def section(context: Context) -> Section | None:
     ]
     if tails:
         sub = f"ms, each trial; {'one second' if step == 1 else f'worst of {step} seconds'} per point; grey: ramps"
-        spec = over_seconds(tails, [], context.names, window, f"p99 of each second {where}", sub)
-        text = f"99th percentile of response time in each second of the trials {where}."
-        charts.append(
-            Chart("chart-seconds-p99", f"p99 of each second {where}", text, spec, _table(context, trials, unit))
-        )
+        time = "service time" if context.at_rates else "response time"
+        title = f"p99 of {time} in each second {where}"
+        spec = over_seconds(tails, [], context.names, window, title, sub)
+        text = f"99th percentile of {time} in each second of the trials {where}."
+        charts.append(Chart("chart-seconds-p99", title, text, spec, _table(context, trials, unit)))
     note = Text(
         "A flat line is a steady state. A drift, a saw-tooth or a late rise means that the window was not steady."
     )
