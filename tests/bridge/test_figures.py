@@ -4,17 +4,23 @@ one that the engine tells.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
-from bakeoff.kinds import KINDS, figures_of
+from bakeoff import _engine
+from bakeoff.agents.local import LocalAgent
+from bakeoff.kinds import KINDS, figures_of, run_part
 from bakeoff.plan.access import AccessLine, AccessSpec
+from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
+from bakeoff.run.specs import trial_spec
 from bakeoff.store.figures import Common, Figures, Shape, parsed
 from tests import mailtools
 from tests.conftest import Target, app_workload, run_trial, web_workload
+from tests.control import PATIENCE_S
 from tests.files import test_blocks, test_matrix, test_mix
 
 # What is told only at times, or put beside by the record of a trial.
@@ -97,7 +103,32 @@ def of_mix(target: MakeTarget, folder: Path) -> dict[str, Any]:
     return test_mix.measure(folder, clients=2, **turns).model_dump()
 
 
+def of_plan(kind: str, server: Target, **settings: object) -> dict[str, Any]:
+    """The trial of a plan for one contender, without the checks before it."""
+    given = PlanInput("command line", {"suite": kind}, {}, parse_contenders([f"a=http://{server.address}/"]))
+    plan = resolve_plan(with_flags(given, {}, settings, {}))
+    agent = LocalAgent()
+    spec = trial_spec(run_part(kind).check(plan), plan.contenders[0], [server.address], agent.facts())
+    spec = spec.for_trial(plan.settings.mix_values[0], plan.seed)
+    outcome = _engine.start(spec.to_json()).wait(PATIENCE_S)
+    assert outcome is not None, "the trial did not end"
+    told: dict[str, Any] = json.loads(outcome.json())
+    return told
+
+
+def of_httperf(target: MakeTarget, folder: Path) -> dict[str, Any]:
+    return of_plan("httperf", target(kind="web"), wsess="3,2,0")
+
+
+def of_replay(target: MakeTarget, folder: Path) -> dict[str, Any]:
+    line = '127.0.0.1 - - [22/Nov/2026:08:00:00 +0000] "GET /{} HTTP/1.1" 200 1024'
+    (folder / "access.log").write_text("".join(f"{line.format(n)}\n" for n in range(20)))
+    return of_plan("replay", target(kind="web"), log=str(folder / "access.log"))
+
+
 TRIALS = {
+    "httperf": of_httperf,
+    "replay": of_replay,
     "web": of_web,
     "mail": of_mail,
     "app": of_app,

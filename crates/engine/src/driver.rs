@@ -168,6 +168,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         state.session.assigned(index);
         let next = self.begin_now(lane, planned_ns, now_ns, actions);
         if next == Next::Begun {
+            self.idle.begun(lane);
             self.recorder.record_start(planned_ns);
         }
         next

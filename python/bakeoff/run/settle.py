@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 
 from bakeoff.errors import TargetError
 from bakeoff.run.kind import Note
-from bakeoff.store.records import TrialRecord
+from bakeoff.store.records import StartsRecord, TrialRecord
 from bakeoff.units import format_duration
 
-# A trial that answered less than this share of what was offered may have left work behind.
-ANSWERED_SHARE = 0.99
+# A trial leaves work behind when more than these of what it began, as a count and as a share of what was offered, had
+# no answer at the end of its window. What waited for a connection was never sent.
+OWED_LEAST, OWED_SHARE = 2, 0.01
 # An answer counts as one at rest within so many times the fastest median of the contender (of a trial that it could
 # not carry, the fastest answer), and below the least always: a check opens a connection of its own, on a machine that
 # may be busy.
@@ -41,7 +42,7 @@ class Settle:
     def after(self, record: TrialRecord) -> None:
         """Note what a trial may have left behind."""
         name, starts = record.contender, record.starts
-        owes = starts is not None and (starts.ran_out > 0 or starts.answered < ANSWERED_SHARE * starts.offered)
+        owes = starts is not None and _owed(record, starts) > max(OWED_LEAST, OWED_SHARE * starts.offered)
         rest_ns = record.service.min_ns if owes else record.service.p50_ns
         if rest_ns is not None:
             self._rest_s[name] = min(self._rest_s.get(name, math.inf), rest_ns / 1e9)
@@ -71,6 +72,10 @@ class Settle:
         if asked_s - begun_s >= TELL_S:
             waited = format_duration(round(asked_s - begun_s, 1))
             self.tell(Note("info", f"{name} went on for {waited} with what it was offered before: it was waited for"))
+
+
+def _owed(record: TrialRecord, starts: StartsRecord) -> int:
+    return starts.started - starts.answered - record.errors_total
 
 
 def _impatient(name: str, waited_s: float, answer_s: float) -> Note:

@@ -70,8 +70,9 @@ def acts(plan: Plan) -> list[str]:
         extra, value = extra_of(field), getattr(settings, name)
         if extra.get("command") and value is not None:
             commands.append(f"run in a shell ({field.alias or name}): {_one_line(value)}")
-        if extra.get("path") and isinstance(value, str):
-            paths.append(f"read the {extra['path']} {_one_line(value)} ({field.alias or name})")
+        path = getattr(value, "path", value)  # of what was read beforehand
+        if extra.get("path") and isinstance(path, str):
+            paths.append(f"read the {extra['path']} {_one_line(path)} ({field.alias or name})")
         if extra.get("acts") and value:
             more.append(f"{extra['acts']} ({field.alias or name})")
     where = plan_part(plan.kind).acts_by

@@ -1,4 +1,5 @@
 import inspect
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -39,6 +40,13 @@ def test_every_setting_of_every_kind_is_a_flag() -> None:
         for name, field in kind.settings.model_fields.items():
             table = "plan" if (field.alias or name) in plan_table() else "setting"
             assert f"{table}_{field.alias or name}" in names, name
+
+
+def test_no_flag_means_two_settings() -> None:
+    flags = Counter(
+        flag for option in typer.main.get_command(app()).params for flag in {*option.opts, *option.secondary_opts}
+    )
+    assert {flag for flag, settings in flags.items() if settings > 1} == set()
 
 
 @pytest.mark.parametrize(

@@ -51,11 +51,21 @@ def test_who_kept_up_is_asked_nothing() -> None:
     assert server.asked == 0
 
 
-@pytest.mark.parametrize("counts", [{"answered": 400}, {"ran_out": 1}])
-def test_who_fell_behind_is_waited_for_once_and_the_wait_is_told(counts: dict[str, int]) -> None:
-    server = Server(owes_s=1.5)
+@pytest.mark.parametrize(
+    "counts", [{"answered": 495}, {"answered": 300, "started": 302, "never_started": 198, "ran_out": 200}]
+)
+def test_who_owes_next_to_nothing_is_asked_nothing(counts: dict[str, int]) -> None:
+    server = Server(owes_s=5.0)
     settle = server.settle()
     settle.after(trial(**counts))
+    settle.before("a")
+    assert server.asked == 0
+
+
+def test_who_fell_behind_is_waited_for_once_and_the_wait_is_told() -> None:
+    server = Server(owes_s=1.5)
+    settle = server.settle()
+    settle.after(trial(answered=400))
     settle.before("b")
     assert server.asked == 0
     settle.before("a")

@@ -54,9 +54,13 @@ impl Idle {
         if self.closed {
             return None;
         }
-        let lane = if self.in_turn { self.lanes.pop_front() } else { self.lanes.pop_back() }?;
+        if self.in_turn { self.lanes.pop_front() } else { self.lanes.pop_back() }
+    }
+
+    /// A lane that was taken has begun.
+    #[inline]
+    pub fn begun(&mut self, lane: usize) {
         self.used = self.used.max(lane + 1);
-        Some(lane)
     }
 
     #[inline]

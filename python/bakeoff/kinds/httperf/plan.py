@@ -292,7 +292,7 @@ class HttperfSettings(CommonSettings):
         return reasons
 
     @model_validator(mode="after")
-    def _httperf_consistent(self) -> Self:
+    def _httperf_consistent(self, info: ValidationInfo) -> Self:
         if list(self.rates) != sorted(set(self.rates)) or (len(self.rates) > 1 and self.rates[0] == 0):
             raise ValueError("rate: give different rates, rising: 100,200,500; 0 stands alone")
         if self.period is not None and self.rates != (0.0,):
@@ -313,7 +313,8 @@ class HttperfSettings(CommonSettings):
             raise ValueError(f"ssl_protocol: {str(self.ssl_protocol)[:40]!r} is none of {', '.join(PROTOCOLS)}")
         source_words(self.myaddr)
         try:
-            self.header_text  # noqa: B018 - is read for its errors
+            if not is_resolved(info):  # a stored plan opens nothing
+                self.header_text  # noqa: B018 - is read for its errors
         except PlanError as error:
             raise ValueError(f"add_header_file: {error}") from None
         except ValueError as error:

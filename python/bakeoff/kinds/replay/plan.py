@@ -62,7 +62,6 @@ class ReplaySettings(HttpSettings):
     loop: bool = Field(
         False,
         description="Begin the log anew until --length is over.",
-        json_schema_extra={"off": "once"},
     )
     spread: Literal["even", "poisson"] = Field(
         "even",

@@ -27,6 +27,13 @@ fn below_saturation_what_is_offered_is_achieved_to_the_unit() {
 }
 
 #[test]
+fn a_start_past_the_bound_of_a_trial_uses_no_connection() {
+    // The fourth start finds all three busy, and nothing left to begin.
+    let result = simulate(&rate(1_000, "constant", 8, r#""length_s":60,"max_operations":3"#), |_| 5 * MS).json;
+    assert_eq!((&result["operations"], &result["starts"]["connections_used"]), (&3.into(), &3.into()));
+}
+
+#[test]
 fn a_closed_loop_has_no_plan_and_no_response_time() {
     let result = simulate(&spec(r#""load":{"clients":2},"length_s":1,"think_s":0.01"#), |_| MS);
     assert!(result.json["starts"].is_null() && result.json["response"].is_null());
