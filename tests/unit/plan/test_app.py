@@ -30,6 +30,14 @@ def test_the_published_mixes_and_equal_shares() -> None:
     assert any("equal" in text for text in full.assumed), "assumed values are named"
 
 
+@pytest.mark.parametrize("size", ["quick", "short", "full"])
+def test_at_rates_no_more_segments_are_asked_for_than_by_the_published_clients(size: str) -> None:
+    made = resolve_plan(flags("app", "a=h:1", plan={"size": size}, rate="500"))
+    assert made.settings.clients == (60,)
+    more = resolve_plan(flags("app", "a=h:1", plan={"size": size}, rate="500", most_connections="400"))
+    assert more.settings.clients == (400,)
+
+
 def test_settings_reach_the_workload_in_bytes() -> None:
     spec = workload(upload="1MiB", record="8KiB", weights="read=3,processor=0", working_set="25%")
     assert (spec.upload_bytes, spec.record_bytes, spec.working_set) == (1 << 20, 8192, 0.25)
