@@ -62,6 +62,8 @@ pub struct Recorder {
     pub(crate) log: Option<TimesLog>,
     /// There when the load plans its starts.
     pub(crate) planned: Option<Box<PlannedFigures>>,
+    /// The only one whose response times count, if not all do.
+    responds: Option<u16>,
     /// There in a soak, which has them in place of seconds.
     rows: Option<Box<RowBook>>,
 }
@@ -104,6 +106,7 @@ impl Recorder {
             focus: None,
             log: None,
             planned: None,
+            responds: None,
             rows: None,
         }
     }
@@ -116,6 +119,13 @@ impl Recorder {
         self.planned = Some(Box::new(PlannedFigures::new(operations)));
         self.books = Books::Planned;
         self
+    }
+
+    /// The same, with the response times of one operation alone: others contain it, or have other moments.
+    #[must_use]
+    pub fn with_plan_of(mut self, operation: u16) -> Self {
+        self.responds = Some(operation);
+        self.with_plan()
     }
 
     /// Counts rows of `row_ns` in place of seconds: nothing that is kept grows with the length of the trial. Last of
@@ -316,7 +326,8 @@ impl Recorder {
     #[inline(never)]
     fn record_planned(&mut self, outcome: &Outcome, stamps: &Stamps) {
         let Some(planned) = &mut self.planned else { return };
-        if outcome.error.is_some() || !self.timeline.in_window(stamps.end_ns) {
+        let told = self.responds.is_none_or(|operation| operation == outcome.operation);
+        if !told || outcome.error.is_some() || !self.timeline.in_window(stamps.end_ns) {
             return;
         }
         match &mut self.log {

@@ -10,7 +10,7 @@ use bakeoff_engine::{ErrorClass, Nanos, Outcome, Recorder, Stamps};
 /// The operations of a trial.
 pub(crate) const OPERATIONS: [&str; 3] = ["connection", "call", "session"];
 const CONNECTION: u16 = 0;
-const CALL: u16 = 1;
+pub(crate) const CALL: u16 = 1;
 const SESSION: u16 = 2;
 /// Sessions with more replies are counted in the last place.
 const LENGTH_MAX: usize = 100_000;
@@ -100,8 +100,8 @@ impl Books {
         self.figures.request_bytes += bytes as u64;
     }
 
-    /// A call has its whole reply. `late_ns` is how late its visit began.
-    pub fn replied(&mut self, flight: &Flight, reply: &Reply, late_ns: Nanos, now_ns: Nanos) {
+    /// A call has its whole reply. httperf counts any; one that says that the server failed is a failed operation.
+    pub fn replied(&mut self, flight: &Flight, reply: &Reply, failure_status: Option<u16>, now_ns: Nanos) {
         let sent_ns = flight.sent_ns.unwrap_or(now_ns);
         let first_byte_ns = flight.first_byte_ns.unwrap_or(now_ns);
         let figures = &mut self.figures;
@@ -125,7 +125,7 @@ impl Books {
         statuses.interim += reply.interim;
         self.replies.count += 1;
         let stamps = Stamps {
-            planned_ns: sent_ns.saturating_sub(late_ns),
+            planned_ns: flight.call.due_ns.min(sent_ns),
             start_ns: sent_ns,
             end_ns: now_ns.max(sent_ns),
             sent_ns,
@@ -134,7 +134,9 @@ impl Books {
         };
         let bytes_in = reply.header_bytes + reply.content_bytes + reply.footer_bytes;
         let bytes_out = flight.size.header_bytes + flight.size.content_bytes;
-        let outcome = Outcome { operation: CALL, error: None, bytes_in, bytes_out, status: reply.status };
+        let wrong = !(100..500).contains(&reply.status) || failure_status == Some(reply.status);
+        let error = wrong.then_some(ErrorClass::WrongStatus);
+        let outcome = Outcome { operation: CALL, error, bytes_in, bytes_out, status: reply.status };
         self.recorder.record(0, &outcome, &stamps);
     }
 

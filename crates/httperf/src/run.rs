@@ -1,6 +1,6 @@
 //! The loop: starts what is due, carries out what visits order, and waits.
 
-use crate::books::{Books, Failure, OPERATIONS, seconds};
+use crate::books::{Books, CALL, Failure, OPERATIONS, seconds};
 use crate::conn::{Answer, Conn, Found, State};
 use crate::figures::HttperfFigures;
 use crate::period::Starts;
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
     pub fn new(prepared: Prepared, live: &'a Arc<Live>, timeline: Timeline) -> io::Result<Self> {
         let Prepared { spec, dialer, connectors, poll, length_ns } = prepared;
         let recorder = Recorder::new(timeline, OPERATIONS.len(), 1);
-        let recorder = if spec.period.is_some() { recorder.with_plan() } else { recorder };
+        let recorder = if spec.period.is_some() { recorder.with_plan_of(CALL) } else { recorder };
         live.show(0, OPERATIONS.map(str::to_owned).to_vec(), recorder.tally());
         let start_ns = timeline.start_ns;
         let books = Books::new(recorder, spec.mode(), spec.client, start_ns);
@@ -357,9 +357,13 @@ impl<'a> Run<'a> {
         visit.left(link, Left::Failed, calls.into_iter(), &self.rules, &mut self.work, &mut self.orders);
     }
 
-    fn queue(&mut self, at: usize, link: usize, call: Call) {
+    fn queue(&mut self, at: usize, link: usize, mut call: Call) {
         let place = &self.places[at];
         let Some(index) = place.conns.get(link).copied().flatten() else { return };
+        if call.due_ns == 0 {
+            // What a visit begins with was due when the visit was: it waits for its connection as well.
+            call.due_ns = if place.visit.replies == 0 { place.planned_ns } else { self.now_ns };
+        }
         let conn = &mut self.conns[index];
         let to_head = self.requests.is_head(&call.uri);
         let (uri, serial) = (call.uri.clone(), call.serial);
@@ -495,7 +499,7 @@ impl<'a> Run<'a> {
         if !place.busy || place.visit.is_over() {
             return;
         }
-        self.books.replied(flight, reply, place.late_ns(), self.now_ns);
+        self.books.replied(flight, reply, self.spec.failure_status, self.now_ns);
         let (rules, work, orders) = (&self.rules, &mut self.work, &mut self.orders);
         place.visit.replied(link, flight, reply, rules, work, orders);
         let print = self.spec.print_reply;

@@ -1,7 +1,7 @@
 //! The kind `httperf` as it crosses the seam: the options by httperf's names, read and checked once.
 
 use crate::octets::Octets;
-use bakeoff_engine::{Load, SpecError, TrialSpec};
+use bakeoff_engine::{Load, Shape, SpecError, TrialSpec};
 use serde::Deserialize;
 
 /// Connections that one session may have at once, when nothing else is said.
@@ -274,16 +274,22 @@ pub enum Mode {
 impl HttperfSpec {
     /// Reads the workload of a trial and checks all of it.
     pub fn from_trial(trial: &TrialSpec) -> Result<Self, SpecError> {
-        let spec = Self::deserialize(&trial.workload)?;
+        let mut spec = Self::deserialize(&trial.workload)?;
+        if let (None, Load::Rate(rate)) = (&spec.period, &trial.load) {
+            if rate.arrivals != (Shape::Constant {}) {
+                return range("without a period the arrivals of a rate must be constant");
+            }
+            spec.period = Some(PeriodSpec::Fixed { period_s: 1.0 / rate.per_s });
+        }
         spec.check().map_err(SpecError::Range)?;
         if trial.cores != 1 || trial.threads != 1 {
             return range("httperf's load comes from one thread: cores and threads must be 1");
         }
-        if matches!(trial.load, Load::Rate(_)) != spec.period.is_some() {
-            return range("the load must be a rate when there is a period, and one client when there is none");
+        if spec.period.is_some() && !matches!(trial.load, Load::Rate(_)) {
+            return range("with a period the load must be a rate");
         }
         if matches!(trial.load, Load::Clients(clients) if clients != 1) {
-            return range("without a period one connection or session follows the other: the load must be 1 client");
+            return range("without a rate one connection or session follows the other: the load must be 1 client");
         }
         if trial.ramp_up_s > 0.0 || trial.ramp_down_s > 0.0 || trial.delay_s > 0.0 || trial.think_s > 0.0 {
             return range("httperf has no ramps, delay or think time of the trial: they must be 0");

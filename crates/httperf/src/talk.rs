@@ -14,6 +14,8 @@ pub(crate) struct Call {
     pub serial: u64,
     /// How often it was sent before, after a reply with the status that stands for failure.
     pub tries: u32,
+    /// When it was asked for first; 0 until it is. What is sent again was due when it was sent first.
+    pub due_ns: Nanos,
     /// Redirects on the way to it; what a page embeds is the deepest.
     pub depth: u8,
 }
@@ -191,7 +193,7 @@ mod tests {
     fn talk(calls: u64) -> Talk {
         let mut talk = Talk::new();
         for serial in 0..calls {
-            talk.queue(Call { uri: Uri::Fixed, serial, tries: 0, depth: 0 }, false, |out| {
+            talk.queue(Call { uri: Uri::Fixed, serial, tries: 0, due_ns: 0, depth: 0 }, false, |out| {
                 out.extend_from_slice(b"0123456789");
                 RequestSize { header_bytes: 10, content_bytes: 0 }
             });

@@ -23,6 +23,8 @@ pub(crate) struct Rules {
     pub connections: usize,
     /// Calls on one connection at once.
     pub piped: usize,
+    /// Connections are closed after each reply, as httperf's sessions over HTTP/1.0 do.
+    pub single: bool,
     pub failure_status: Option<u16>,
     pub retry: bool,
     pub cookies: bool,
@@ -31,16 +33,17 @@ pub(crate) struct Rules {
 impl Rules {
     pub fn new(spec: &HttperfSpec) -> Self {
         let mode = spec.mode();
+        let single = mode == Mode::Sessions && spec.http_version == "1.0";
         let (connections, piped) = match mode {
             Mode::Connections => (1, spec.burst_length as usize),
-            // A server of HTTP/1.0 need not hear the second request before it has answered the first.
-            Mode::Sessions if spec.http_version == "1.0" => (spec.session_connections() as usize, 1),
+            Mode::Sessions if single => (spec.session_connections() as usize, 1),
             Mode::Sessions => (spec.session_connections() as usize, spec.max_piped_calls as usize),
         };
         Self {
             mode,
             connections,
             piped,
+            single,
             failure_status: spec.failure_status.filter(|_| mode == Mode::Sessions),
             retry: spec.retry_on_failure,
             cookies: spec.session_cookies && mode == Mode::Sessions,
@@ -105,7 +108,7 @@ pub(crate) struct Visit {
     alone: bool,
     think_ns: Nanos,
     thinking: bool,
-    /// The server closes connections after a reply: one call on each.
+    /// Connections are closed after a reply: one call on each.
     single: bool,
     over: bool,
     pub cookie: Option<Box<[u8]>>,
@@ -142,7 +145,7 @@ impl Visit {
         if rules.cookies && reply.cookie.is_some() {
             self.cookie.clone_from(&reply.cookie);
         }
-        if !reply.keeps_open {
+        if rules.single || !reply.keeps_open {
             self.single = true;
             self.links[link].open = false;
             self.links[link].closing = true;
@@ -258,7 +261,7 @@ impl Visit {
                 };
                 self.fresh -= 1;
                 self.next = self.next.saturating_add(1);
-                Call { uri, serial: work.serial(), tries: 0, depth: 0 }
+                Call { uri, serial: work.serial(), tries: 0, due_ns: 0, depth: 0 }
             };
             self.links[link].in_flight += 1;
             self.pending += 1;

@@ -101,8 +101,8 @@ impl Work {
             (2, _) if reply.is_page => (page::embedded(&reply.body, &base, &hosts), EMBEDDED),
             _ => (Vec::new(), 0),
         };
-        let tries = 0;
-        uris.into_iter().map(|uri| Call { uri: Uri::Page(uri), serial: self.serial(), tries, depth }).collect()
+        let (tries, due_ns) = (0, 0);
+        uris.into_iter().map(|uri| Call { uri: Uri::Page(uri), serial: self.serial(), tries, due_ns, depth }).collect()
     }
 }
 

@@ -3,7 +3,9 @@
 
 mod common;
 
-use common::{Peer, Server, figure, run, seen, start};
+use bakeoff_engine::TrialSpec;
+use bakeoff_httperf::{HttperfSpec, PeriodSpec};
+use common::{PATIENCE_S, Peer, Server, figure, run, seen, start};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::Read;
@@ -69,9 +71,60 @@ fn every_start_of_a_period_is_made() {
         let starts = &result.json["starts"];
         assert_eq!((starts["offered"].as_u64(), starts["started"].as_u64()), (Some(50), Some(50)));
         assert_eq!((figure(&result, "/starts"), figure(&result, "/starts_planned")), (50, 50));
-        assert!(result.json["response"]["p50_ns"].as_u64() >= result.json["service"]["p50_ns"].as_u64());
-        assert_eq!(result.json["per_operation"][1]["response"]["count"], 50);
+        let call = &result.json["per_operation"][1];
+        assert!(call["response"]["p50_ns"].as_u64() >= call["service"]["p50_ns"].as_u64());
+        // Connections end with their calls: their times beside those of calls would tell each twice.
+        assert_eq!((&call["response"]["count"], &result.json["response"]["count"]), (&50.into(), &50.into()));
     }
+}
+
+#[test]
+fn a_rate_alone_says_when_to_start() {
+    let mut server = Server::new(|mut peer| {
+        while peer.request().is_some() {
+            peer.reply(OK);
+        }
+    });
+    for per_s in [100.0, 400.0] {
+        let mut trial = common::trial(&server.address, &json!({"num_conns": 20}));
+        trial["load"] = json!({"rate": {"per_s": per_s, "most_connections": 20}});
+        let trial = TrialSpec::from_json(&trial.to_string()).unwrap();
+        let spec = HttperfSpec::from_trial(&trial).unwrap();
+        assert_eq!(spec.period, Some(PeriodSpec::Fixed { period_s: 1.0 / per_s }));
+        let outcome = bakeoff_httperf::start(spec, trial).unwrap().wait(Duration::from_secs(PATIENCE_S)).unwrap();
+        let result = outcome.unwrap();
+        let length_s = result.json["workload"]["test_duration_s"].as_f64().unwrap();
+        assert!(length_s >= 19.0 / per_s, "{length_s} s at {per_s}/s");
+    }
+    server.stop();
+}
+
+/// A server that takes its time to take a connection is slow, though its reply comes at once then.
+#[test]
+fn a_call_that_was_due_waits_for_its_connection() {
+    let server = Server::new(|mut peer| {
+        peer.request();
+        std::thread::sleep(Duration::from_millis(20));
+        peer.reply(OK);
+        peer.wait_for_end();
+    });
+    let period = json!({"shape": "fixed", "period_s": 0.001});
+    let (result, _) = run(&server.address, &json!({"num_conns": 5, "max_connections": 1, "period": period}));
+    let call = &result.json["per_operation"][1];
+    let least = |name: &str| call[name]["max_ns"].as_u64().unwrap();
+    assert!(least("response") > 4 * 20_000_000, "the last was due when four others were before it: {call}");
+    assert!(least("service") < least("response"), "{call}");
+}
+
+#[test]
+fn sessions_over_http_1_0_have_a_connection_for_each_call() {
+    let wsess = json!({"sessions": 3, "calls": 6, "think_s": 0});
+    let (result, _, asked) =
+        requests(&json!({"wsess": wsess, "burst_length": 3, "http_version": "1.0", "max_connections": 2}), OK);
+    assert_eq!((figure(&result, "/connections"), figure(&result, "/replies")), (18, 18));
+    assert!(asked.len() == 18 && asked.iter().all(|on_one| on_one.len() == 1));
+    let calls = json!({"num_conns": 3, "num_calls": 4, "http_version": "1.0"});
+    assert_eq!(requests(&calls, OK).2.len(), 3, "calls of a connection stay on it");
 }
 
 #[test]

@@ -48,6 +48,9 @@ fn statuses_and_bytes_are_those_of_the_target() {
     let (result, counts) = against(&json!({"status": {"code": 503, "every": 5}, "chunked": true}), &load);
     assert_eq!((figure(&result, "/statuses/s5xx"), figure(&result, "/statuses/s2xx")), (24, 96));
     assert_eq!(counts["replies"], json!({"200": 96, "503": 24}));
+    // httperf counts every reply; who compares servers must not take a failure for an answer.
+    assert_eq!(result.json["errors"]["wrong_status"], 24);
+    assert_eq!(result.json["per_operation"][1]["operations"], 96);
     assert_eq!(Some(figure(&result, "/reply_content_bytes")), counts["body_bytes"].as_u64());
 }
 

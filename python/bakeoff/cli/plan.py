@@ -17,7 +17,7 @@ from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials, order_visits
 from bakeoff.plan.suites import BLOCKS
 from bakeoff.plan.toml import plan_to_toml
-from bakeoff.run.observer import OVERHEAD_S, short_duration
+from bakeoff.run.observer import OVERHEAD_S, expected_s, is_known, short_duration
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 DEFAULT_BLOCKS = BLOCKS["full"]
@@ -63,8 +63,8 @@ def smallest_p(blocks: int) -> float:
 
 
 def duration_s(plan: Plan) -> float:
-    """Seconds of all trials of a plan bounded by time; resets are not known before they run."""
-    return plan.trials * (plan.settings.length_s + OVERHEAD_S)
+    """Seconds of all trials of a plan; resets are not known before they run."""
+    return plan.trials * (expected_s(plan.settings) + OVERHEAD_S)
 
 
 def _lines(plan: Plan, known: bool) -> list[str]:
@@ -78,7 +78,8 @@ def _lines(plan: Plan, known: bool) -> list[str]:
     if s.clock.operations is not None:
         lines.append(f"each ends after {s.clock.operations:,} operations, or at the latest after {s.length_s:g} s")
     elif s.ends_with_its_work:
-        lines.append(f"each ends when its work is done, or at the latest after {short_duration(s.length_s)}")
+        counted = "" if s.counted_s is None else f" (about {short_duration(s.counted_s)})"
+        lines.append(f"each ends when its work is done{counted}, or at the latest after {short_duration(s.length_s)}")
     else:
         lines.append(
             f"each {s.length_s:g} s: ramp up {s.clock.ramp_up_s:g} s, measured {s.window_s:g} s, ramp down "
@@ -87,7 +88,7 @@ def _lines(plan: Plan, known: bool) -> list[str]:
     lines += _arrivals(s.mix_values, s.length_s)
     lines.append(f"what decides: {plan.primary}")
     resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
-    how = "at most" if s.ends_with_its_work else "about"
+    how = "about" if is_known(s) else "at most"
     lines.append(f"duration: {how} {short_duration(duration_s(plan))}{_at_most(plan)}{resets}")
     lines += [f"(assumed) {text}" for text in plan.assumed]
     return lines + [f"(not as published) {text}" for text in plan.differences]
@@ -167,7 +168,7 @@ def _blocks_table(plan: Plan) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("blocks", justify="right")
     table.add_column("smallest p", justify="right")
-    table.add_column("at most" if plan.settings.ends_with_its_work else "duration", justify="right")
+    table.add_column("duration" if is_known(plan.settings) else "at most", justify="right")
     table.add_column("")
     per_block = duration_s(plan) / plan.blocks
     for blocks in sorted({3, 4, 5, 6, 7, 8, 10, 13, plan.blocks}):

@@ -92,12 +92,12 @@ def audit_all(run: RunRecord, cube: Cube, little: LittlesLaw) -> tuple[Audit, ..
     trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
     law = (_little(trials, little),) if little.applies else ()
     starts = (_starts(run, trials, cube.kind.ends_with_its_starts),) if any(trial.starts for trial in trials) else ()
-    same = _cells(cube) if has_cells(trials) else cube.kind.same_work(run, cube)
+    same = (_cells(cube),) if has_cells(trials) else tuple(cube.kind.same_work(run, cube))
     rates = _rates(trials if run.imported_from is None else [], len(trials))
-    return (*law, *starts, _counts(trials), _bytes(trials), rates, *(() if same is None else (same,)))
+    return (*law, *starts, _counts(trials), _bytes(trials), rates, *same)
 
 
-def _deviating(trial: TrialRecord, text: str) -> AuditTrial:
+def deviating(trial: TrialRecord, text: str) -> AuditTrial:
     return AuditTrial(trial.id, trial.contender, trial.mix, trial.block, text)
 
 
@@ -111,7 +111,7 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
         worst = max(worst, abs(off))
         if abs(off) > law.tolerance(trial):
             sessions = trial.mix.clients * law.per_client
-            bad.append(_deviating(trial, f"N = {sessions}, but X·(R+Z) = {sessions * (1.0 + off):.2f}"))
+            bad.append(deviating(trial, f"N = {sessions}, but X·(R+Z) = {sessions * (1.0 + off):.2f}"))
     what = "Little's law: clients × threads (× streams) = operations/s × (mean response + think time)"
     if any(_outside(trial) for trial in trials):
         what += ", and the sessions that were filling and checking data"
@@ -139,7 +139,7 @@ def _starts(run: RunRecord, trials: list[TrialRecord], counted: bool) -> Audit:
         off = abs(trial.starts.offered - expected)
         worst = max(worst, off / max(1.0, expected))
         if off > allowed:
-            bad.append(_deviating(trial, f"{trial.starts.offered:,} starts, but {expected:,.1f} by rate and window"))
+            bad.append(deviating(trial, f"{trial.starts.offered:,} starts, but {expected:,.1f} by rate and window"))
     what = "starts planned for the window = rate × window, or what the shape of the arrivals has in it"
     rule = f"one start, or one burst; {CHANCE_DEVIATIONS:g} standard deviations of arrivals at random"
     return Audit("Offered starts", what, checked, len(trials) - checked, worst, rule, tuple(bad))
@@ -154,7 +154,7 @@ def exact(
         wrong = [f"{label}: {part:,} instead of {total:,}" for label, part, total in sums if part != total]
         worst = max([worst, *(abs(part - total) / max(1, total) for _, part, total in sums)])
         if wrong:
-            bad.append(_deviating(trial, "; ".join(wrong)))
+            bad.append(deviating(trial, "; ".join(wrong)))
     return Audit(name, what, len(trials), 0, worst, "exact", tuple(bad), not_stated)
 
 
@@ -197,7 +197,7 @@ def _rates(trials: list[TrialRecord], all_trials: int) -> Audit:
         worst = max(worst, off)
         if off > 1e-6:
             text = f"{trial.operations_per_s:,.1f}/s, but {trial.operations:,} in {trial.window_s:g} s"
-            bad.append(_deviating(trial, text))
+            bad.append(deviating(trial, text))
     rest = all_trials - len(trials)
     return Audit("Rates", "rate × window = operations", len(trials), 0, worst, "exact", tuple(bad), rest)
 
@@ -222,7 +222,7 @@ def same_content(cube: Cube) -> Audit:
             if by > CONTENT_TOLERANCE
         ]
         if parts:
-            bad.append(_deviating(trial, "; ".join(parts[:3])))
+            bad.append(deviating(trial, "; ".join(parts[:3])))
     what = (
         "bytes per operation of each class agree with the baseline's at the same mix and block (headers differ a "
         f"little; classes with fewer than {CONTENT_OPERATIONS} operations are not compared)"
@@ -266,7 +266,7 @@ def _cells(cube: Cube) -> Audit:
         if missing:
             parts.append(f"{wording.plural(len(missing), 'cell')} of {cube.contenders[0]} were not tried")
         if parts:
-            bad.append(_deviating(trial, "; ".join(parts)))
+            bad.append(deviating(trial, "; ".join(parts)))
     what = "the bytes of every cell are its transfers × their size, and all contenders tried the same cells"
     return Audit("Same content", what, checked, 0, worst, "exact", tuple(bad))
 

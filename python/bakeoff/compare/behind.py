@@ -68,14 +68,14 @@ def metrics_at_rates(run: RunRecord, cube: Cube, general: tuple[Metric, ...]) ->
         _deciding(run, cube),
         Metric("rate", title, rate, True, "log", answered_per_s, rate),
         *others,
-        _service("service_p50", "Median service time (p50)", "p50_ns"),
-        _service("service_p99", "99th percentile of service time (p99)", "p99_ns"),
+        _service(cube, "service_p50", "Median service time (p50)", "p50_ns"),
+        _service(cube, "service_p99", "99th percentile of service time (p99)", "p99_ns"),
     )
 
 
-def _service(key: str, title: str, field: str) -> Metric:
+def _service(cube: Cube, key: str, title: str, field: str) -> Metric:
     def milliseconds(trial: TrialRecord) -> float:
-        value = getattr(trial.service, field)
+        value = getattr(cube.kind.service(trial), field)
         return math.nan if value is None else value / 1e6
 
     return Metric(key, title, "ms", False, "log", milliseconds, title.split(" (")[0].lower())
@@ -90,7 +90,7 @@ def _deciding(run: RunRecord, cube: Cube) -> Metric:
     figure = keeping_up.deciding(cube.mixes, ramp_up_s, length_s - ramp_down_s, length_s, bound)
 
     def milliseconds(trial: TrialRecord) -> float:
-        value = _of_offered(trial, trial.response or trial.service, figure)
+        value = _of_offered(trial, cube.kind.response(trial), figure)
         return math.nan if value is None else value / 1e6
 
     words = keeping_up.words_of(figure)

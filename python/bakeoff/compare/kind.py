@@ -46,6 +46,10 @@ class ComparePart:
         """
         return trial.response or trial.service
 
+    def service(self, trial: TrialRecord) -> Summary:
+        """Service times in ns of the same operations."""
+        return trial.service
+
     def moved_bytes(self, trial: TrialRecord) -> int:
         """What counts as throughput: bytes in both directions."""
         return trial.bytes_in + trial.bytes_out
@@ -66,11 +70,11 @@ class ComparePart:
         """How far `implied_sessions` may be off, as a share."""
         return audits.law_tolerance(trial, law)
 
-    def same_work(self, run: RunRecord, cube: Cube) -> Audit | None:
-        """The audit that all contenders did the same work; None when there is nothing to hold them to. Trials made of
+    def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
+        """The audits that all contenders did the same work; none when there is nothing to hold them to. Trials made of
         cells have one of their own, and this is not asked.
         """
-        return audits.same_content(cube)
+        return (audits.same_content(cube),)
 
     def explored(self, base: TrialRecord, other: TrialRecord) -> Iterable[tuple[str, str, float]]:
         """What two trials of one block are compared in beside the endpoints: the name of a part of the work, chosen

@@ -151,6 +151,11 @@ class CommonSettings(Strict):
         return self.clock.operations is not None
 
     @property
+    def counted_s(self) -> float | None:
+        """How long a trial lasts whose end can be counted from its work, the mean over mixes; None where it cannot."""
+        return None
+
+    @property
     def around_s(self) -> float:
         """Longest time of a trial outside its length: what must be done before and after, in seconds."""
         return 0.0

@@ -116,6 +116,21 @@ def test_a_period_is_a_rate(period: str, per_s: float, arrivals: object) -> None
     assert isinstance(mix, Rate) and mix.per_s == pytest.approx(per_s) and mix.arrivals == arrivals
 
 
+@pytest.mark.parametrize(
+    ("words", "counted_s"),
+    [
+        ("--rate 10 --num-conns 100", 10.0),
+        ("--rate 10 --num-conns 100 --runtime 3", 3.0),
+        ("--period u0.1,0.3 --num-conns 100", 20.0),
+        ("--rate 10 --wsess 20,6,0.5 --burst-length 2", 3.0),
+        ("--num-conns 100", None),
+        ("--wsess 20,6,0.5", None),
+    ],
+)
+def test_how_long_a_run_lasts_is_counted_from_its_work(words: str, counted_s: float | None) -> None:
+    assert parse(words.split()).settings.counted_s == (None if counted_s is None else pytest.approx(counted_s))
+
+
 def test_a_period_of_nothing_is_one_after_the_other() -> None:
     for words in (["--period", "0"], ["--period", "e0"], ["--rate", "0"]):
         assert parse(words).settings.mix_values == (Clients(1),)

@@ -101,7 +101,7 @@ def test_the_engine_is_told_what_the_options_say() -> None:
     told = json.loads(spec.to_json())
     work = told["workload"]
     assert told["load"] == {"rate": {"per_s": 4.0, "arrivals": {"shape": "constant"}, "most_connections": 40}}
-    assert work["period"] == {"shape": "fixed", "period_s": 0.25}
+    assert work["period"] is None, "the load says it, which is another one in each mix"
     assert work["wsess"] == {"sessions": 10, "calls": 5, "think_s": 2.0} and work["burst_length"] == 3
     assert (work["timeout_s"], work["verbose"], work["periodic_stats"]) == (5.0, True, True)
     assert work["print_reply"] == {"header": False, "body": True}
@@ -179,7 +179,8 @@ def kept(tmp_path: Path) -> Callable[..., Path]:
 
 def test_two_run_files_are_compared_as_numbers_without_a_verdict(kept: Callable[..., Path]) -> None:
     words = "--server 127.0.0.1 --num-conns 30000"
-    paths = [kept("old", words), kept("new", words, replies=59_994, requests=59_994, statuses={"s2xx": 59_994})]
+    twice = {"replies": 59_994, "requests": 59_994, "reply_content_bytes": 2 * EXAMPLE["reply_content_bytes"]}
+    paths = [kept("old", words), kept("new", words, **twice, statuses={"s2xx": 59_994})]
     joined = join([read_run(path) for path in paths])
     comparison = compare_run(joined)
     (pair,) = comparison.pairs

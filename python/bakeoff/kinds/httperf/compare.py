@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from bakeoff.compare.audits import LittlesLaw, exact
+from bakeoff.compare import wording
+from bakeoff.compare.audits import CONTENT_OPERATIONS, CONTENT_TOLERANCE, LittlesLaw, deviating, exact
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.metric import Metric
@@ -15,6 +17,8 @@ from bakeoff.kinds.httperf.lines import share
 from bakeoff.store.records import RunRecord, Summary, TrialRecord
 
 CALL = "call"
+CLASSES = ("s1xx", "s2xx", "s3xx", "s4xx", "s5xx", "other")
+STATUS_TOLERANCE = 0.01
 
 
 class Httperf(ComparePart):
@@ -26,6 +30,10 @@ class Httperf(ComparePart):
     audits_of_its_own = ("Connections and calls",)
 
     def response(self, trial: TrialRecord) -> Summary:
+        """Of calls, at a rate from when they were due: their connections, and waits for them, are in it."""
+        return trial.response or self.service(trial)
+
+    def service(self, trial: TrialRecord) -> Summary:
         """Of calls, from when they were sent: connections and sessions have times of their own in its sums."""
         calls = [operation.service for operation in trial.per_operation if operation.name == CALL]
         return calls[0] if calls else trial.service
@@ -45,14 +53,14 @@ class Httperf(ComparePart):
         """None: pipelined calls and idle connections are no sessions."""
         return None
 
-    def same_work(self, run: RunRecord, cube: Cube) -> Audit | None:
-        """The counts of every trial add up: each connection, and each request, has one end."""
+    def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
+        """The counts of every trial add up: each connection, and each request, has one end; and replies are alike."""
         trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
         what = (
             "starts = connections begun or sessions; requests = replies + those that failed or were not answered at "
             "the end; replies = those of all statuses"
         )
-        return exact("Connections and calls", what, trials, [_sums(trial) for trial in trials])
+        return exact("Connections and calls", what, trials, [_sums(trial) for trial in trials]), _same_replies(cube)
 
 
 def _replies(trial: TrialRecord) -> float:
@@ -76,6 +84,44 @@ def _sums(trial: TrialRecord) -> list[tuple[str, int, int]]:
     if f.sessions is not None:
         sums.append(("sessions", f.sessions.completed + f.sessions.failed + f.sessions.unfinished, f.starts))
     return sums
+
+
+def _share_of(figures: HttperfFigures, name: str) -> float:
+    return float(getattr(figures.statuses, name)) / figures.replies
+
+
+def _same_replies(cube: Cube) -> Audit:
+    """Replies are those of the baseline: who answers by another status, or with another page, does other work."""
+    bad, worst, checked = [], 0.0, 0
+    for (contender, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
+        base = cube.usable.get((cube.contenders[0], mix, block))
+        if contender == cube.contenders[0] or base is None:
+            continue
+        mine, theirs = trial.figures(HttperfFigures), base.figures(HttperfFigures)
+        if min(mine.replies, theirs.replies) < CONTENT_OPERATIONS:
+            continue
+        checked += 1
+        shares = {name: (_share_of(mine, name), _share_of(theirs, name)) for name in CLASSES}
+        parts = [
+            f"{name[1:]}: {wording.percent(a)} of replies, {base.contender} {wording.percent(b)}"
+            for name, (a, b) in shares.items()
+            if abs(a - b) > STATUS_TOLERANCE
+        ]
+        sizes = mine.reply_content_bytes / mine.replies, theirs.reply_content_bytes / theirs.replies
+        off = abs(sizes[0] - sizes[1]) / max(1.0, sizes[1])
+        worst = max(worst, off)
+        if off > CONTENT_TOLERANCE:
+            parts.append(f"{sizes[0]:,.0f} bytes of content per reply, {base.contender} {sizes[1]:,.0f}")
+        if parts:
+            bad.append(deviating(trial, "; ".join(parts)))
+    what = (
+        "statuses of replies, by class, and the size of their content agree with the baseline's at the same mix and "
+        f"block (statuses to {wording.percent(STATUS_TOLERANCE)} of the replies; trials with fewer than "
+        f"{CONTENT_OPERATIONS} are not compared)"
+    )
+    return Audit(
+        "Same content", what, checked, len(cube.usable) - checked, worst, wording.percent(CONTENT_TOLERANCE), tuple(bad)
+    )
 
 
 PART = Httperf()

@@ -246,6 +246,27 @@ class HttperfSettings(CommonSettings):
         return self.starts / slowest if slowest else 0.0
 
     @property
+    def counted_s(self) -> float | None:
+        """See CommonSettings. Starts at their rate, then what a session thinks; not what a server takes."""
+        if not self.planned_s:
+            return None
+        trials_s = [self.starts / mix.per_s + self._think_s for mix in self.mix_values if isinstance(mix, Rate)]
+        return sum(min(trial_s, self.runtime_s or trial_s, self.length_s) for trial_s in trials_s) / len(trials_s)
+
+    @property
+    def _think_s(self) -> float:
+        """What the longest session thinks altogether."""
+        if self.wsesslog is not None:
+            think_s = self.wsesslog.think_s
+            bursts = [[think_s if b.think_s is None else b.think_s for b in s[:-1]] for s in self.wsesslog.script]
+            return max(map(sum, bursts), default=0.0)
+        session = self.wsess or self.wsesspage
+        if session is None:
+            return 0.0
+        each = self.burst_length if self.wsess else 1
+        return (math.ceil(session.calls / each) - 1) * session.think_s
+
+    @property
     def ends_with_its_work(self) -> bool:
         """See CommonSettings."""
         return True

@@ -24,7 +24,9 @@ def section(context: Context) -> Section | None:
         return None
     words = (
         "The numbers of httperf's report: means over blocks, and in brackets the least and the most of them. Times of "
-        "calls count from when they were sent, as httperf's do; how late starts were stands with the generator."
+        "calls count from when they were sent, as httperf's do, and replies of any status are replies. Verdicts at a "
+        "rate go by times from when calls were due, with the wait for their connections, and a reply with a status of "
+        "500 or more is an error there."
     )
     return Section("httperf", "As httperf tells it", (Text(words), *blocks))
 

@@ -46,7 +46,7 @@ class Telling:
 def workload(
     s: HttperfSettings, servers: Sequence[ServerSpec], uri: str, tls: bool, telling: Telling = Telling()
 ) -> HttperfWorkload:
-    """The work at the first rate; `for_rate` puts another in. Raises PlanError for a name in myaddr that is unknown."""
+    """The work at any rate: that of a trial is its load. Raises PlanError for a name in myaddr that is unknown."""
     return HttperfWorkload(
         servers=tuple(servers),
         server_name=s.server_name,
@@ -90,9 +90,7 @@ def workload(
 
 
 def _period(s: HttperfSettings) -> FixedPeriod | UniformPeriod | ExponentialPeriod | VariablePeriod | None:
-    if s.period is None:
-        return FixedPeriod(shape="fixed", period_s=1.0 / s.rates[0]) if s.rates[0] else None
-    return _shape(s.period) if s.period.per_s else None
+    return _shape(s.period) if s.period is not None and s.period.per_s else None
 
 
 def _shape(period: Period) -> FixedPeriod | UniformPeriod | ExponentialPeriod | VariablePeriod:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bakeoff.compare import settings
 from bakeoff.compare.audits import same_content
 from bakeoff.compare.cube import Cube
@@ -19,9 +21,9 @@ class Web(ComparePart):
         """Those received: a client sends only questions."""
         return trial.bytes_in
 
-    def same_work(self, run: RunRecord, cube: Cube) -> Audit | None:
+    def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
         """Replies to HEAD have no body, and no content to compare."""
-        return None if only_heads(run) else same_content(cube)
+        return () if only_heads(run) else (same_content(cube),)
 
 
 def only_heads(run: RunRecord) -> bool:

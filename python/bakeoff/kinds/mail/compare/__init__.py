@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bakeoff.compare import wording
 from bakeoff.compare.audits import exact, same_content
 from bakeoff.compare.cube import Cube
@@ -42,14 +44,14 @@ class Mail(ComparePart):
         """Messages, where they were counted."""
         return mail_metrics(run, general) if counts_messages(run) else general
 
-    def same_work(self, run: RunRecord, cube: Cube) -> Audit | None:
+    def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
         """How often a mailbox is found empty depends on the server: bytes per step are no measure of the same work."""
         trials = sorted(cube.usable.values(), key=lambda trial: trial.order)
         kept = [(trial, books) for trial in trials if (books := trial.figures(MailFigures).ledger.books)]
         if not kept:
-            return same_content(cube)
+            return (same_content(cube),)
         what = "each accepted message was delivered, damaged, doubled or lost, and each message seen has its class"
-        return exact(LEDGER, what, [trial for trial, _ in kept], [_sums(books) for _, books in kept])
+        return (exact(LEDGER, what, [trial for trial, _ in kept], [_sums(books) for _, books in kept]),)
 
     def gates(self, name: str, usable: list[TrialRecord], ahead: bool) -> list[Gate]:
         """A server that takes only what is small has more messages per second for less mail."""
