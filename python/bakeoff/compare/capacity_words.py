@@ -29,8 +29,8 @@ def capacity_text(c: ContenderCapacity, unit: str) -> str:
     if not c.blocks:
         return "none found"
     least = "at least " if c.at_least else ""
-    interval = "" if math.isnan(c.low) else f" (95 % {wording.figures(c.low)} – {wording.figures(c.high)})"
-    return f"{least}{wording.figures(c.capacity)} {unit}{interval}"
+    interval = "" if math.isnan(c.low) else f" (95 % {wording.rate(c.low)} – {wording.rate(c.high)})"
+    return f"{least}{wording.rate(c.capacity)} {unit}{interval}"
 
 
 def _searches(c: ContenderCapacity) -> str:

@@ -1,10 +1,14 @@
 """What a search is in a report: what was found, how, and response times at shares of it; in every renderer."""
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bakeoff.compare import compare_run
+from bakeoff.compare.capacity_model import ContenderCapacity
+from bakeoff.compare.capacity_words import capacity_text
 from bakeoff.report.blocks import Chart, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers import FORMS, renderer
@@ -63,3 +67,9 @@ def test_the_comparison_is_json(run: RunRecord) -> None:
     found = {c["name"]: c["capacity"] for c in plain["capacity"]["contenders"]}
     assert found["a"] == pytest.approx(1000.0, rel=0.02) and found["b"] == pytest.approx(1400.0, rel=0.02)
     assert plain["run"]["mixes"] == [0.5, 0.95, 1.05]
+
+
+def test_loads_are_told_as_whole_numbers_where_they_are() -> None:
+    found = ContenderCapacity("a", 6, 64.0, 60.0, 68.5, 1, 0, 0, 0, (), None)
+    assert capacity_text(found, "clients") == "at least 64 clients (95 % 60 – 68.50)"
+    assert capacity_text(replace(found, capacity=math.nan, low=math.nan, blocks=0), "clients") == "none found"

@@ -85,8 +85,8 @@ def _capacities(found: CapacityComparison) -> Table:
                 capacity_text(c, "").partition(" (")[0].strip(),
                 wording.span(c.low, c.high),
                 f"{c.blocks}",
-                wording.figures(min(met, default=math.nan)),
-                wording.figures(max(met, default=math.nan)),
+                wording.rate(min(met, default=math.nan)),
+                wording.rate(max(met, default=math.nan)),
                 f"{sum(search.probes for search in c.searches):,}",
                 _counts(c),
             )
@@ -136,7 +136,7 @@ def _share_cells(trials: list[TrialRecord]) -> list[str]:
     figures = [geometric_mean([getattr(t, f"{key}_ns") for t in times]) / 1e6 for key in ("p50", "p95", "p99")]
     lost = sum(one.lost for one in judged) / len(judged) if judged else math.nan
     return [
-        wording.figures(sum(loads) / len(loads) if loads else math.nan),
+        wording.rate(sum(loads) / len(loads) if loads else math.nan),
         *(wording.figures(figure, 3) for figure in figures),
         wording.percent(lost),
         f"{sum(one.met for one in judged)} of {len(trials)}",
@@ -252,8 +252,8 @@ def _searches(found: CapacityComparison) -> Table:
         (
             c.name,
             f"{search.block}",
-            wording.figures(search.met),
-            wording.figures(search.missed),
+            wording.rate(search.met),
+            wording.rate(search.missed),
             f"{search.probes}",
             _outcome(search),
         )
