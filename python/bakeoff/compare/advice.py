@@ -13,7 +13,7 @@ from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairCompari
 from bakeoff.compare.spread import widest
 from bakeoff.compare.working_set import fits_into_caches
 from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_PAUSED, OUT_OF_CONNECTIONS, STOLEN_TIME
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records import INTERRUPTED, RunRecord
 from bakeoff.thresholds import CEILING_SHARE, MINIMUM_BLOCKS, P99_OPERATIONS
 
 FAIRNESS_FLOOR = 0.9
@@ -70,6 +70,9 @@ def _joined(run: RunRecord) -> list[Advisory]:
     text = f"These runs were measured one after the other, unpaired: {', '.join(run.joined)}."
     if run.different:
         text += f" Their settings differ: {', '.join(run.different)}."
+    stopped = [f"{trial.contender} ({trial.reason})" for trial in run.trials if trial.state == INTERRUPTED]
+    if stopped:
+        text += f" Stopped before the end, and so without figures here: {', '.join(stopped)}; make such a run anew."
     advice = f"`bakeoff run {run.suite}` measures contenders in interleaved blocks: from six on there are verdicts."
     return [Advisory(text, advice)]
 

@@ -14,7 +14,9 @@ from bakeoff.store.records import OK, RunRecord
 KIND = "httperf"
 # What several clients do adds up; times do not.
 ADDED = ("conn/s", "req/s", "replies/s", "sess/s", "KB/s", "")
-NOT_ADDED = ("reply_rate_stddev_per_s", "reply_rate_samples", "session_connections", "concurrent_connections_max")
+NOT_ADDED = ("session_connections", "concurrent_connections_max")
+# Samples of five seconds: each client has its own, and one of a short run may have none.
+SAMPLED = ("reply_rate_min", "reply_rate_avg", "reply_rate_max", "reply_rate_stddev", "reply_rate_samples")
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def _different(plans: Sequence[dict[str, object]]) -> list[str]:
 
 
 def _added(line: Line) -> bool:
-    return line.unit in ADDED and line.key not in NOT_ADDED and not line.key.startswith(("reply_rate_m",))
+    return line.unit in ADDED and line.key not in NOT_ADDED and not line.key.startswith(SAMPLED)
 
 
 def _json(results: Sequence[Result], lines: Sequence[Line]) -> str:

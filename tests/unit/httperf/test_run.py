@@ -12,7 +12,7 @@ from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.compare import compare_run
 from bakeoff.errors import PlanError, RunFileError, TargetError
-from bakeoff.httperf.beside import beside
+from bakeoff.httperf.beside import SAMPLED, beside
 from bakeoff.httperf.options import Options, parse
 from bakeoff.httperf.progress import Progress
 from bakeoff.httperf.run import run
@@ -206,6 +206,14 @@ def test_at_a_rate_response_times_are_compared_and_all_that_was_offered_counts(k
     assert all(not audit.deviating for audit in comparison.audits)
 
 
+def test_a_run_that_was_stopped_is_named(kept: Callable[..., Path], tmp_path: Path) -> None:
+    path = tmp_path / "early.bakeoff"
+    carried_out(f"{WORDS} -o {path}", Agent(known(), stopped=True))
+    comparison = compare_run(join([read_run(path), read_run(kept("whole"))]))
+    warned = " ".join(advisory.text for advisory in comparison.warnings)
+    assert "Stopped before the end, and so without figures here: early (stopped after" in warned
+
+
 def test_settings_that_differ_are_named(kept: Callable[..., Path]) -> None:
     runs = [read_run(kept("a")), read_run(kept("b", f"{WORDS} --num-calls 2 --timeout 5"))]
     warned = " ".join(advisory.text for advisory in compare_run(join(runs)).warnings)
@@ -241,6 +249,8 @@ def test_four_clients_stand_side_by_side_with_ranges_and_sums(kept: Callable[...
         "values": [30_000, 30_001, 30_002, 30_003], "min": 30_000, "max": 30_003, "sum": 120_006,
     }  # fmt: skip
     assert told["figures"]["connect_time_ms"]["sum"] is None
+    sampled = [row["sum"] for name, row in told["figures"].items() if name.startswith(SAMPLED)]
+    assert len(sampled) == len(SAMPLED) and not any(sampled), "each client has its own five seconds"
 
 
 def test_what_does_not_belong_together_is_named(kept: Callable[..., Path]) -> None:

@@ -45,6 +45,13 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
+def test_a_log_without_virtual_hosts_has_none_to_take(log: Path) -> None:
+    with pytest.raises(PlanError, match="no line of this log has a virtual host"):
+        resolve(log, host="from-log")
+    log.write_text("".join(f"www.test:80 {line}\n" for line in log.read_text().splitlines()))
+    assert settings_of(log, host="from-log").keeps_hosts
+
+
 def test_a_packed_log_is_the_log(log: Path, tmp_path: Path) -> None:
     plain = read_log(log, (), False)
     text = log.read_bytes()

@@ -182,6 +182,8 @@ class ReplaySettings(HttpSettings):
         reasons = dict(super().without_effect(addresses))
         if self.log is None:
             return reasons
+        if self.keeps_hosts and not self.log.hosts:
+            reasons["host"] = "no line of this log has a virtual host: name the one to ask for, or leave it out"
         if self.log.exact:
             reasons["spread"] = "the stamps of this log have fractions of seconds, which are kept: leave it out"
         if self.length_s <= self.log.period_s / self.speeds[-1] * (1.0 + _NEARLY):
