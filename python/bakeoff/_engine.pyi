@@ -83,6 +83,13 @@ def merge_histograms(blobs: list[bytes]) -> tuple[bytes, str]:
 def serve(spec_json: str) -> ServerHandle:
     """Starts a built-in target. Raises SpecError or EngineError."""
 
+def fetch_http3(
+    workload_json: str, streams: int, connect_s: float, reply_s: float, largest: int
+) -> tuple[int, int | None, bytes, int | None]:
+    """Status, stated length, body and the server's limit of streams (None when it takes `streams`) of the workload's
+    first request over HTTP/3. Raises SpecError, or EngineError with the class of the error and its reason.
+    """
+
 def build_info() -> list[tuple[str, str]]:
     """Facts about this build."""
 

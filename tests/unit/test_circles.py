@@ -24,6 +24,7 @@ CHOSEN = {
                     for part in (
                         "connection",
                         "leaving",
+                        "quic",
                         "receive",
                         "receive_shared",
                         "receive_tls",

@@ -4,6 +4,7 @@
 
 mod access_log;
 mod errors;
+mod fetch;
 mod for_tests;
 mod histograms;
 mod registry;
@@ -60,6 +61,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<for_tests::ForTests>()?;
     module.add_function(wrap_pyfunction!(trial::start, module)?)?;
     module.add_function(wrap_pyfunction!(server::serve, module)?)?;
+    module.add_function(wrap_pyfunction!(fetch::fetch_http3, module)?)?;
     module.add_function(wrap_pyfunction!(build_info, module)?)?;
     module.add_function(wrap_pyfunction!(workloads, module)?)?;
     module.add_function(wrap_pyfunction!(work_folder_name, module)?)?;

@@ -17,6 +17,8 @@ pub struct Endpoint {
     pub tls_on_connect: bool,
     /// What the TLS handshake must agree on (ALPN): a server that does not speak it is no server for this.
     pub application: Option<&'static str>,
+    /// Connections are those of QUIC over UDP, which have TLS and streams of their own.
+    pub is_quic: bool,
     /// Local addresses, taken in turn; the kernel chooses when empty.
     pub source_addresses: Vec<String>,
     /// Receive buffer of the sockets and largest single read, bytes; up to kernel and transport when `None`.

@@ -17,6 +17,7 @@ mod load;
 mod merge;
 mod mux;
 mod recorder;
+pub mod records;
 mod result;
 mod rng;
 mod rows;

@@ -104,7 +104,8 @@ impl Drop for TrialHandle {
 
 /// Starts a trial and returns at once.
 pub fn start<W: Workload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, TrialError> {
-    let remotes = workload.endpoints().iter().map(resolve).collect::<Result<Vec<_>, _>>();
+    let streams = workload.streams().map_or(1, |streams| streams.per_connection);
+    let remotes = workload.endpoints().iter().map(|endpoint| resolve(endpoint, streams)).collect::<Result<Vec<_>, _>>();
     let remotes = remotes.map_err(TrialError::Endpoint)?;
     process::raise_file_limit();
     let threads = spec.cores.min(spec.own_clients().len() as u32) as usize;

@@ -125,7 +125,7 @@ def test_a_shorter_length_takes_shorter_ramps_with_it() -> None:
             "mixes: give different numbers of clients, all at least 1, rising",
         ),
         (PLAN.replace("[2, 6]", "[]"), "mixes: give different numbers"),
-        (PLAN.replace("http = 1.1", "http = 3"), "http: '3' does not fit: input should be '1.0', '1.1' or '2'"),
+        (PLAN.replace("http = 1.1", "http = 4"), "http: '4' does not fit: input should be '1.0', '1.1', '2' or '3'"),
         (PLAN.replace('"nginx"', '"apache"'), "two contenders are named 'apache'"),
         (PLAN.replace('"nginx"', '"my server"'), "contender my server name: 'my server' does not fit"),
         (PLAN.replace("http://127.0.0.1:8080", "127.0.0.1:8080"), "is not a web address: write http://host"),

@@ -2,6 +2,7 @@
 
 mod connection;
 mod leaving;
+mod quic;
 mod receive;
 mod receive_shared;
 mod receive_tls;
@@ -73,6 +74,8 @@ pub(crate) struct EventLoop<'a, S: Session> {
     pacer: Pacer,
     ready: Vec<(usize, u32)>,
     buffer: Vec<u8>,
+    /// What the streams of a connection of QUIC brought.
+    inbox: Vec<u8>,
     timeline: Timeline,
     /// The last moment: operations that run at the timeline's end may linger until then.
     over_ns: Nanos,
@@ -105,6 +108,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             epoll: Epoll::new(TICK_NS)?,
             ready: Vec::new(),
             buffer: vec![0; read_bytes],
+            inbox: Vec::new(),
             timeline,
             over_ns: timeline.end_ns,
             listen_ns: 0,
@@ -134,9 +138,13 @@ impl<'a, S: Session> EventLoop<'a, S> {
 
     /// Lets lanes share connections, if they are to.
     pub fn sharing(mut self, streams: Option<Streams>) -> Self {
-        if streams.is_some() && self.buffer.len() == READ_BYTES {
+        // A datagram that is larger than the buffer would be cut off.
+        let is_quic = self.remotes.iter().any(|remote| remote.quic.is_some());
+        if streams.is_some() && (is_quic || self.buffer.len() == READ_BYTES) {
             self.buffer = vec![0; READ_SHARED_BYTES];
         }
+        // Behind those of the lanes stand the timers of the protocol, one for each connection.
+        self.timers.grow(2 * self.driver.len());
         self.traffic = Traffic::new(streams, self.driver.len());
         self
     }
@@ -281,6 +289,9 @@ impl<'a, S: Session> EventLoop<'a, S> {
     }
 
     fn fire(&mut self, at_ns: Nanos, lane: usize, due: Due) {
+        if lane >= self.driver.len() {
+            return self.quic_due(lane - self.driver.len());
+        }
         let mut actions = Actions::NONE;
         let next = match due {
             Due::Begin => self.driver.begin(lane, at_ns, &mut actions),

@@ -4,8 +4,10 @@ mod cpu_meter;
 mod dial;
 mod epoll;
 mod event_loop;
+mod fetch;
 mod pacer;
 mod poller;
+mod quic;
 mod remote;
 mod row_meter;
 mod socket;
@@ -16,6 +18,7 @@ mod waiter;
 
 pub use dial::{DialError, DialOptions, Dialer, Line};
 pub(crate) use event_loop::{EventLoop, LoopFigures};
+pub use fetch::{FetchError, FetchLimits, Fetched, fetch};
 pub(crate) use remote::{Remote, resolve};
 pub use socket::Moved;
 pub use timers::{Due, Timers};

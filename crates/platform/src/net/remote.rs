@@ -1,7 +1,7 @@
 //! An endpoint made ready for connecting, and the way to it.
 
 use super::socket::{class_of, close, last_errno, set_option};
-use super::tls;
+use super::{quic, tls};
 use bakeoff_engine::{Endpoint, ErrorClass};
 use socket2::SockAddr;
 use std::cell::Cell;
@@ -20,6 +20,8 @@ pub(crate) struct Remote {
     next_source: Cell<usize>,
     pub tls: Option<tls::Connector>,
     pub tls_on_connect: bool,
+    /// Connections are these, over UDP.
+    pub quic: Option<quic::Connector>,
     pub receive_buffer_bytes: Option<usize>,
     pub close_with_reset: bool,
 }
@@ -38,8 +40,9 @@ impl Remote {
     /// Opens a socket and starts to connect it. It may or may not be connected on return.
     pub fn connect(&self) -> Result<RawFd, ErrorClass> {
         let family = libc::c_int::from(self.address.family());
+        let kind = if self.quic.is_some() { libc::SOCK_DGRAM } else { libc::SOCK_STREAM };
         // SAFETY: plain system call.
-        let fd = unsafe { libc::socket(family, libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, 0) };
+        let fd = unsafe { libc::socket(family, kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, 0) };
         if fd < 0 {
             return Err(class_of(last_errno()));
         }
@@ -83,8 +86,8 @@ impl Remote {
     }
 }
 
-/// Checks an endpoint and prepares its TLS configuration. The error says what is wrong with it.
-pub(crate) fn resolve(endpoint: &Endpoint) -> Result<Remote, String> {
+/// Checks an endpoint and prepares its TLS configuration; `streams` of QUIC are to be ready for use. The error says what is wrong with it.
+pub(crate) fn resolve(endpoint: &Endpoint, streams: usize) -> Result<Remote, String> {
     let (address, is_unix) = match (&endpoint.unix, endpoint.addresses.first()) {
         (Some(path), _) => (SockAddr::unix(path).map_err(|error| format!("Unix socket `{path}`: {error}"))?, true),
         (None, Some(text)) => {
@@ -102,7 +105,12 @@ pub(crate) fn resolve(endpoint: &Endpoint) -> Result<Remote, String> {
         Some(settings) => Some(tls::Connector::new(settings, &endpoint.server_name, endpoint.application)?),
         None => None,
     };
+    let quic = match (&tls, address.as_socket()) {
+        (Some(tls), Some(to)) if endpoint.is_quic => Some(tls.quic(to, &endpoint.server_name, streams)?),
+        _ => None,
+    };
     Ok(Remote {
+        quic,
         address,
         is_unix,
         sources: endpoint.source_addresses.iter().map(source).collect::<Result<_, String>>()?,

@@ -1,5 +1,6 @@
 //! TLS over the loop's sockets, by rustls.
 
+use super::quic;
 use super::socket::{self, Moved};
 use bakeoff_engine::{ErrorClass, TlsSettings};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -10,6 +11,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::io::{self, BufRead, Write};
+use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
@@ -41,6 +43,11 @@ impl Connector {
             if settings.resumption { Resumption::in_memory_sessions(SESSIONS_KEPT) } else { Resumption::disabled() };
         config.alpn_protocols = application.iter().map(|name| name.as_bytes().to_vec()).collect();
         Ok(Self { config: Arc::new(config), name, application })
+    }
+
+    /// The same over QUIC, with so many streams ready for use.
+    pub(super) fn quic(&self, address: SocketAddr, name: &str, streams: usize) -> Result<quic::Connector, String> {
+        quic::Connector::new(Arc::clone(&self.config), address, name, streams)
     }
 
     /// One with a configuration that others share.

@@ -1,8 +1,9 @@
-//! HTTP clients: 1.0 and 1.1, and 2, whose connections carry several requests at once.
+//! HTTP clients: 1.0 and 1.1, and 2 and 3, whose connections carry several requests at once.
 
 mod body;
 mod head;
 mod http2;
+mod http3;
 mod plan;
 mod session;
 mod spec;
@@ -40,6 +41,18 @@ impl WebWorkload {
         Self::new(&spec, trial.streams)
     }
 
+    /// The workload part of a trial specification by itself.
+    pub fn from_json(text: &str, streams: u32) -> Result<Self, SpecError> {
+        Self::new(&serde_json::from_str(text)?, streams)
+    }
+
+    /// Where its first request goes, and what is written for it; `None` when that is not over QUIC.
+    pub fn first(&self) -> Option<(Endpoint, Streams, &[u8])> {
+        let streams = self.plan.streams.clone().filter(|_| self.plan.is_quic)?;
+        let request = self.plan.requests.first()?;
+        Some((self.endpoint.clone(), streams, &self.plan.wire[request.wire.clone()]))
+    }
+
     /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can.
     pub fn new(spec: &WebSpec, streams: u32) -> Result<Self, SpecError> {
         let plan = Arc::new(WebPlan::new(spec, streams)?);
@@ -52,7 +65,8 @@ impl WebWorkload {
             server_name: spec.host[..name_end].trim_matches(['[', ']']).to_owned(),
             tls_on_connect: tls.is_some(),
             tls,
-            application: plan.streams.is_some().then_some("h2"),
+            application: plan.streams.is_some().then_some(if plan.is_quic { "h3" } else { "h2" }),
+            is_quic: plan.is_quic,
             source_addresses: spec.source_addresses.clone(),
             receive_buffer_bytes: spec.receive_buffer_bytes,
             close_with_reset: spec.close_with_reset,

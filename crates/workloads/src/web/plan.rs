@@ -1,9 +1,10 @@
 //! From the specification to prepared requests: everything the loop needs, computed once.
 
-use super::http2::{Http2, put_own};
+use super::http2::{self, Http2};
+use super::http3::{self, Http3};
 use super::spec::{ClassSpec, RequestSpec, WebSpec};
 use crate::deck::Deck;
-use bakeoff_engine::{SpecError, Streams};
+use bakeoff_engine::{MakeMux, SpecError, Streams};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -46,6 +47,8 @@ pub(crate) struct WebPlan {
     pub close_with_reset: bool,
     /// How requests share connections; `None` in HTTP/1, where they do not.
     pub streams: Option<Streams>,
+    /// Its connections are those of QUIC.
+    pub is_quic: bool,
 }
 
 impl WebPlan {
@@ -79,25 +82,31 @@ impl WebPlan {
             unsolicited: AtomicU64::new(0),
             close_with_reset: spec.close_with_reset,
             streams: None,
+            is_quic: false,
         };
         let form = plan.form(spec, version, streams as usize)?;
         for (number, class) in spec.classes.iter().enumerate() {
             plan.add_class(number as u16, class, &form)?;
         }
-        if let Form::Fields(http2) = form {
-            plan.streams = Some(Streams { per_connection: streams as usize, mux: Arc::new(http2) });
-        }
+        let mux: Option<Arc<dyn MakeMux>> = match form {
+            Form::Text { .. } => None,
+            Form::Http2(http2) => Some(Arc::new(http2)),
+            Form::Http3(http3) => Some(Arc::new(http3)),
+        };
+        plan.streams = mux.map(|mux| Streams { per_connection: streams as usize, mux });
+        plan.is_quic = version == Version::Http3;
         Ok(plan)
     }
 
     /// How requests are written.
     fn form(&self, spec: &WebSpec, version: Version, streams: usize) -> Result<Form, SpecError> {
+        if version.has_streams() {
+            fields_tail([].into_iter(), spec, &spec.host)?; // for its checks
+        }
+        let (host, headers, requests) = (&spec.host, &spec.headers, self.requests_per_connection);
         let text = match version {
-            Version::Http2 => {
-                fields_tail([].into_iter(), spec, &spec.host)?; // for its checks
-                let requests = self.requests_per_connection;
-                return Ok(Form::Fields(Http2::new(&spec.scheme, &spec.host, &spec.headers, streams, requests)));
-            }
+            Version::Http2 => return Ok(Form::Http2(Http2::new(&spec.scheme, host, headers, streams, requests))),
+            Version::Http3 => return Ok(Form::Http3(Http3::new(host, headers, streams, requests))),
             Version::Http11 => "1.1",
             Version::Http10 => "1.0",
         };
@@ -137,9 +146,13 @@ impl WebPlan {
                 let text = format!("{} {} HTTP/{version}\r\n{tail}", request.method, request.path);
                 self.wire.extend_from_slice(text.as_bytes());
             }
-            Form::Fields(http2) => {
-                put_own(&request.method, &request.path, &mut self.wire);
+            Form::Http2(http2) => {
+                http2::put_own(&request.method, &request.path, &mut self.wire);
                 http2.check(&self.wire[start..])?;
+            }
+            Form::Http3(http3) => {
+                http3::put_own(&request.method, &request.path, &mut self.wire);
+                http3.check(&self.wire[start..])?;
             }
         }
         let sha256 = request.sha256.as_deref().map(parse_sha256).transpose()?;
@@ -159,12 +172,20 @@ enum Version {
     Http10,
     Http11,
     Http2,
+    Http3,
+}
+
+impl Version {
+    const fn has_streams(self) -> bool {
+        matches!(self, Self::Http2 | Self::Http3)
+    }
 }
 
 /// How requests are written.
 enum Form {
     Text { version: &'static str, tail: String },
-    Fields(Http2),
+    Http2(Http2),
+    Http3(Http3),
 }
 
 /// Checks what does not depend on single requests; which HTTP it is.
@@ -173,12 +194,16 @@ fn check(spec: &WebSpec, streams: u32) -> Result<Version, SpecError> {
         "1.0" => Version::Http10,
         "1.1" => Version::Http11,
         "2" => Version::Http2,
-        other => return Err(format!("http must be 1.0, 1.1 or 2, not `{other}`").into()),
+        "3" => Version::Http3,
+        other => return Err(format!("http must be 1.0, 1.1, 2 or 3, not `{other}`").into()),
     };
-    if version == Version::Http2 && !spec.keep_alive {
-        return Err("connections of HTTP/2 are kept: keep_alive cannot be off".to_owned().into());
+    if version.has_streams() && !spec.keep_alive {
+        return Err(format!("connections of HTTP/{} are kept: keep_alive cannot be off", spec.http).into());
     }
-    if version != Version::Http2 && streams != 1 {
+    if version == Version::Http3 && (spec.scheme != "https" || spec.unix.is_some()) {
+        return Err("HTTP/3 is spoken over QUIC: give an https:// address".to_owned().into());
+    }
+    if !version.has_streams() && streams != 1 {
         return Err(format!("connections of HTTP/{} carry one request at a time: streams must be 1", spec.http).into());
     }
     if !matches!(spec.scheme.as_str(), "http" | "https") {

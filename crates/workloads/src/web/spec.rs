@@ -55,7 +55,7 @@ pub struct WebSpec {
     /// Unix socket instead of addresses.
     #[serde(default)]
     pub unix: Option<String>,
-    /// `1.0`, `1.1` or `2`.
+    /// `1.0`, `1.1`, `2` or `3`.
     #[serde(default = "http11")]
     pub http: String,
     /// Keep the connection for the next request.

@@ -289,7 +289,7 @@ fn two_sessions_of_one_seed_ask_for_the_same_and_two_clients_do_not() {
 fn bad_specifications_are_refused_in_words() {
     for (change, word) in [
         (Box::new(|spec: &mut WebSpec| spec.classes.clear()) as Box<dyn FnOnce(&mut WebSpec)>, "classes"),
-        (Box::new(|spec: &mut WebSpec| spec.http = "9".into()), "1.0, 1.1 or 2"),
+        (Box::new(|spec: &mut WebSpec| spec.http = "9".into()), "1.0, 1.1, 2 or 3"),
         (Box::new(|spec: &mut WebSpec| (spec.http, spec.keep_alive) = ("2".into(), false)), "keep_alive"),
         (Box::new(|spec: &mut WebSpec| (spec.http, spec.host) = ("2".into(), "~".repeat(20_000))), "16 KiB"),
         (Box::new(|spec: &mut WebSpec| spec.addresses.clear()), "address"),

@@ -14,7 +14,9 @@ from bakeoff.plan.network_settings import SourceSettings
 from bakeoff.plan.settings import SESSIONS_MAX
 
 STREAMS_MAX = 1024
-# Fields of one connection, which HTTP/2 does not have (RFC 9113, 8.2.2).
+# Versions whose connections carry several requests at once.
+WITH_STREAMS = ("2", "3")
+# Fields of one connection, which these do not have (RFC 9113, 8.2.2; RFC 9114, 4.2).
 _OF_CONNECTIONS = {"keep-alive", "proxy-connection", "te", "upgrade"}
 _TOKEN = set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
@@ -29,17 +31,18 @@ class HttpSettings(SourceSettings):
     # Whether the suites of the kind can share connections among requests.
     HAS_STREAMS: ClassVar[bool] = False
 
-    http: Annotated[Literal["1.0", "1.1", "2"], BeforeValidator(_version)] = Field(
+    http: Annotated[Literal["1.0", "1.1", "2", "3"], BeforeValidator(_version)] = Field(
         "1.1",
-        description="HTTP version of the requests: 1.0, 1.1 or 2 (https:// by ALPN, http:// with prior knowledge).",
+        description="HTTP version of the requests: 1.0, 1.1, 2 (https:// by ALPN, http:// with prior knowledge) or 3 "
+        "(QUIC; https:// alone).",
         json_schema_extra={"metavar": "VERSION"},
     )
     streams: Whole = Field(
         1,
         ge=1,
         le=STREAMS_MAX,
-        description="HTTP/2: requests at once on each connection. Every thread of every client has one connection: "
-        "--mixes 8 --streams 10 keeps 80 requests going on 8 connections.",
+        description="HTTP/2 and HTTP/3: requests at once on each connection. Every thread of every client has one "
+        "connection: --mixes 8 --streams 10 keeps 80 requests going on 8 connections.",
     )
     keep_alive: bool = Field(
         True,
@@ -80,8 +83,8 @@ class HttpSettings(SourceSettings):
 
     @classmethod
     def displaced(cls, given: Mapping[str, Any]) -> frozenset[str]:
-        """See CommonSettings. HTTP/2 keeps its connections, whatever a suite does by itself."""
-        return super().displaced(given) | ({"keep_alive"} if _version(given.get("http")) == "2" else set())
+        """See CommonSettings. HTTP/2 and HTTP/3 keep their connections, whatever a suite does by itself."""
+        return super().displaced(given) | ({"keep_alive"} if _version(given.get("http")) in WITH_STREAMS else set())
 
     @property
     def sessions_per_client(self) -> int:
@@ -91,8 +94,8 @@ class HttpSettings(SourceSettings):
     @property
     def closes(self) -> int | None:
         """See NetworkSettings: servers end connections that carry one request."""
-        if self.requests_per_connection is None or self.close_with_reset:
-            return 0
+        if self.requests_per_connection is None or self.close_with_reset or self.http == "3":
+            return 0  # connections of QUIC hold no port once they are over
         return None if self.operations is None else -(-self.operations // self.requests_per_connection)
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
@@ -104,6 +107,8 @@ class HttpSettings(SourceSettings):
             reasons |= {"insecure": why, "ca_file": why, "full_handshake": why}
         elif self.insecure and self.ca_file is not None:
             reasons["ca_file"] = "certificates are not checked with insecure: leave one of the two out"
+        if self.http == "3":
+            reasons["close_with_reset"] = "connections of QUIC leave no TIME_WAIT behind: leave it out"
         if all(place.unix for place in places):
             reasons["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
         return reasons
@@ -121,14 +126,16 @@ class HttpSettings(SourceSettings):
                 raise ValueError(f"headers: {header!r} is not a header: write 'Name: value'")
             if name.lower() in ("host", "connection", "content-length", "transfer-encoding"):
                 raise ValueError(f"headers: {name} is set by the suite itself: leave it out")
-            if self.http == "2" and name.lower() in _OF_CONNECTIONS:
-                raise ValueError(f"headers: HTTP/2 has no {name}: leave it out")
-        if self.http == "2" and not self.HAS_STREAMS:
+            if self.http in WITH_STREAMS and name.lower() in _OF_CONNECTIONS:
+                raise ValueError(f"headers: HTTP/{self.http} has no {name}: leave it out")
+        if self.http in WITH_STREAMS and not self.HAS_STREAMS:
             raise ValueError("http: this suite asks by HTTP/1: give 1.0 or 1.1")
-        if self.http == "2" and not self.keep_alive:
-            raise ValueError("keep_alive: HTTP/2 keeps its connections; requests_per_connection can bound them")
-        if self.http != "2" and self.streams != 1:
-            raise ValueError(f"streams: a connection of HTTP/{self.http} has one request at a time: add http 2")
+        if self.http in WITH_STREAMS and not self.keep_alive:
+            raise ValueError(
+                f"keep_alive: HTTP/{self.http} keeps its connections; requests_per_connection can bound them"
+            )
+        if self.http not in WITH_STREAMS and self.streams != 1:
+            raise ValueError(f"streams: a connection of HTTP/{self.http} has one request at a time: add http 2 or 3")
         if self.is_at_rates and self.most_connections * self.streams > SESSIONS_MAX:
             raise ValueError(f"streams: {SESSIONS_MAX:,} most_connections times streams at most: lower one of the two")
         if self.requests_per_connection is not None and not self.keep_alive:

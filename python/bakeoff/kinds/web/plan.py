@@ -125,7 +125,12 @@ class WebPlanPart(PlanPart):
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""
-        parse_web_address(address)
+        place = parse_web_address(address)
+        if web_settings(settings).http == "3" and place.scheme != "https":
+            raise PlanError(
+                f"{address}: HTTP/3 is spoken over QUIC, which is always encrypted: give an https:// address, or "
+                "leave out --http 3"
+            )
 
     def classes(self, suite: Suite, settings: CommonSettings) -> Sequence[WebClass]:
         """See PlanPart. Weights are in percent of all requests and sum to 100."""

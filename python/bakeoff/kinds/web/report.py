@@ -21,22 +21,24 @@ class Web(ReportPart):
         return tuple(line for name in context.names if (line := _hashed(context, name)))
 
     def method_note(self, context: Context) -> str:
-        """What clients and streams of HTTP/2 are, and that there were no bodies."""
+        """What clients and streams are, and that there were no bodies."""
         heads = "Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
-        notes = [_http2(context.run.plan)] if settings.text(context.run.plan, "http") == "2" else []
+        version = settings.text(context.run.plan, "http")
+        notes = [_with_streams(context.run.plan, version)] if version in ("2", "3") else []
         return " ".join([*notes, *([heads] if only_heads(context.run) else [])])
 
 
-def _http2(plan: dict[str, Any]) -> str:
+def _with_streams(plan: dict[str, Any], version: str) -> str:
     """How many connections there are, and how many requests on each."""
     threads = round(settings.number(plan, "threads", 1.0))
     streams = round(settings.number(plan, "streams", 1.0))
     connections = wording.plural(threads, "connection")
     requests = wording.plural(streams, "request")
+    quic = ", without what QUIC adds to them" if version == "3" else ""
     return (
-        f"Requests are HTTP/2: each client has {connections}, with up to {requests} at once on each (streams); a wait "
-        "for a stream is part of the response time, and connecting is that of the request which opened the connection. "
-        "Bytes are those of a request's own frames."
+        f"Requests are HTTP/{version}: each client has {connections}, with up to {requests} at once on each (streams); "
+        "a wait for a stream is part of the response time, and connecting is that of the request which opened the "
+        f"connection. Bytes are those of a request's own frames{quic}."
     )
 
 

@@ -197,7 +197,10 @@ class WebCheck(Check):
         left, right = (next(iter(self._replies[name].values())) for name in (one, other))
         for what, of in TRAITS.items():
             if of(left) != of(right):
-                notes.append(Note("info", f"{what} differ: {one} {of(left)}, {other} {of(right)}"))
+                said = [
+                    f"{name} {'tells none' if of(r) is None else of(r)}" for name, r in ((one, left), (other, right))
+                ]
+                notes.append(Note("info", f"{what} differ: {', '.join(said)}"))
         return notes
 
     def facts(self) -> dict[str, Any]:
@@ -234,7 +237,7 @@ class WebCheck(Check):
 
 
 TRAITS: dict[str, Callable[[Reply], Any]] = {
-    "bytes of reply headers": lambda reply: reply.head_bytes,
+    "bytes of reply headers": lambda reply: reply.head_bytes or None,
     "HTTP versions of replies": lambda reply: reply.version,
     "keep-alive": lambda reply: "kept" if reply.kept_alive else "closed",
     "content types": lambda reply: reply.headers.get("content-type"),

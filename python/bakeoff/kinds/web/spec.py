@@ -33,7 +33,7 @@ class WebWorkload(Workload):
     host: str
     addresses: tuple[str, ...]
     unix: str | None
-    http: Literal["1.0", "1.1", "2"]
+    http: Literal["1.0", "1.1", "2", "3"]
     keep_alive: bool
     receive_buffer_bytes: int | None
     close_with_reset: bool
@@ -46,8 +46,8 @@ class WebWorkload(Workload):
 
     @property
     def rehearsed(self) -> bool:
-        """See Workload: where TLS is concerned, or HTTP/2."""
-        return self.scheme == "https" or self.http == "2"
+        """See Workload: where TLS is concerned, or streams."""
+        return self.scheme == "https" or self.http in ("2", "3")
 
 
 PART = WebWorkload

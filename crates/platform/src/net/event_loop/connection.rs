@@ -3,7 +3,7 @@
 use super::EventLoop;
 use crate::net::epoll::{READ, READ_WRITE};
 use crate::net::socket::{self, Moved};
-use crate::net::tls;
+use crate::net::{quic, tls};
 use bakeoff_engine::{Actions, ErrorClass, Session};
 use std::os::fd::RawFd;
 
@@ -24,6 +24,7 @@ pub(super) struct Connection {
     pub(super) link: Link,
     pub(super) remote: u8,
     pub(super) tls: Option<Box<tls::Session>>,
+    pub(super) quic: Option<Box<quic::Session>>,
     /// Told apart from its predecessors on the same lane by epoll events that come late.
     pub(super) generation: u32,
     /// Tells a timer of no length apart from its predecessors.
@@ -50,6 +51,7 @@ impl Connection {
             link: Link::Down,
             remote: 0,
             tls: None,
+            quic: None,
             generation: 0,
             timer: 0,
             discard_bytes: 0,
@@ -68,6 +70,10 @@ impl<S: Session> EventLoop<'_, S> {
     pub(super) fn close(&mut self, lane: usize) {
         let connection = &mut self.connections[lane];
         if connection.fd != NO_FD {
+            if let Some(mut quic) = connection.quic.take() {
+                quic.end(connection.fd);
+                self.timers.clear(self.driver.len() + lane);
+            }
             socket::close(connection.fd, self.remotes[usize::from(connection.remote)].close_with_reset);
             connection.fd = NO_FD;
         }
@@ -98,6 +104,14 @@ impl<S: Session> EventLoop<'_, S> {
         let fd = target.connect()?;
         if target.receive_buffer_bytes.is_some() && self.figures.receive_buffer_bytes == 0 {
             self.figures.receive_buffer_bytes = socket::receive_buffer_bytes(fd);
+        }
+        if let Some(connector) = &target.quic {
+            let session = connector.session();
+            let connection = &mut self.connections[lane];
+            (connection.fd, connection.remote, connection.link) = (fd, remote, Link::Connecting);
+            connection.quic = Some(Box::new(session?));
+            self.epoll.add(fd, READ, self.token(lane)).map_err(|_| ErrorClass::Other)?;
+            return self.flush_quic(lane).map(|()| false);
         }
         let begins_with_tls = target.tls_on_connect;
         let connection = &mut self.connections[lane];

@@ -11,6 +11,9 @@ impl<S: Session> EventLoop<'_, S> {
     /// Something happened on a shared connection.
     #[inline]
     pub(super) fn handle_shared(&mut self, place: usize, readiness: u32) {
+        if self.connections[place].quic.is_some() {
+            return self.quic_ready(place);
+        }
         let generation = self.connections[place].generation;
         if self.connections[place].link == Link::Connecting && !self.shared_connects(place, readiness) {
             return;
@@ -127,7 +130,7 @@ impl<S: Session> EventLoop<'_, S> {
 
     /// Hands what the mux finds to the sessions; `false` when the connection is gone.
     #[inline]
-    fn hear(&mut self, place: usize, generation: u32, mut bytes: &[u8]) -> Result<bool, ErrorClass> {
+    pub(super) fn hear(&mut self, place: usize, generation: u32, mut bytes: &[u8]) -> Result<bool, ErrorClass> {
         self.connections[place].answered = true;
         loop {
             let shared = &mut self.traffic.shared[place];

@@ -36,7 +36,9 @@ impl<S: Session> EventLoop<'_, S> {
     /// The first reason for which TLS failed goes to the log; the others are counted only.
     #[cold]
     pub(super) fn tell_reason(&mut self, lane: usize) {
-        let reason = self.connections[lane].tls.as_ref().and_then(|tls| tls.reason());
+        let connection = &self.connections[lane];
+        let of_quic = connection.quic.as_ref().and_then(|quic| quic.reason());
+        let reason = of_quic.or_else(|| connection.tls.as_ref().and_then(|tls| tls.reason()));
         if let Some(reason) = reason
             && !std::mem::replace(&mut self.reason_told, true)
         {

@@ -28,6 +28,13 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// Hands over what is to be written, all of it.
+    pub(super) fn hand_over(&mut self, take: impl FnOnce(&[u8])) {
+        take(&self.out);
+        self.out.clear();
+        self.unsent = 0;
+    }
+
     /// Whether replies may be under way to requests that were sent before.
     #[inline]
     pub(super) fn awaits_more(&self) -> bool {
@@ -155,7 +162,7 @@ impl<S: Session> EventLoop<'_, S> {
         match self.connect(place, REMOTE, false) {
             Ok(is_open) => {
                 let connection = &mut self.connections[place];
-                if !std::mem::replace(&mut connection.no_delay, true) {
+                if connection.quic.is_none() && !std::mem::replace(&mut connection.no_delay, true) {
                     socket::set_no_delay(connection.fd);
                 }
                 if is_open {
@@ -167,7 +174,7 @@ impl<S: Session> EventLoop<'_, S> {
     }
 
     /// A shared connection is open; with TLS, its handshake begins.
-    fn shared_opened(&mut self, place: usize) {
+    pub(super) fn shared_opened(&mut self, place: usize) {
         let tls_follows = self.connections[place].link == Link::Handshaking;
         if let Some(opener) = self.traffic.shared[place].opener {
             let mut actions = Actions::NONE;
@@ -230,7 +237,8 @@ impl<S: Session> EventLoop<'_, S> {
         self.traffic.group_of(place).current.take_if(|current| *current == place);
         let Some(mux) = &self.traffic.shared[place].mux else { return };
         if mux.open_streams() == 0 {
-            let server_ends = mux.server_ends();
+            // An end of QUIC is told, not waited for: no port is held by it.
+            let server_ends = mux.server_ends() && self.connections[place].quic.is_none();
             self.traffic.forget(place);
             if server_ends { self.leave(place) } else { self.close(place) }
         }
@@ -345,6 +353,9 @@ impl<S: Session> EventLoop<'_, S> {
         let shared = &mut self.traffic.shared[place];
         shared.is_dirty = false;
         let connection = &mut self.connections[place];
+        if connection.quic.is_some() {
+            return self.flush_streams(place);
+        }
         if connection.link != Link::Up || (shared.out.is_empty() && connection.tls.is_none()) {
             return;
         }

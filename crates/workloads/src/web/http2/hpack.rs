@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// The size of either dynamic table unless a peer says otherwise, bytes.
 pub(crate) const TABLE_BYTES: usize = 4096;
 /// What an entry takes beside name and value, bytes.
-const ENTRY_BYTES: usize = 32;
+pub(crate) const ENTRY_BYTES: usize = 32;
 /// A block may not unfold to more, bytes as in RFC 9113, 6.5.2.
 pub(crate) const LIST_BYTES_MAX: usize = 256 * 1024;
 
@@ -104,12 +104,12 @@ impl Decoder {
         let mut text = std::mem::take(&mut self.text);
         text.clear();
         if index == 0 {
-            string(rest, &mut text)?;
+            string(rest, 7, &mut text)?;
         } else {
             text.extend_from_slice(self.entry(index)?.0);
         }
         let name_bytes = text.len();
-        string(rest, &mut text)?;
+        string(rest, 7, &mut text)?;
         self.text = text;
         Ok(name_bytes)
     }
@@ -157,10 +157,11 @@ pub(crate) fn integer(rest: &mut &[u8], prefix_bits: u32) -> Result<usize, Malfo
     Ok(value)
 }
 
-/// Appends a string literal to `text` (RFC 7541, 5.2).
-fn string(rest: &mut &[u8], text: &mut Vec<u8>) -> Result<(), Malformed> {
-    let is_coded = rest.first().ok_or(Malformed)? & 0x80 != 0;
-    let length = integer(rest, 7)?;
+/// Appends a string literal to `text` (RFC 7541, 5.2); its length has a prefix of `prefix_bits` behind the flag of the
+/// code.
+pub(crate) fn string(rest: &mut &[u8], prefix_bits: u32, text: &mut Vec<u8>) -> Result<(), Malformed> {
+    let is_coded = rest.first().ok_or(Malformed)? >> prefix_bits & 1 != 0;
+    let length = integer(rest, prefix_bits)?;
     let (bytes, left) = rest.split_at_checked(length).ok_or(Malformed)?;
     *rest = left;
     if is_coded {

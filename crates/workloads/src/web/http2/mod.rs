@@ -1,9 +1,9 @@
 //! HTTP/2 as its client sees it: frames, header compression, streams.
 
 mod frame;
-mod hpack;
-mod huffman;
-mod message;
+pub(crate) mod hpack;
+pub(crate) mod huffman;
+pub(crate) mod message;
 mod mux;
 mod reader;
 mod request;
