@@ -1,12 +1,9 @@
 """`bakeoff capacity`: the highest load that meets an objective."""
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
 from bakeoff.cli.options import with_plan_options
-from bakeoff.cli.run import carry_out
+from bakeoff.cli.run import OutputFile, carry_out
 from bakeoff.plan.load import PlanInput, with_flags
 
 
@@ -17,15 +14,7 @@ def register(app: typer.Typer) -> None:
 
 def capacity(
     given: PlanInput,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="RUN.bakeoff",
-            help="Run file to write; by default SUITE-DATE-TIME.bakeoff.",
-        ),
-    ] = None,
+    output: OutputFile = None,
 ) -> None:
     """Find the highest load that each contender carries under an objective, and who carries more.
 

@@ -18,6 +18,13 @@ from bakeoff.run.live import LiveObserver
 from bakeoff.run.observer import Observer, PlainObserver
 from bakeoff.run.several import Observers
 
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", metavar="RUN.bakeoff", help="Run file to write; by default SUITE-DATE-TIME.bakeoff."
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
@@ -26,15 +33,7 @@ def register(app: typer.Typer) -> None:
 
 def run(
     given: PlanInput,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="RUN.bakeoff",
-            help="Run file to write; by default SUITE-DATE-TIME.bakeoff.",
-        ),
-    ] = None,
+    output: OutputFile = None,
 ) -> None:
     """Compare contenders: run a plan file, or a suite with flags.
 

@@ -1,17 +1,13 @@
 """`bakeoff soak`: a run of many hours at constant load, whose rows are stored as they end."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bakeoff.agents.make import make_agent
 from bakeoff.cli.options import with_plan_options
-from bakeoff.cli.result import print_result, stop_cleanly
-from bakeoff.cli.run import default_path, make_observer
+from bakeoff.cli.run import OutputFile, carry_out
 from bakeoff.errors import PlanError
 from bakeoff.plan.load import PlanInput, resolve_plan, with_flags
-from bakeoff.run.driver import RunInterruptedError, start_run
 from bakeoff.units import format_duration, parse_duration
 
 # A row without `--row`: an hour, or a part of a short soak.
@@ -29,12 +25,7 @@ def soak(
         str | None,
         typer.Option("--for", metavar="TIME", help="How long each contender is measured, 28h; ramps come on top."),
     ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="RUN.bakeoff", help="Run file to write; by default SUITE-DATE-TIME.bakeoff."
-        ),
-    ] = None,
+    output: OutputFile = None,
 ) -> None:
     """Load contenders for hours, one after the other, and store what each hour came to.
 
@@ -43,13 +34,7 @@ def soak(
     One block unless --blocks says otherwise: trends and figures, no verdict. A crash loses at most the row in progress,
     and `bakeoff resume` goes on with the time that is left. Ends with exit code 99 when a contender was stopped early.
     """
-    plan = resolve_plan(as_soak(given, length))
-    path = output or default_path(plan)
-    try:
-        start_run(plan, path, [make_agent()], make_observer())
-    except RunInterruptedError as stop:
-        stop_cleanly(stop)
-    print_result(path)
+    carry_out(as_soak(given, length), output)
 
 
 def as_soak(given: PlanInput, length: str | None) -> PlanInput:

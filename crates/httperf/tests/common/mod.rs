@@ -138,17 +138,8 @@ impl Drop for Server {
 
 /// The specification of a trial against an address, with some options changed.
 pub fn trial(address: &str, extra: &Value) -> Value {
-    let mut workload = json!({
-        "kind": "httperf", "servers": [{"host": "www", "address": address}], "server_name": null, "uri": "/",
-        "method": "GET", "http_version": "1.1", "no_host_hdr": false, "user_agent": "httperf/0.9.0", "add_header": "",
-        "period": null, "num_conns": 1, "num_calls": 1, "burst_length": 1, "wsess": null, "wsesslog": null,
-        "wsesspage": null, "wlog": null, "wset": null, "max_connections": null, "max_piped_calls": 32,
-        "timeout_s": null, "think_timeout_s": 0.0, "runtime_s": null, "client": {"index": 0, "of": 1}, "hog": false,
-        "myaddr": [], "send_buffer": 4096, "recv_buffer": 16384, "close_with_reset": false, "failure_status": null,
-        "retry_on_failure": false, "session_cookies": false, "ssl": null,
-        "print_request": {"header": false, "body": false}, "print_reply": {"header": false, "body": false},
-        "periodic_stats": false, "verbose": false,
-    });
+    let mut workload: Value = serde_json::from_str(include_str!("plain.json")).unwrap();
+    workload["servers"][0]["address"] = address.into();
     for (name, value) in extra.as_object().unwrap() {
         workload[name] = value.clone();
     }

@@ -8,11 +8,10 @@ from typing import Any
 from bakeoff.errors import TargetError
 from bakeoff.kinds.replay.plan import host_of, replay_settings, trace_and_samples, workload
 from bakeoff.kinds.replay.spec import ReplayWorkload
-from bakeoff.kinds.web.address import parse_web_address
+from bakeoff.kinds.web.check import HttpCheck, alike, trait_differences, unlike
 from bakeoff.kinds.web.probe import Prober, Reply
-from bakeoff.kinds.web.run import TRAITS, alike
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.kind import Check, Note, RunPart
+from bakeoff.run.kind import Note, RunPart
 
 # Which statuses stand for each other, as in the engine (`crates/workloads/src/replay/expect.rs`).
 FILE = frozenset({200, 206, 304})
@@ -28,22 +27,15 @@ def fits(logged: int, status: int) -> bool:
     return status in alternatives or logged in BROKEN_OFF or logged >= 500
 
 
-class ReplayCheck(Check):
+class ReplayCheck(HttpCheck):
     """See bakeoff.run.kind.Check. The most asked requests of the log are tried."""
 
     def __init__(self, plan: Plan) -> None:
-        super().__init__(plan)
         self._settings = replay_settings(plan.settings)
+        super().__init__(plan, self._settings)
         _, self._samples = trace_and_samples(self._settings)
-        self._probers: dict[str, Prober] = {}
         self._replies: dict[str, list[Reply]] = {}
         self._changing: set[tuple[str, int]] = set()
-
-    def answers(self, contender: Contender) -> None:
-        """See Check. A whole reply of any status will do."""
-        prober = self._prober(contender)
-        prober.begin()
-        prober.fetch(prober.address.target or "/", tries=1)
 
     def examine(self, contender: Contender) -> None:
         """See Check. Raises TargetError when no request at all is answered as in the log."""
@@ -72,24 +64,14 @@ class ReplayCheck(Check):
         prober.host = host_of(self._settings, prober.address, sample)
         return replace(prober.fetch(prober.address.prefix + sample.path, method=sample.method), body=b"")
 
-    def _prober(self, contender: Contender) -> Prober:
-        if contender.name not in self._probers:
-            prober = Prober(contender.name, parse_web_address(contender.address), self._settings)
-            prober.host = host_of(self._settings, prober.address)
-            self._probers[contender.name] = prober
-        return self._probers[contender.name]
-
-    def addresses(self, contender: Contender) -> Sequence[str]:
-        """See Check."""
-        return self._prober(contender).addresses
+    def _new_prober(self, contender: Contender) -> Prober:
+        prober = super()._new_prober(contender)
+        prober.host = host_of(self._settings, prober.address)
+        return prober
 
     def compare(self) -> Sequence[Note]:
         """See Check."""
-        notes = [
-            Note("warning", f"{name}: {prober.repeated} of the check's requests had to be repeated")
-            for name, prober in self._probers.items()
-            if prober.repeated
-        ]
+        notes = self._repeated()
         notes += [Note("warning", text) for name in self._replies for text in self._unlike_the_log(name)]
         for difference in self._differences():
             withheld = (
@@ -98,10 +80,7 @@ class ReplayCheck(Check):
             notes.append(Note("warning", f"{difference['text']}{withheld}"))
         names = list(self._replies)
         for other in names[1:] if self._samples else []:
-            for what, of in TRAITS.items():
-                left, right = of(self._replies[names[0]][0]), of(self._replies[other][0])
-                if left != right:
-                    notes.append(Note("info", f"{what} differ: {names[0]} {left}, {other} {right}"))
+            notes += trait_differences(names[0], self._replies[names[0]][0], other, self._replies[other][0])
         return notes
 
     def _unlike_the_log(self, name: str) -> list[str]:
@@ -120,15 +99,9 @@ class ReplayCheck(Check):
             for key, (left, right) in enumerate(zip(self._replies[one], self._replies[other], strict=True)):
                 if alike(left, right):
                     continue
-                changes = {(one, key), (other, key)} & self._changing and left.status == right.status
-                text = (
-                    f"{one} and {other} answer {self._samples[key].path!r} differently: {one} status {left.status}, "
-                    f"{left.length:,} bytes; {other} status {right.status}, {right.length:,} bytes"
-                )
-                if changes:
-                    text += ", but the page changes from request to request"
-                withhold = not changes and not self._settings.different
-                differences.append({"between": [one, other], "text": text, "withhold": withhold})
+                changing = bool({(one, key), (other, key)} & self._changing)
+                pair = ((one, left), (other, right))
+                differences.append(unlike(self._samples[key].path, pair, changing, self._settings.different))
                 break
         return differences
 

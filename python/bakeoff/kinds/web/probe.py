@@ -8,7 +8,7 @@ from hashlib import sha256
 from bakeoff.errors import TargetError
 from bakeoff.kinds.web.address import WebAddress
 from bakeoff.kinds.web.http import HttpSettings, connection_fields, request_headers
-from bakeoff.kinds.web.http_reply import HEAD_BYTES, read_reply
+from bakeoff.kinds.web.http_reply import HEAD_BYTES, Head, read_reply
 from bakeoff.plan.address import resolve
 from bakeoff.run.wire import Bounds, RefusedError, SlowError, UntrustedError, Wire, WireError, tls_context
 
@@ -107,18 +107,7 @@ class Prober:
             wire.send(self._request(path, method))
             head_only = method == "HEAD"
             head, body, kept = read_reply(wire, LARGEST_BODY, head_only)
-            stated = int(head.headers.get("content-length", "0"))
-            return Reply(
-                status=head.status,
-                version=head.version,
-                headers=head.headers,
-                head_bytes=head.size,
-                body=body,
-                length=stated if head_only else len(body),
-                digest=sha256(body).hexdigest(),
-                kept_alive=kept,
-                tls=wire.tls(),
-            )
+            return _reply(head, body, head_only, kept, wire.tls())
 
     def _exchange_http2(self, wire: Wire, path: str, method: str) -> Reply:
         from bakeoff.kinds.web.http2_reply import Exchange, UnspokenError  # h2 is loaded by those who speak it
@@ -130,19 +119,7 @@ class Prober:
             head, body = exchange.fetch(fields)
         except UnspokenError as error:
             raise self._unspoken(f"{error}: it does not speak HTTP/2 with prior knowledge (h2c)") from None
-        stated = int(head.headers.get("content-length", "0"))
-        return Reply(
-            status=head.status,
-            version=head.version,
-            headers=head.headers,
-            head_bytes=head.size,
-            body=body,
-            length=stated if method == "HEAD" else len(body),
-            digest=sha256(body).hexdigest(),
-            kept_alive=True,
-            tls=wire.tls(),
-            streams_allowed=exchange.streams_allowed,
-        )
+        return _reply(head, body, method == "HEAD", True, wire.tls(), exchange.streams_allowed)
 
     def _exchange_http3(self, path: str, method: str) -> Reply:
         """By the engine itself, whose QUIC then takes what it finds as the measurement would."""
@@ -234,3 +211,21 @@ class Prober:
                 self.addresses = (place, *(other for other in places if other != place))
             return wire
         raise last
+
+
+def _reply(
+    head: Head, body: bytes, head_only: bool, kept_alive: bool, tls: str | None, streams_allowed: int | None = None
+) -> Reply:
+    stated = int(head.headers.get("content-length", "0"))
+    return Reply(
+        status=head.status,
+        version=head.version,
+        headers=head.headers,
+        head_bytes=head.size,
+        body=body,
+        length=stated if head_only else len(body),
+        digest=sha256(body).hexdigest(),
+        kept_alive=kept_alive,
+        tls=tls,
+        streams_allowed=streams_allowed,
+    )

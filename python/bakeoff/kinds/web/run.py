@@ -2,21 +2,21 @@
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, parse_manifest, read_manifest
 from bakeoff.errors import PlanError, TargetError
-from bakeoff.kinds.web.address import parse_web_address
+from bakeoff.kinds.web.check import TRAITS, HttpCheck, alike, trait_differences, unlike
 from bakeoff.kinds.web.classes import WebClass, web_classes
 from bakeoff.kinds.web.plan import needed_corpus, requests_of, web_settings, workload
 from bakeoff.kinds.web.probe import Prober, Reply
 from bakeoff.kinds.web.spec import RequestSpec, WebWorkload
 from bakeoff.kinds.web.statuses import may_differ
 from bakeoff.plan.model import Contender, Plan
-from bakeoff.run.kind import Check, Note, RunPart
+from bakeoff.run.kind import Note, RunPart
 from bakeoff.units import format_size
 
 FILES_PER_CLASS = 3
@@ -33,15 +33,14 @@ class _Sample:
     request: RequestSpec
 
 
-class WebCheck(Check):
+class WebCheck(HttpCheck):
     """See bakeoff.run.kind.Check."""
 
     def __init__(self, plan: Plan) -> None:
-        super().__init__(plan)
         self._settings = web_settings(plan.settings)
+        super().__init__(plan, self._settings)
         self._classes = web_classes(plan.classes)
         self._corpus = needed_corpus(plan)
-        self._probers: dict[str, Prober] = {}
         self._replies: dict[str, dict[tuple[str, int], Reply]] = {}
         self._changing: set[tuple[str, tuple[str, int]]] = set()
         self.manifest: Manifest | None = None
@@ -49,12 +48,6 @@ class WebCheck(Check):
         self._missing = {c.name for c in self._classes if c.source == "missing"}  # error pages are each server's own
         if self._settings.corpus is not None:
             self._accept(read_manifest(Path(self._settings.corpus)), self._settings.corpus)
-
-    def answers(self, contender: Contender) -> None:
-        """See Check. A whole reply of any status will do: a server may accept before it can answer."""
-        prober = self._prober(contender)
-        prober.begin()
-        prober.fetch(prober.address.target or "/", tries=1)
 
     def examine(self, contender: Contender) -> None:
         """See Check."""
@@ -74,15 +67,6 @@ class WebCheck(Check):
                 if not alike(again, reply):
                     self._changing.add((contender.name, key))
         self._replies[contender.name] = replies
-
-    def addresses(self, contender: Contender) -> Sequence[str]:
-        """See Check."""
-        return self._prober(contender).addresses
-
-    def _prober(self, contender: Contender) -> Prober:
-        if contender.name not in self._probers:
-            self._probers[contender.name] = Prober(contender.name, parse_web_address(contender.address), self._settings)
-        return self._probers[contender.name]
 
     def _fetch_manifest(self, prober: Prober) -> Manifest:
         path = f"{prober.address.prefix}/{MANIFEST_NAME}"
@@ -139,19 +123,15 @@ class WebCheck(Check):
 
     def compare(self) -> Sequence[Note]:
         """See Check."""
-        notes = [
-            Note("warning", f"{name}: {prober.repeated} of the check's requests had to be repeated")
-            for name, prober in self._probers.items()
-            if prober.repeated
-        ]
-        notes += self._few_streams()
+        notes = self._repeated() + self._few_streams()
         names = list(self._replies)
         differences = self._differences()
         notes += [Note("warning", difference["text"]) for difference in differences if not difference["withhold"]]
         held = [difference["text"] for difference in differences if difference["withhold"]]
         notes += [Note("warning", f"{text}: there will be no verdict between them") for text in held]
         for other in names[1:]:
-            notes += self._trait_differences(names[0], other)
+            left, right = (next(iter(self._replies[name].values())) for name in (names[0], other))
+            notes += trait_differences(names[0], left, other, right)
         return notes
 
     def _few_streams(self) -> list[Note]:
@@ -166,11 +146,9 @@ class WebCheck(Check):
         return notes
 
     def _differences(self) -> list[dict[str, Any]]:
-        """The first thing that each pair answers differently, as JSON values: `between`, `text`, and whether to
-        `withhold` the verdict for it.
+        """The first thing that each pair answers differently (see bakeoff.kinds.web.check.unlike).
 
-        Only contents that no manifest vouches for can differ: the others were refused by `examine`. A page that
-        changes from request to request cannot be compared.
+        Only contents that no manifest vouches for can differ: the others were refused by `examine`.
         """
         differences = []
         for one, other in itertools.combinations(self._replies, 2):
@@ -180,28 +158,11 @@ class WebCheck(Check):
                     continue
                 if alike(left, right):
                     continue
-                changes = {(one, sample), (other, sample)} & self._changing and left.status == right.status
-                text = (
-                    f"{one} and {other} answer {sample[0]!r} differently: {one} status {left.status}, "
-                    f"{left.length:,} bytes; {other} status {right.status}, {right.length:,} bytes"
-                )
-                if changes:
-                    text += ", but the page changes from request to request"
-                withhold = not changes and not may_differ(self._settings.expect)
-                differences.append({"between": [one, other], "text": text, "withhold": withhold})
+                changing = bool({(one, sample), (other, sample)} & self._changing)
+                pair = ((one, left), (other, right))
+                differences.append(unlike(sample[0], pair, changing, may_differ(self._settings.expect)))
                 break
         return differences
-
-    def _trait_differences(self, one: str, other: str) -> list[Note]:
-        notes = []
-        left, right = (next(iter(self._replies[name].values())) for name in (one, other))
-        for what, of in TRAITS.items():
-            if of(left) != of(right):
-                said = [
-                    f"{name} {'tells none' if of(r) is None else of(r)}" for name, r in ((one, left), (other, right))
-                ]
-                notes.append(Note("info", f"{what} differ: {', '.join(said)}"))
-        return notes
 
     def facts(self) -> dict[str, Any]:
         """See Check."""
@@ -234,25 +195,6 @@ class WebCheck(Check):
         }
         facts |= {what: of(replies[0]) for what, of in TRAITS.items()}
         return {key: value for key, value in facts.items() if value is not None}
-
-
-TRAITS: dict[str, Callable[[Reply], Any]] = {
-    "bytes of reply headers": lambda reply: reply.head_bytes or None,
-    "HTTP versions of replies": lambda reply: reply.version,
-    "keep-alive": lambda reply: "kept" if reply.kept_alive else "closed",
-    "content types": lambda reply: reply.headers.get("content-type"),
-    "content encodings": lambda reply: reply.headers.get("content-encoding"),
-    "streams at once on a connection": lambda reply: reply.streams_allowed,
-    "TLS": lambda reply: reply.tls,
-}
-
-
-def alike(left: Reply, right: Reply) -> bool:
-    """Whether both say the same. Replies to HEAD have no bytes to compare, but most state how many there are."""
-    if (left.status, left.digest) != (right.status, right.digest):
-        return False
-    stated = all("content-length" in reply.headers for reply in (left, right))
-    return not stated or left.length == right.length
 
 
 def _fault(sample: _Sample, reply: Reply) -> str | None:
