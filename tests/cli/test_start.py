@@ -12,7 +12,18 @@ from bakeoff.cli.verbs import VERBS, load
 from tests.control import PATIENCE_S
 
 # What takes a moment, and what only a run or a report needs.
-HEAVY = {"numpy", "scipy", "altair", "pandas", "narwhals", "vl_convert", "jinja2", "bakeoff._engine", "bakeoff.compare"}
+HEAVY = {
+    "numpy",
+    "scipy",
+    "altair",
+    "pandas",
+    "narwhals",
+    "vl_convert",
+    "jinja2",
+    "bakeoff._engine",
+    "bakeoff.compare",
+    "ray",
+}
 # Beside Typer and Rich, which draw the page: the package, the command, its streams, its verbs.
 OWN = {
     "bakeoff",

@@ -167,3 +167,19 @@ def test_reports_on_any_kind_load_nothing_that_runs_trials() -> None:
 
 def test_reading_a_run_loads_no_statistics() -> None:
     assert not loaded_by("import bakeoff.store.read", "numpy", "scipy")
+
+
+# The library that reaches other machines is an optional extra: only what is loaded for `--cluster` may import it.
+RAY = re.compile(r"agents/ray\w*(\.py|/)")
+
+
+def test_only_the_agent_on_another_machine_imports_ray() -> None:
+    for module in PACKAGE.rglob("*.py"):
+        named = {name.split(".")[0] for name in imports_of(module)}
+        assert "ray" not in named or RAY.search(str(module)), f"{module.relative_to(ROOT)} imports ray"
+
+
+def test_ray_is_an_extra_of_its_own() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = {"": project["dependencies"], **project["optional-dependencies"]}
+    assert [name for name, needed in extras.items() if any(line.startswith("ray") for line in needed)] == ["cluster"]
