@@ -5,10 +5,11 @@ look like from its place.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bakeoff.agents.capacity import Demand
+from bakeoff.agents.limits import Limits
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 
@@ -22,13 +23,14 @@ class Facts:
     """What an agent's machine is.
 
     `environment` are JSON values for the record of the run, `build` names the engine, `processors` are those that the
-    agent may use, and `addresses` the numeric ones of its interfaces.
+    agent may use, `addresses` the numeric ones of its interfaces, and `limits` are what all machines must have alike.
     """
 
     environment: dict[str, Any]
     build: dict[str, str]
     processors: tuple[int, ...]
     addresses: tuple[str, ...]
+    limits: Limits = field(default_factory=Limits)
 
 
 class TrialSession(Protocol):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand
 from bakeoff.agents.environment import environment, own_addresses
+from bakeoff.agents.limits import limits
 from bakeoff.agents.preflight import preflight
 from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
@@ -62,6 +63,7 @@ class LocalAgent:
             build=dict(self._engine.build_info()),
             processors=tuple(sorted(os.sched_getaffinity(0))),
             addresses=own_addresses(),
+            limits=limits(),
         )
 
     def preflight(self, demand: Demand) -> Sequence[str]:

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand, Machine, open_files
-from bakeoff.agents.vitals import Vitals, quota_cores, take_vitals, time_waits
+from bakeoff.agents.quota import quota_cores
+from bakeoff.agents.vitals import Vitals, take_vitals, time_waits
 from bakeoff.cli import doctor as verb
 from bakeoff.cli.app import app
 from bakeoff.run.doctor import CHECKS, LEVELS, examine, findings_object, sessions_within

@@ -1,0 +1,1 @@
+"""Machines that send load together: how one joins, and what all of them must have alike."""

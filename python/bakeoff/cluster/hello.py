@@ -1,0 +1,116 @@
+"""May these machines send load together? Each is held against the one that controls the run, and against the plan.
+
+A machine that differs would be a slower or a different client, and what it measures would be told as the server's.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from bakeoff.agents.base import Facts
+from bakeoff.agents.capacity import Demand, open_files
+from bakeoff.agents.limits import Limits
+from bakeoff.errors import LabError
+
+REINSTALL = "install the same wheel there that is installed here, then stop and join it again"
+# Facts of a machine that make its figures differ, but that one may have chosen: named, not refused.
+NOTED = {"clock source": ("clocksource",), "frequency governor": ("cpu", "governor")}
+
+
+def refuse_unlike(ours: Limits, agents: Mapping[str, Facts], demands: Mapping[str, Demand] | None = None) -> list[str]:
+    """Raises LabError with a sentence for each machine that may not take part and how to mend it; returns warnings.
+
+    `ours` are the limits of the process that controls the run, of which the build and the versions count; `agents` and
+    `demands` are by agent's name. Without demands it is not asked whether a machine can carry the load.
+    """
+    refusals = [
+        f"agent {name} {text}"
+        for name, facts in agents.items()
+        for text in _refusals(ours, facts.limits, (demands or {}).get(name))
+    ]
+    if refusals:
+        raise LabError("; ".join(refusals))
+    return [*_differing(agents), *_unlike_limits(agents)]
+
+
+def _refusals(ours: Limits, theirs: Limits, demand: Demand | None) -> Iterator[str]:
+    if theirs.nice != 0:
+        yield (
+            f"runs at nice {theirs.nice}, so other work of its machine decides how fast it is: start `bakeoff cluster "
+            "join` there without `nice` (in a systemd unit without Nice=)"
+        )
+    if theirs.package != ours.package or theirs.engine != ours.engine or theirs.sources != ours.sources:
+        yield (f"has another build of Bakeoff ({_build(theirs)}; here {_build(ours)}): {REINSTALL}")
+    if theirs.python != ours.python:
+        yield (
+            f"has Python {theirs.python or 'of an unknown version'}, and this machine {ours.python}: join it again "
+            "from an environment with the same Python"
+        )
+    if theirs.ray != ours.ray:
+        yield (
+            f"has Ray {theirs.ray or 'of an unknown version'}, and this machine {ours.ray or 'none'}: `pip install "
+            f"ray=={ours.ray or theirs.ray}` {'there' if ours.ray else 'here'}, then join it again"
+        )
+    if demand is not None:
+        yield from _too_small(theirs, demand)
+
+
+def _too_small(theirs: Limits, demand: Demand) -> Iterator[str]:
+    if len(theirs.affinity) < demand.cores:
+        yield (
+            f"may use {_cores(len(theirs.affinity))}, and each machine has {demand.cores} load threads: set cores to "
+            f"{len(theirs.affinity)}, or join it with more (--pin, its taskset, AllowedCPUs=)"
+        )
+    elif theirs.cores < demand.cores:
+        yield (
+            f"has {theirs.quota_cores:g} cores' time from its control group, and each machine has {demand.cores} load "
+            "threads: raise cpu.max of the group it is joined in (CPUQuota=, the container's limit), or set cores lower"
+        )
+    needed = open_files(demand)
+    if theirs.open_files is not None and theirs.open_files < needed:
+        yield (
+            f"may open {theirs.open_files:,} files, and its part of the largest mix needs {needed:,}: join it again "
+            f"after `ulimit -Hn {needed}` as root (LimitNOFILE={needed} in a systemd unit)"
+        )
+
+
+def _differing(agents: Mapping[str, Facts]) -> list[str]:
+    warnings = []
+    for what, path in NOTED.items():
+        values = {name: _fact(facts, path) for name, facts in agents.items()}
+        if len({value for value in values.values() if value}) > 1:
+            warnings.append(f"agents differ in their {what} ({_listed(values)}): their figures are less alike")
+    return warnings
+
+
+def _unlike_limits(agents: Mapping[str, Facts]) -> list[str]:
+    """Warnings about unequal shares of processors: the load is divided evenly all the same."""
+
+    values = {name: f"{facts.limits.cores:g}" for name, facts in agents.items()}
+    if len(set(values.values())) < 2:
+        return []
+    return [f"agents have unequal numbers of cores ({_listed(values)}): each drives an equal part of the load"]
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    """`tsc: a, b; hpet: c`, at most three names of each."""
+    by_value: dict[str, list[str]] = {}
+    for name, value in values.items():
+        by_value.setdefault(value or "not told", []).append(name)
+    return "; ".join(
+        f"{value}: {', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
+        for value, names in sorted(by_value.items(), key=lambda item: -len(item[1]))
+    )
+
+
+def _fact(facts: Facts, path: tuple[str, ...]) -> str:
+    value: object = facts.environment
+    for word in path:
+        value = value.get(word) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else ""
+
+
+def _build(limits: Limits) -> str:
+    return f"{limits.package or 'unknown'}, engine {limits.engine or 'unknown'}, package {limits.sources or 'unknown'}"
+
+
+def _cores(count: int) -> str:
+    return f"{count} core{'' if count == 1 else 's'}"

@@ -1,0 +1,101 @@
+"""Which machines may send load together, and what is said of those that may not."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bakeoff.agents.base import Facts
+from bakeoff.agents.capacity import Demand
+from bakeoff.agents.limits import Limits, limits
+from bakeoff.cluster.hello import refuse_unlike
+from bakeoff.errors import LabError
+
+OURS = Limits(0, 1024, (0, 1), None, "3.11.2", "2.60.0", "0.1.0", "abc", "def")
+
+
+def facts(environment: dict[str, Any] | None = None, **other: Any) -> Facts:
+    return Facts(environment or {}, {}, (0, 1), (), replace(OURS, **other))
+
+
+def refused(agent: Facts, demand: Demand | None = None) -> str:
+    with pytest.raises(LabError) as caught:
+        refuse_unlike(OURS, {"a": facts(), "b": agent}, {"a": Demand(1), "b": demand} if demand else None)
+    return str(caught.value)
+
+
+def test_machines_that_are_alike_are_taken_without_a_word() -> None:
+    assert refuse_unlike(OURS, {"a": facts(), "b": facts()}, {"a": Demand(10), "b": Demand(10)}) == []
+
+
+@pytest.mark.parametrize(
+    ("other", "said", "mend"),
+    [
+        ({"nice": 5}, "agent b runs at nice 5", "without `nice`"),
+        ({"nice": -5}, "agent b runs at nice -5", "Nice="),
+        ({"package": "0.2.0"}, "agent b has another build of Bakeoff (0.2.0, engine abc", "install the same wheel"),
+        ({"engine": "123"}, "engine 123, package def; here 0.1.0, engine abc", "install the same wheel"),
+        ({"sources": "123"}, "package 123; here", "install the same wheel"),
+        ({"python": "3.12.1"}, "agent b has Python 3.12.1, and this machine 3.11.2", "the same Python"),
+        ({"ray": "2.61.0"}, "agent b has Ray 2.61.0, and this machine 2.60.0", "`pip install ray==2.60.0` there"),
+        ({"ray": None}, "agent b has Ray of an unknown version", "`pip install ray==2.60.0` there"),
+    ],
+)
+def test_a_machine_of_another_kind_is_refused_and_told_how_to_mend_it(
+    other: dict[str, Any], said: str, mend: str
+) -> None:
+    text = refused(facts(**other))
+    assert said in text and mend in text and "agent a" not in text
+
+
+@pytest.mark.parametrize(
+    ("other", "demand", "said"),
+    [
+        ({"affinity": (3,)}, Demand(1, cores=2), "may use 1 core, and each machine has 2 load threads: set cores to 1"),
+        ({"quota_cores": 1.5}, Demand(1, cores=2), "has 1.5 cores' time from its control group"),
+        ({"open_files": 256}, Demand(1000), "may open 256 files, and its part of the largest mix needs 2,128"),
+    ],
+)
+def test_a_machine_that_cannot_carry_its_part_is_refused(other: dict[str, Any], demand: Demand, said: str) -> None:
+    assert said in refused(facts(**other), demand)
+    assert refuse_unlike(OURS, {"b": facts(open_files=None)}, {"b": Demand(1_000_000, cores=2)}) == []
+
+
+def test_every_machine_that_is_wrong_is_named_at_once() -> None:
+    with pytest.raises(LabError, match=r"agent a runs at nice 1.*; agent b has Python 3\.9\.1"):
+        refuse_unlike(OURS, {"a": facts(nice=1), "b": facts(python="3.9.1"), "c": facts()})
+
+
+def test_what_one_may_have_chosen_is_named_but_not_refused() -> None:
+    tsc = {"clocksource": "tsc", "cpu": {"governor": "performance"}}
+    hpet = {"clocksource": "hpet", "cpu": {"governor": "performance"}}
+    agents = {name: facts(tsc) for name in "abcde"} | {"f": facts(hpet, affinity=(0,))}
+    clock, cores = refuse_unlike(OURS, agents)
+    assert "clock source (tsc: a, b, c and 2 more; hpet: f)" in clock
+    assert "unequal numbers of cores (2: a, b, c and 2 more; 1: f)" in cores
+    assert refuse_unlike(OURS, {"a": facts({"cpu": 3}), "b": facts({"clocksource": ["x"]})}) == []
+
+
+def test_the_limits_of_a_process_are_its_own() -> None:
+    script = "from bakeoff.agents.limits import limits; l = limits(); print(l.nice, l.affinity, l.engine, l.open_files)"
+    core = min(os.sched_getaffinity(0))
+    command = [
+        "prlimit",
+        "--nofile=300:300",
+        "taskset",
+        "-c",
+        str(core),
+        "nice",
+        "-n",
+        "3",
+        sys.executable,
+        "-c",
+        script,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    here = limits()
+    assert done.stdout.split() == [str(here.nice + 3), f"({core},)", here.engine, "300"]
+    assert here.engine and here.sources and here.ray and here.python == ".".join(map(str, sys.version_info[:3]))
