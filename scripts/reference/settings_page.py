@@ -9,15 +9,26 @@ from scripts.reference.markdown import cell, code, table
 from bakeoff.cli.verbs import load
 from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import text_of
+from bakeoff.plan.fleet import FleetPlan
 from bakeoff.plan.load import PlanSection
 from bakeoff.plan.model import Contender
 from bakeoff.plan.suites import BLOCKS, load_suite, suite_names
 
 HEAD = """# Settings
 
-A plan file has a table `[plan]`, a table `[settings]` and a table `[[contender]]` for each server. Every key of the
-first two is a flag of `bakeoff run` and `bakeoff plan`, too. `bakeoff plan … --toml` writes the plan file of a command
-line. Times have units (`10s`, `500ms`), sizes too (`4KiB`, `60MB`); shares are `5%` or `0.05`.
+A plan file has a table `[plan]`, a table `[settings]`, a table `[[contender]]` for each server, and a table `[fleet]`
+where several machines send load. Every key of all but `[[contender]]` is a flag of `bakeoff run` and `bakeoff plan`,
+too. `bakeoff plan … --toml` writes the plan file of a command line. Times have units (`10s`, `500ms`), sizes too
+(`4KiB`, `60MB`); shares are `5%` or `0.05`.
+"""
+
+ADDRESSES = """A machine that reaches a contender at another address, or has its share mounted elsewhere, has a table of
+its own, under the name that it joined with:
+
+```toml
+[agents.loader2]
+addresses = { nfs = "/mnt/bench", nginx = "http://10.1.0.5/" }
+```
 """
 
 
@@ -25,6 +36,7 @@ def text() -> str:
     """The page."""
     flags = _flags()
     parts = [HEAD, "## The plan\n", _model(PlanSection, flags, "plan"), "## A contender\n", _model(Contender, {}, "")]
+    parts += ["## Several load machines\n", _model(FleetPlan, flags, "fleet", without="addresses"), ADDRESSES]
     parts += [_suite(name, flags) for name in suite_names()]
     return "\n".join(parts)
 
@@ -37,9 +49,11 @@ def _flags() -> dict[str, str]:
     return {name: " ".join(record[0].split()) for name, record in records.items() if record and name}
 
 
-def _model(model: type[BaseModel], flags: dict[str, str], table_name: str) -> str:
+def _model(model: type[BaseModel], flags: dict[str, str], table_name: str, without: str = "") -> str:
     rows = []
     for name, field in model.model_fields.items():
+        if name == without:
+            continue
         key = field.alias or name
         default = "" if field.default in (PydanticUndefined, None) else text_of(name, field, field.default)
         flag = [code(flags.get(f"{table_name}_{key}", ""))] if flags else []

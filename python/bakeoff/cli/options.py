@@ -17,6 +17,7 @@ from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.fields import Metavar, extra_of
+from bakeoff.plan.fleet import FleetPlan
 from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.load import (
     PlanInput,
@@ -56,7 +57,8 @@ def with_plan_options(verb: Callable[..., None], searches: bool = False) -> Call
         )
     ]
     parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own]
-    parameters += [*(_capacity_parameters() if searches else ()), *_plan_parameters(), *_setting_parameters()]
+    parameters += [*(_capacity_parameters() if searches else ()), *_plan_parameters(), *_fleet_parameters()]
+    parameters += _setting_parameters()
     command.__name__, command.__doc__ = verb.__name__, verb.__doc__
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -92,6 +94,13 @@ def _plan_parameters() -> Iterator[inspect.Parameter]:
         ),
         None,
     )
+
+
+def _fleet_parameters() -> Iterator[inspect.Parameter]:
+    for name, field in FleetPlan.model_fields.items():
+        if name != "addresses":  # of plan files alone
+            key = field.alias or name
+            yield _field_parameter(f"fleet_{key}", key, field, "Load machines")
 
 
 def _setting_parameters() -> Iterator[inspect.Parameter]:
@@ -141,9 +150,10 @@ def _plan_input(values: dict[str, Any]) -> PlanInput:
     plan = {key.removeprefix("plan_"): value for key, value in given.items() if key.startswith("plan_")}
     settings = {key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")}
     capacity = {key.removeprefix("capacity_"): value for key, value in given.items() if key.startswith("capacity_")}
+    fleet = {key.removeprefix("fleet_"): value for key, value in given.items() if key.startswith("fleet_")}
     base = _base(words)
     resets_by_name = dict(_reset(word) for word in resets)
-    return with_flags(base, plan, _shared_flags(base, settings), resets_by_name, capacity or None)
+    return with_flags(base, plan, _shared_flags(base, settings), resets_by_name, capacity or None, fleet)
 
 
 def _shared_flags(base: PlanInput, settings: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from bakeoff.plan.suites import BLOCKS
 from bakeoff.plan.toml import plan_to_toml
 from bakeoff.run.observer import OVERHEAD_S, expected_s, is_known, short_duration
 from bakeoff.thresholds import MINIMUM_BLOCKS
+from bakeoff.units import format_duration
 
 DEFAULT_BLOCKS = BLOCKS["full"]
 CELL_BLOCKS = 13
@@ -73,6 +74,7 @@ def _lines(plan: Plan, known: bool) -> list[str]:
         f"{plan.name}: suite {plan.suite} ({plan.title}), size {plan.size}, modelled on {plan.modelled_on}",
         f"plan {plan.hash[:12]}, seed {plan.seed}, smallest difference that matters {plan.delta:.1%}",
         "contenders: " + ", ".join(f"{c.name} {c.address}" for c in plan.contenders) + ("" if known else " (assumed)"),
+        *_fleet(plan),
         *(_mixes(plan) if plan.capacity is None else capacity_lines(plan, plan.capacity)),
     ]
     if s.clock.operations is not None:
@@ -120,6 +122,21 @@ def _mixes(plan: Plan) -> list[str]:
         f"mixes ({mixes[0].unit}): " + ", ".join(map(str, mixes)),
         f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(mixes)} mixes x {plan.blocks} blocks",
     ]
+
+
+def _fleet(plan: Plan) -> list[str]:
+    """The machines that send load, where these are several or one sees a contender elsewhere."""
+    fleet = plan.fleet
+    lines = []
+    if fleet.agents > 1:
+        least = fleet.agents if fleet.least is None else fleet.least
+        lines.append(
+            f"load machines: {fleet.agents}, which divide each mix among them and begin within "
+            f"{format_duration(fleet.start_spread_s)} of each other; the run goes on with {least}"
+        )
+    for agent, addresses in fleet.addresses.items():
+        lines.append(f"from {agent}: " + ", ".join(f"{name} {address}" for name, address in addresses.items()))
+    return lines
 
 
 def _visits(plan: Plan) -> Table:

@@ -15,6 +15,7 @@ from bakeoff.kinds import plan_part
 from bakeoff.plan.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
 from bakeoff.plan.differences import differences
 from bakeoff.plan.fields import OptionalWhole, Share, Strict, Whole, extra_of, read_toml
+from bakeoff.plan.fleet import FleetPlan, fleet_of
 from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
@@ -28,12 +29,15 @@ CONTENDERS_MAX = 100
 TRIALS_MAX = 500_000
 TEXT_MAX = 100_000
 DEPTH_MAX = 8
-TABLES = ("plan", "settings", "capacity", "contender")
+TABLES = ("plan", "settings", "capacity", "fleet", "agents", "contender")
 # The primary endpoint in words: what the verdict of a run is about.
 PRIMARY = "geometric mean over the mixes of the ratio of {}"
 
 
 SEARCHED = "capacity: the highest load that meets {}"
+
+# By their keys in a plan file.
+FLEET_FIELDS = {field.alias or name: field for name, field in FleetPlan.model_fields.items()}
 
 
 class PlanSection(Strict):
@@ -71,6 +75,8 @@ class PlanInput:
     contenders: list[dict[str, Any]]
     flags: Mapping[tuple[str, str], str] = field(default_factory=dict)
     capacity: dict[str, Any] | None = None  # None where no capacity is searched
+    fleet: dict[str, Any] = field(default_factory=dict)
+    agents: dict[str, Any] = field(default_factory=dict)  # tables [agents.NAME]
 
     def label(self, table: str) -> Callable[[str], str]:
         """Where a key of `table` was given: `--length`, or `plan.toml [settings] length`."""
@@ -88,15 +94,15 @@ def read_plan_file(path: Path) -> PlanInput:
         if key not in TABLES:
             raise PlanError(f"{path}: unknown table [{key}]: {did_you_mean(key, TABLES)}")
     plan, settings, contenders = table.get("plan", {}), table.get("settings", {}), table.get("contender", [])
-    capacity = table.get("capacity")
-    if not isinstance(plan, dict) or not isinstance(settings, dict) or not isinstance(capacity, dict | None):
-        raise PlanError(f"{path}: write [plan], [settings] and [capacity] as tables")
+    capacity, fleet, agents = table.get("capacity"), table.get("fleet", {}), table.get("agents", {})
+    if not all(isinstance(one, dict) for one in (plan, settings, capacity or {}, fleet, agents)):
+        raise PlanError(f"{path}: write [plan], [settings], [capacity], [fleet] and [agents.NAME] as tables")
     if not isinstance(contenders, list) or not all(isinstance(c, dict) for c in contenders):
         raise PlanError(f"{path}: write each contender as its own [[contender]] table with name and address")
     base = path.parent
     _place(plan, _paths(plan.get("suite"), "plan"), base)
     _place(settings, _paths(plan.get("suite"), "settings"), base)
-    return PlanInput(str(path), plan, settings, contenders, capacity=capacity)
+    return PlanInput(str(path), plan, settings, contenders, {}, capacity, fleet, agents)
 
 
 def _paths(suite: object, table: str) -> dict[str, str]:
@@ -128,9 +134,10 @@ def with_flags(
     settings: Mapping[str, Any],
     resets: Mapping[str, str],
     capacity: Mapping[str, Any] | None = None,
+    fleet: Mapping[str, Any] | None = None,
 ) -> PlanInput:
-    """`given` with what the flags say put over it. `plan`, `settings` and `capacity` are keyed as in a plan file; where
-    `capacity` is not None, one is searched.
+    """`given` with what the flags say put over it. All but `resets` are keyed as in a plan file; where `capacity` is
+    not None, one is searched.
 
     Raises PlanError when a reset names no contender.
     """
@@ -144,6 +151,9 @@ def with_flags(
     flags = {("plan", key): "--" + key.replace("_", "-") for key in plan}
     flags |= {("settings", key): "--" + key.replace("_", "-") for key in settings}
     flags |= {("capacity", key): "--" + key.replace("_", "-") for key in capacity or ()}
+    flags |= {
+        ("fleet", key): f"--{extra_of(FLEET_FIELDS[key]).get('flag', key.replace('_', '-'))}" for key in fleet or ()
+    }
     return PlanInput(
         given.origin,
         {**given.plan, **plan},
@@ -151,6 +161,8 @@ def with_flags(
         contenders,
         {**given.flags, **flags},
         given.capacity if capacity is None else {**(given.capacity or {}), **capacity},
+        {**given.fleet, **(fleet or {})},
+        given.agents,
     )
 
 
@@ -167,8 +179,9 @@ def parse_contenders(words: Sequence[str]) -> list[dict[str, Any]]:
 
 def resolve_plan(given: PlanInput) -> Plan:
     """All defaults filled in and everything checked that can be without the network. Raises PlanError."""
+    written = [given.plan, given.settings, given.contenders, given.capacity, given.fleet, given.agents]
     try:
-        _refuse_what_cannot_be_stored(given.origin, [given.plan, given.settings, given.contenders, given.capacity], 0)
+        _refuse_what_cannot_be_stored(given.origin, written, 0)
         plan = _resolve(given)
     except OSError as error:
         raise PlanError(f"{given.origin}: {error.filename}: {error.strerror}: check the path") from None
@@ -219,9 +232,11 @@ def _resolve(given: PlanInput) -> Plan:
         label = {table: given.label(table) for table in ("plan", "settings")}
         raise explain(error, kind.settings, lambda key: label["plan" if key in own else "settings"](key)) from None
     contenders = _contenders(given)
-    for contender in contenders:
-        kind.check_address(contender.address, settings)
-    _refuse_without_effect(given, settings, [c.address for c in contenders])
+    fleet = fleet_of(given.fleet, given.agents, [c.name for c in contenders], given.label("fleet"), given.origin)
+    addresses = [c.address for c in contenders] + [a for seen in fleet.addresses.values() for a in seen.values()]
+    for address in addresses:
+        kind.check_address(address, settings)
+    _refuse_without_effect(given, settings, addresses)
     if search is not None:
         refuse_unfit(search, settings, head.delta, head.error_limit, given.label("capacity"))
     return Plan(
@@ -243,6 +258,7 @@ def _resolve(given: PlanInput) -> Plan:
         assumed=_assumed(suite, given.settings),
         differences=differences(suite, settings),
         capacity=search,
+        fleet=fleet,
     )
 
 

@@ -9,6 +9,7 @@ from bakeoff.mix import Mix
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import RESOLVED, Duration, Strict
+from bakeoff.plan.fleet import ONE_MACHINE, FleetPlan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import SizeName, classes_of
 from bakeoff.plan.upgrade import upgraded
@@ -51,6 +52,7 @@ class Plan(Strict):
     assumed: tuple[str, ...]
     differences: tuple[str, ...] = ()
     capacity: CapacityPlan | None = None
+    fleet: FleetPlan = ONE_MACHINE
 
     @field_validator("settings", mode="before")
     @classmethod
@@ -73,6 +75,15 @@ class Plan(Strict):
     def from_dict(cls, stored: dict[str, Any]) -> "Plan":
         """The plan that `to_dict` stored. Raises pydantic.ValidationError when it is not one."""
         return cls.model_validate(upgraded(stored), by_alias=False, by_name=True, context=RESOLVED)
+
+    def seen_by(self, agent: str) -> "Plan":
+        """The plan with the addresses under which an agent reaches the contenders."""
+        contenders = tuple(self._seen(agent, contender) for contender in self.contenders)
+        return self if contenders == self.contenders else self.model_copy(update={"contenders": contenders})
+
+    def _seen(self, agent: str, contender: Contender) -> Contender:
+        address = self.fleet.address(agent, contender.name)
+        return contender if address is None else contender.model_copy(update={"address": address})
 
     @property
     def hash(self) -> str:

@@ -15,6 +15,9 @@ def plan_to_toml(given: "PlanInput") -> str:
         parts.append(table_to_toml("[settings]", given.settings))
     if given.capacity is not None:
         parts.append(table_to_toml("[capacity]", given.capacity))
+    if given.fleet:
+        parts.append(table_to_toml("[fleet]", given.fleet))
+    parts += [table_to_toml(f"[agents.{_key(name)}]", table) for name, table in given.agents.items()]
     parts += [table_to_toml("[[contender]]", contender) for contender in given.contenders]
     return "\n".join(parts)
 

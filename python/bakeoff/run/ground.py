@@ -7,7 +7,7 @@ from typing import Any
 
 from bakeoff.agents.base import Agent
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import TargetError
+from bakeoff.errors import PlanError, TargetError
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.fleet import Fleet
@@ -32,24 +32,26 @@ class Ground:
 
     def __init__(self, plan: Plan, fleet: Fleet) -> None:
         self._plan, self._fleet = plan, fleet
-        self._checks: Mapping[str, Check] = fleet.each(lambda agent: agent.check(plan))
+        self._refuse_addresses_of_others()
+        self._seen = {agent.name: {c.name: c for c in plan.seen_by(agent.name).contenders} for agent in fleet.agents}
+        self._checks: Mapping[str, Check] = fleet.each(lambda agent: agent.check(plan.seen_by(agent.name)))
         for contender in plan.contenders:
             reset(contender, partial(self.answers, contender))
             self._examine(contender)
-        notes_by_agent = self._all(lambda check: check.compare())
+        notes_by_agent = {n: fleet.named(n, check.compare) for n, check in self._checks.items()}
         self.notes = [Note(n.level, _of(fleet, name, n.text)) for name, notes in notes_by_agent.items() for n in notes]
         self._refuse_other_views()
 
     def _examine(self, contender: Contender) -> None:
-        self._all(lambda check: check.examine(contender))
+        self._all(lambda check, seen: check.examine(seen), contender)
 
     def answers(self, contender: Contender) -> None:
         """Raises TargetError unless the contender answers every agent now."""
-        self._all(lambda check: check.answers(contender))
+        self._all(lambda check, seen: check.answers(seen), contender)
 
     def unchanged(self, contender: Contender) -> None:
         """Raises TargetError when the address does not lead to what was examined any more. May not wait."""
-        self._all(lambda check: check.unchanged(contender))
+        self._all(lambda check, seen: check.unchanged(seen), contender)
 
     def close(self) -> list[Note]:
         """The trials are over: nothing of them is left with the contenders."""
@@ -80,11 +82,22 @@ class Ground:
 
     def _spec(self, agent: Agent, contender: Contender) -> TrialSpec:
         check = self._checks[agent.name]
-        facts = self._fleet.facts(agent.name)
-        return self._fleet.named(agent.name, lambda: trial_spec(check, contender, check.addresses(contender), facts))
+        facts, seen = self._fleet.facts(agent.name), self._seen[agent.name][contender.name]
+        return self._fleet.named(agent.name, lambda: trial_spec(check, seen, check.addresses(seen), facts))
 
-    def _all(self, ask: Callable[[Check], Any]) -> dict[str, Any]:
-        return {name: self._fleet.named(name, partial(ask, check)) for name, check in self._checks.items()}
+    def _all(self, ask: Callable[[Check, Contender], None], contender: Contender) -> None:
+        """Ask about a contender from every agent, each of which may reach it at another address."""
+        for name, check in self._checks.items():
+            self._fleet.named(name, partial(ask, check, self._seen[name][contender.name]))
+
+    def _refuse_addresses_of_others(self) -> None:
+        agents = [agent.name for agent in self._fleet.agents]
+        for name in self._plan.fleet.addresses:
+            if name not in agents:
+                raise PlanError(
+                    f"the plan has addresses for agent {name}, and those of this run are {', '.join(agents)}: correct "
+                    f"the name in [agents.{name}], or leave the table out"
+                )
 
     def _refuse_other_views(self) -> None:
         corpora = {name: check.facts().get("corpus") for name, check in self._checks.items()}

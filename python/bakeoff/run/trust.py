@@ -77,6 +77,11 @@ def acts(plan: Plan) -> list[str]:
             more.append(f"{extra['acts']} ({field.alias or name})")
     where = plan_part(plan.kind).acts_by
     loads = [f"{where} {_one_line(c.address)} (contender {c.name})" for c in plan.contenders]
+    loads += [
+        f"{where} {_one_line(address)} (contender {name}) from agent {agent}"
+        for agent, addresses in plan.fleet.addresses.items()
+        for name, address in addresses.items()
+    ]
     return commands + more + loads + paths
 
 

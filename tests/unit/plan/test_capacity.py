@@ -117,5 +117,7 @@ def test_which_kinds_can_be_searched() -> None:
 def test_a_table_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text('capacity = 3\n[plan]\nsuite = "web-url"\n')
-    with pytest.raises(PlanError, match=r"write \[plan\], \[settings\] and \[capacity\] as tables"):
+    with pytest.raises(
+        PlanError, match=r"write \[plan\], \[settings\], \[capacity\], \[fleet\] and \[agents.NAME\] as tables"
+    ):
         read_plan_file(path)

@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -288,13 +289,16 @@ def plan_for(
     suite: str = "web-static",
     resets: dict[str, str] | None = None,
     plan: dict[str, Any] | None = None,
+    fleet: dict[str, Any] | None = None,
+    agents: dict[str, Any] | None = None,
     **settings: Any,
 ) -> Plan:
-    """A plan of 2 blocks and mixes 1, 2 (or a `rate`) for contenders a, b, …"""
+    """A plan of 2 blocks and mixes 1, 2 (or a `rate`) for contenders a, b, …; `agents` are the tables [agents.NAME]."""
     load = {} if "rate" in settings else {"mixes": "1,2"}
     words = [f"{name}={address}" for name, address in zip("abcdef", addresses, strict=False)]
     given = PlanInput("test", {"suite": suite, "blocks": 2}, {**load, "length": "1s"}, parse_contenders(words))
-    return resolve_plan(with_flags(given, plan or {}, settings, resets or {}))
+    given = replace(given, agents=agents or {})
+    return resolve_plan(with_flags(given, plan or {}, settings, resets or {}, fleet=fleet))
 
 
 def count_lines(path: Path) -> int:

@@ -18,6 +18,7 @@ from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part, run_part
 from bakeoff.kinds.web.plan import needed_corpus
 from bakeoff.kinds.web.run import WebCheck
+from bakeoff.plan.fleet import FleetPlan
 from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.load import PlanInput, PlanSection, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
@@ -347,6 +348,19 @@ PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
     "delta": _delta,
     "error_limit": _error_limit,
 }
+
+
+# What uses each key of [fleet] is shown by the test that is named.
+FLEET_PROOFS = {
+    "agents": "tests/unit/plan/test_fleet.py",
+    "least": "tests/unit/run/test_fleet.py",
+    "start_spread": "tests/unit/run/test_fleet.py",
+    "addresses": "test_an_agent_reaches_a_contender_where_the_plan_says",
+}
+
+
+def test_every_key_of_a_fleet_has_a_use() -> None:
+    assert set(FLEET_PROOFS) == {field.alias or name for name, field in FleetPlan.model_fields.items()}
 
 
 def test_every_key_of_a_plan_has_a_use(files: dict[str, str]) -> None:

@@ -15,6 +15,7 @@ from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, Ta
 from bakeoff.mix import Clients
 from bakeoff.run.driver import resume_run, start_run
 from bakeoff.run.fleet import Fleet, FleetOutcome
+from bakeoff.run.ground import Ground
 from bakeoff.store.read import pending, read_run
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import FakeAgent, FakeSession, Notebook, plan_for, result, two_contenders
@@ -293,3 +294,20 @@ def test_facts_are_asked_once() -> None:
 
     fleet = Fleet([Curious()])
     assert fleet.records()[0].facts["kernel"] and fleet.facts("local") is fleet.facts("local") and asked == 1
+
+
+def test_an_agent_reaches_a_contender_where_the_plan_says() -> None:
+    """Each is asked at its own address, and that is where the engine is sent."""
+    with two_contenders() as (one, two), two_contenders() as (other, _):
+        plan = plan_for(one.address, two.address, agents={"far": {"addresses": {"a": other.address}}})
+        ground = Ground(plan, Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
+        assert [server.requests != [] for server in (one, two, other)] == [True] * 3
+        specs = ground.specs().of("a", Clients(1), 1)
+    asked = {name: spec.workload.addresses[0] for name, spec in specs.items()}  # type: ignore[attr-defined]
+    assert asked == {"near": one.address.split("/")[2], "far": other.address.split("/")[2]}
+
+
+def test_an_address_of_an_agent_that_does_not_take_part_is_refused() -> None:
+    plan = plan_for("http://127.0.0.1:1/", agents={"fra": {"addresses": {"a": "http://127.0.0.1:2/"}}})
+    with pytest.raises(PlanError, match=r"addresses for agent fra, and those of this run are near, far: correct"):
+        Ground(plan, Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
