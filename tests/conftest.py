@@ -25,14 +25,18 @@ os.environ["XDG_STATE_HOME"] = _STATE.name
 
 # Tests of files look at the page cache, and some of them empty that of the whole machine: one at a time.
 OWN_FILES = ("test_mix.py", "test_dbench_live.py", "test_iozone.py")
-SLOWEST_FIRST = ("files", "servers", "truth", "cli")
+SLOWEST_FIRST = ("files", "servers", "cluster", "truth", "cli")
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests of one file share servers and mounts, so they run one after the other, in one process."""
+    """Tests of one file share servers and mounts, so they run one after the other, in one process. So do all of clusters:
+    several of these at once would be more processes than machines have memory for.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         path = Path(nodeid.partition("::")[0])
+        if path.parent.name == "cluster" and path.parent.parent.name == "tests":
+            return "cluster"
         return "page cache" if path.parent.name == "files" and path.name not in OWN_FILES else str(path)
 
 
