@@ -3,7 +3,7 @@
 import typer
 
 from bakeoff.cli.options import with_plan_options
-from bakeoff.cli.run import OutputFile, carry_out
+from bakeoff.cli.run import ClusterAddress, OutputFile, carry_out
 from bakeoff.plan.load import PlanInput, with_flags
 
 
@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
 def capacity(
     given: PlanInput,
     output: OutputFile = None,
+    cluster: ClusterAddress = None,
 ) -> None:
     """Find the highest load that each contender carries under an objective, and who carries more.
 
@@ -24,4 +25,4 @@ def capacity(
     verdict. Response times at shares of the capacity follow. A plan file with a table [capacity] does the same by
     `bakeoff run`.
     """
-    carry_out(with_flags(given, {}, {}, {}, given.capacity or {}), output)
+    carry_out(with_flags(given, {}, {}, {}, given.capacity or {}), output, cluster)

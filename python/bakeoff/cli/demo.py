@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from bakeoff.agents.make import make_agent
+from bakeoff.agents.make import make_agents
 from bakeoff.cli.result import print_result, stop_cleanly
 from bakeoff.cli.run import make_observer
 from bakeoff.corpus.write import write_corpus
@@ -68,7 +68,7 @@ def demo(
             )
         )
         try:
-            start_run(plan, run_path, [make_agent()], make_observer())
+            start_run(plan, run_path, make_agents(plan, None), make_observer())
         except RunInterruptedError as stop:
             stop_cleanly(stop, "Its servers have ended with it: begin anew with `bakeoff demo`")
     print_result(run_path)

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from bakeoff.agents.make import make_agent
+from bakeoff.agents.make import make_agents
 from bakeoff.cli.result import print_result, stop_cleanly
-from bakeoff.cli.run import make_observer
+from bakeoff.cli.run import ClusterAddress, make_observer
 from bakeoff.plan.load import read_plan_file, resolve_plan
 from bakeoff.plan.stored import stored_plan
 from bakeoff.run.driver import RunInterruptedError, resume_run
@@ -29,6 +29,7 @@ def resume(
     trust: Annotated[
         bool, typer.Option("--trust", help="Do what the plan in the run file says, wherever the file came from.")
     ] = False,
+    cluster: ClusterAddress = None,
 ) -> None:
     """Finish a run that was interrupted: the trials that are missing run, the others stay as they are.
 
@@ -36,11 +37,12 @@ def resume(
     done before you give the plan file that says the same, or --trust.
     """
     given = None if plan is None else resolve_plan(read_plan_file(plan))
+    stored = stored_plan(read_run(path))
     if trust:
-        for line in acts(stored_plan(read_run(path))):
+        for line in acts(stored):
             typer.echo(f"trusted: {line}", err=True)
     try:
-        done = resume_run(path, [make_agent()], make_observer(), given, trust)
+        done = resume_run(path, make_agents(stored, cluster), make_observer(), given, trust)
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     if not done:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bakeoff.agents.make import make_agent
+from bakeoff.agents.make import make_agents
 from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.result import print_result, stop_cleanly
@@ -24,6 +24,15 @@ OutputFile = Annotated[
         "-o", "--output", metavar="RUN.bakeoff", help="Run file to write; by default SUITE-DATE-TIME.bakeoff."
     ),
 ]
+ClusterAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        envvar="BAKEOFF_CLUSTER",
+        help="Send the load from machines of the cluster that `bakeoff cluster start` began at this address.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -34,20 +43,21 @@ def register(app: typer.Typer) -> None:
 def run(
     given: PlanInput,
     output: OutputFile = None,
+    cluster: ClusterAddress = None,
 ) -> None:
     """Compare contenders: run a plan file, or a suite with flags.
 
     bakeoff run web-static nginx=http://127.0.0.1:8080 apache=http://127.0.0.1:8081 --size quick
     """
-    carry_out(given, output)
+    carry_out(given, output, cluster)
 
 
-def carry_out(given: PlanInput, output: Path | None) -> None:
+def carry_out(given: PlanInput, output: Path | None, cluster: str | None) -> None:
     """Run a plan into its file and print the result."""
     plan = resolve_plan(given)
     path = output or default_path(plan)
     try:
-        start_run(plan, path, [make_agent()], make_observer())
+        start_run(plan, path, make_agents(plan, cluster), make_observer())
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     print_result(path)

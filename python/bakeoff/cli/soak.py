@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from bakeoff.cli.options import with_plan_options
-from bakeoff.cli.run import OutputFile, carry_out
+from bakeoff.cli.run import ClusterAddress, OutputFile, carry_out
 from bakeoff.errors import PlanError
 from bakeoff.plan.load import PlanInput, resolve_plan, with_flags
 from bakeoff.units import format_duration, parse_duration
@@ -26,6 +26,7 @@ def soak(
         typer.Option("--for", metavar="TIME", help="How long each contender is measured, 28h; ramps come on top."),
     ] = None,
     output: OutputFile = None,
+    cluster: ClusterAddress = None,
 ) -> None:
     """Load contenders for hours, one after the other, and store what each hour came to.
 
@@ -34,7 +35,7 @@ def soak(
     One block unless --blocks says otherwise: trends and figures, no verdict. A crash loses at most the row in progress,
     and `bakeoff resume` goes on with the time that is left. Ends with exit code 99 when a contender was stopped early.
     """
-    carry_out(as_soak(given, length), output)
+    carry_out(as_soak(given, length), output, cluster)
 
 
 def as_soak(given: PlanInput, length: str | None) -> PlanInput:
