@@ -29,8 +29,8 @@ SLOWEST_FIRST = ("files", "servers", "cluster", "truth", "cli")
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests of one file share servers and mounts, so they run one after the other, in one process. So do all of clusters:
-    several of these at once would be more processes than machines have memory for.
+    """Tests of one file share servers and mounts, so they run one after the other, in one process. So do all
+    of clusters: several of these at once would be more processes than a machine has memory for.
     """
 
     def _split_scope(self, nodeid: str) -> str:

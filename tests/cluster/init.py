@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 
 def mount(*words: str) -> None:
@@ -22,15 +23,15 @@ def own_folders(keep: list[str]) -> None:
     for folder in keep:
         if folder.startswith("/tmp/"):
             inside = stage + folder.removeprefix("/tmp")
-            os.makedirs(inside, exist_ok=True)
+            Path(inside).mkdir(parents=True, exist_ok=True)
             mount("--bind", folder, inside)
     mount("--move", stage, "/tmp")
-    os.makedirs("/tmp/home")
+    Path("/tmp/home").mkdir()
     mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/dev/shm")
-    os.makedirs("/tmp/.groups")
+    Path("/tmp/.groups").mkdir()
     mount("--rbind", "/sys/fs/cgroup", "/tmp/.groups")
     mount("-t", "sysfs", "sysfs", "/sys")
-    if os.path.isdir("/sys/fs/cgroup"):
+    if Path("/sys/fs/cgroup").is_dir():
         mount("--move", "/tmp/.groups", "/sys/fs/cgroup")
 
 
@@ -41,7 +42,8 @@ def main() -> None:
     own_folders(keep)
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     os.chdir("/tmp")
-    print("ready", flush=True)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
     while True:
         signal.sigwait({signal.SIGCHLD})
         try:

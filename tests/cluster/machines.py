@@ -1,4 +1,4 @@
-"""Machines on a bench: namespaces of processes, mounts, network and hostname, joined by a bridge that leads nowhere else.
+"""Machines on a bench: namespaces of processes, mounts, network and hostname, joined by a bridge that leads nowhere.
 
 Each has an empty /tmp and /dev/shm of its own, sees its own processes only, and can be cut off or killed. Nothing has a
 name outside: namespaces, links and mounts go when their processes go, and these go with the process that made them,
@@ -7,10 +7,10 @@ however it ends.
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,14 @@ def lacking() -> str:
     return ""
 
 
+def until(condition: Callable[[], bool]) -> None:
+    """Waits for what this process is not told of. Fails the test when it never comes."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
 def _held(*words: str) -> subprocess.Popen[str]:
     """A process that ends with this one, after it has said that it is ready."""
     holder = subprocess.Popen(
@@ -52,8 +60,10 @@ class Spawned(subprocess.Popen[str]):
 
     @property
     def inner(self) -> psutil.Process:
-        """The program, as this machine numbers it."""
-        return psutil.Process(self.pid).children()[0]
+        """The program, as this machine numbers it, once it has begun."""
+        entered = psutil.Process(self.pid)
+        until(lambda: any(child.name() != entered.name() for child in entered.children()))
+        return entered.children()[0]
 
     def send_signal(self, sig: int) -> None:
         """See Popen."""
@@ -111,9 +121,11 @@ class Machine:
 
     def kill(self) -> None:
         """Switch it off: every process there is gone at once, and so is what was in its /tmp."""
-        if self._holder.poll() is None:
-            os.kill(self.first, signal.SIGKILL)
-            self._holder.wait(PATIENCE_S)
+        first = psutil.Process(self.first) if psutil.pid_exists(self.first) else None
+        self._holder.kill()  # takes the first process along, and that all others
+        self._holder.wait(PATIENCE_S)
+        if first is not None:
+            first.wait(PATIENCE_S)
         assert self._holder.stdout is not None
         self._holder.stdout.close()
 
@@ -124,7 +136,7 @@ class Machine:
 
     def _runs(self, pid: int) -> bool:
         try:
-            spaces = [os.readlink(f"/proc/{one}/ns/pid") for one in (pid, self.first)]
+            spaces = [Path(f"/proc/{one}/ns/pid").readlink() for one in (pid, self.first)]
         except OSError:  # it has ended
             return False
         return pid != self.first and spaces[0] == spaces[1]
