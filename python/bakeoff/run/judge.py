@@ -211,14 +211,14 @@ def to_record(
         bytes_per_s=result.bytes_in * per_s,
         errors={name: n for name, n in result.errors.items() if n},
         statuses=dict(result.statuses),
-        service=_summary(result.service),
+        service=summary_of(result.service),
         per_operation=tuple(
-            OperationRecord(o.name, o.operations, o.errors, o.bytes_in, o.bytes_out, _summary(o.service))
+            OperationRecord(o.name, o.operations, o.errors, o.bytes_in, o.bytes_out, summary_of(o.service))
             for o in result.per_operation
         ),
-        steps=tuple(StepRecord(s.name, _summary(s.summary)) for s in result.steps),
+        steps=tuple(StepRecord(s.name, summary_of(s.summary)) for s in result.steps),
         per_second=tuple(
-            SecondRecord(s.second, s.phase, s.operations, s.errors, s.bytes_in, _summary(s.service), s.width_s)
+            SecondRecord(s.second, s.phase, s.operations, s.errors, s.bytes_in, summary_of(s.service), s.width_s)
             for s in result.per_second
         ),
         per_client=tuple(
@@ -229,8 +229,8 @@ def to_record(
         connections={name: count for name, count in result.connections.model_dump().items() if count},
         generator_cpu_share=generator.cpu_share,
         generator_cpu_us_per_operation=generator.cpu_us_per_operation or 0.0,
-        generator_late_start=_summary(generator.late_start),
-        generator_lag=_summary(generator.lag),
+        generator_late_start=summary_of(generator.late_start),
+        generator_lag=summary_of(generator.lag),
         generator_rss_bytes=generator.rss_bytes,
         # Connections that carry a rate stand in for each other: the one that was idle last has most to do.
         fairness_jain=1.0 if result.starts is not None else jain([c.operations for c in result.per_client]),
@@ -241,8 +241,8 @@ def to_record(
             "outside": {"operations": result.outside.operations, "errors": result.outside.errors_total},
         },
         generator_run_delay_share=generator.run_delay_share,
-        response=None if result.response is None else _summary(result.response),
-        starts=None if result.starts is None else _starts(result.starts),
+        response=None if result.response is None else summary_of(result.response),
+        starts=None if result.starts is None else starts_of(result.starts),
     )
 
 
@@ -283,10 +283,12 @@ def without_result(planned: PlannedTrial, started_at: str, state: str, reason: s
     )
 
 
-def _starts(s: StartsResult) -> StartsRecord:
+def starts_of(s: StartsResult) -> StartsRecord:
+    """The starts that a rate planned, as they are stored."""
     counts = {name: getattr(s, name) for name in START_COUNTS}
-    return StartsRecord(**counts, late=_summary(s.late))
+    return StartsRecord(**counts, late=summary_of(s.late))
 
 
-def _summary(s: SummaryResult) -> Summary:
+def summary_of(s: SummaryResult) -> Summary:
+    """A histogram in figures, as it is stored."""
     return Summary(s.count, s.mean_ns, s.p50_ns, s.p95_ns, s.p99_ns, s.p999_ns, s.max_ns, s.min_ns)

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from bakeoff.agents.result import SummaryResult, TrialResult
+from bakeoff.agents.result import TrialResult
 from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
 from bakeoff.run.fleet import AgentOutcome, FleetOutcome
-from bakeoff.run.judge import to_record, without_result
+from bakeoff.run.judge import starts_of, summary_of, to_record, without_result
 from bakeoff.run.kind import RunPart
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
@@ -13,7 +13,6 @@ from bakeoff.store.records import (
     VOIDED,
     PlannedTrial,
     ShareRecord,
-    Summary,
     TrialRecord,
 )
 
@@ -74,7 +73,7 @@ def _share(part: AgentOutcome) -> ShareRecord:
         errors={name: count for name, count in result.errors.items() if count},
         bytes_in=result.bytes_in,
         bytes_out=result.bytes_out,
-        service=_summary(result.service),
+        service=summary_of(result.service),
         cpu_share=generator.cpu_share,
         cpu_us_per_operation=generator.cpu_us_per_operation or 0.0,
         run_delay_share=generator.run_delay_share,
@@ -82,8 +81,6 @@ def _share(part: AgentOutcome) -> ShareRecord:
         late_start_p99_ns=generator.late_start.p99_ns,
         lag_p99_ns=generator.lag.p99_ns,
         disturbances=disturbance_facts(generator.disturbances).get("disturbances", {}),
+        starts=None if result.starts is None else starts_of(result.starts),
+        response=None if result.response is None else summary_of(result.response),
     )
-
-
-def _summary(summary: SummaryResult) -> Summary:
-    return Summary(**summary.model_dump())

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from bakeoff.agents.result import EngineEvent, TrialResult
+from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds import run_part
@@ -72,14 +72,15 @@ class Trials:
         busy that not one operation was done is asked for longer.
         """
         for length_s in NULL_LENGTHS_S:
-            result = self._null_result(length_s)
-            if result is not None and result.window_s > 0 and result.operations:
-                self._null_rate = result.operations / result.window_s
-                self._writer.set_null_rate(self._null_rate)
+            outcome = self._null_outcome(length_s)
+            rate = _null_rate(None if outcome is None else outcome.whole)
+            if outcome is not None and rate:
+                self._null_rate = rate
+                self._writer.set_null_rate(rate, {part.agent: _null_rate(part.outcome) for part in outcome.parts})
                 return
         raise LabError("the engine could not measure its own ceiling: build it anew with `make build`")
 
-    def _null_result(self, length_s: float) -> TrialResult | None:
+    def _null_outcome(self, length_s: float) -> FleetOutcome | None:
         """What all agents did of the `null` workload in `length_s`; None when they did not end."""
         settings, cores = self._plan.settings, self._plan.settings.clock.cores
         spec = TrialSpec(
@@ -93,10 +94,9 @@ class Trials:
         outcome = session.wait(length_s + OVERDUE_S)
         if outcome is not None and outcome.lost:
             raise LabError(f"{outcome.lost}: bring it back, then run the plan again")
-        if outcome is None or outcome.whole is None:
+        if outcome is None:
             session.cancel()
-            return None
-        return outcome.whole.result
+        return outcome
 
     def run(self, planned: Sequence[PlannedTrial]) -> None:
         """All trials, with a reset before each visit; marks the run as finished."""
@@ -275,6 +275,12 @@ class Trials:
             self._observer.on_event(event)
         self._observer.on_trial_end(record)
         return record
+
+
+def _null_rate(outcome: Outcome | None) -> float:
+    """Operations per second of the `null` workload; 0 without any."""
+    result = None if outcome is None else outcome.result
+    return result.operations / result.window_s if result is not None and result.window_s > 0 else 0.0
 
 
 def _take_rows(session: FleetSession, stretch: Stretch | None) -> None:

@@ -62,7 +62,7 @@ def event_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3
 
 def soak_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3.Row]:
     """Every row of a soak, without its histograms."""
-    found, link = rows(connection, f"{seal.SOAK_ROWS} ORDER BY id"), seal.START
+    found, link = rows(connection, f"{seal.soak_rows_query(connection)} ORDER BY id"), seal.START
     for row in found:
         link = seal.next_link(link, seal.row_seal(row))
     if (len(found), link) != (run["soak_rows"], run["soak_rows_sha256"]):

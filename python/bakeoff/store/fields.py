@@ -84,6 +84,11 @@ class Fields:
         value = self._json(name)
         return value if isinstance(value, dict) else self._refuse(name)
 
+    def tables(self, name: str, most: int) -> list[dict[str, Any]]:
+        """A JSON array of so many objects at most."""
+        tables = self._array(name, dict)
+        return tables if len(tables) <= most else self._refuse(name)
+
     def counts(self, name: str) -> dict[str, int]:
         """A JSON object of whole numbers that are not negative."""
         table = self.table(name)

@@ -53,7 +53,8 @@ COLUMNS = {
     "run.soak_rows_sha256": "end of the chain of the rows of soaks",
     "agents.position": "from 0",
     "agents.name": "name of the agent",
-    "agents.facts": "processor, memory, kernel and limits of its machine, JSON object",
+    "agents.facts": "processor, memory, kernel, limits and links of its machine, JSON object",
+    "agents.null_operations_per_s": "what it does when there is nothing to do: its own ceiling; NULL until measured",
     "contenders.position": "from 0",
     "contenders.name": "name of the contender",
     "contenders.address": "where it is",
@@ -122,6 +123,13 @@ COLUMNS = {
     "shares.late_start_p99_ns": "99th percentile of how late its clients began",
     "shares.lag_p99_ns": "99th percentile of how long a finished operation waited for it to look",
     "shares.disturbances": "stops, suspends, steps of the clock and stolen time of its machine, JSON object",
+    "shares.start_offset_ns": "how long after the moment that all agents were told its traffic began, by the clock of "
+    "the controller; NULL where none was told",
+    "shares.links": "its links that led to the contender: speed in bits/s (null: `unjudged` says why), bytes of all "
+    "its traffic both ways in `span_s` of the window, JSON array",
+    "shares.starts": "of a rate: what trials.starts holds, of its own; else NULL",
+    "shares.response": "of a rate: times from planned starts (`all`), and how late starts were that found every "
+    "connection busy (`late`), JSON with the names of the columns; else NULL",
     "events.id": "order of the events",
     "events.at": "when, ISO 8601 in UTC",
     "events.level": "`info` or `warning`",
@@ -136,6 +144,9 @@ COLUMNS = {
     "soak_rows.run_delay_share": "share of the row that a load thread waited for a processor, at worst",
     "soak_rows.stolen_s": "time that the hypervisor gave to others, a mean over the processors",
     "soak_rows.rss_bytes": "memory of the generator at its end",
+    "soak_rows.offered": "starts that a rate planned for the row; NULL where none did, or nobody counted",
+    "soak_rows.started": "how many of them began; NULL as `offered`",
+    "soak_rows.never_started": "how many of them never did; NULL as `offered`",
     "soak_rows.response": "times from planned starts, JSON with the names of the columns; NULL without such a load",
     "soak_rows.hdr": "service times: HdrHistogram V2; empty without any",
     "soak_rows.hdr_sha256": "hash of `hdr`",

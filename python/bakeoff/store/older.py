@@ -1,6 +1,7 @@
 """The tables of run files of earlier versions, as they were made: what a file of such a version must hold exactly.
 
-Version 4 knew no searches for a capacity. Version 3 is sealed as this version is, and knew neither agents nor rates.
+Version 5 kept of an agent's share of a trial neither its start, its links nor its planned starts. Version 4 knew no
+searches for a capacity and no soaks. Version 3 is sealed as this version is, and knew neither agents nor rates.
 Version 2 had no seals. Version 1 had no waits for a processor, and grew twice without another number. A run that went
 on under version 2 in a file of version 1 left that file's tables, with a column added at the end.
 """
@@ -10,7 +11,7 @@ _SUMMARY = (
     "max_ns INTEGER, min_ns INTEGER"
 )
 
-_VERSION_4 = f"""
+_VERSION_5 = f"""
 CREATE TABLE run (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   name TEXT NOT NULL, suite TEXT NOT NULL, kind TEXT NOT NULL,
@@ -21,8 +22,10 @@ CREATE TABLE run (
   null_operations_per_s REAL,
   writer TEXT, started_here TEXT, upgraded_from INTEGER,
   agents_sha256 TEXT NOT NULL, contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
+  searches_sha256 TEXT NOT NULL,
   trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
   events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,
+  soak_rows INTEGER NOT NULL, soak_rows_sha256 TEXT NOT NULL,
   sha256 TEXT NOT NULL
 );
 CREATE TABLE agents (
@@ -33,7 +36,12 @@ CREATE TABLE contenders (
 );
 CREATE TABLE planned (
   position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name),
-  mix TEXT NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL
+  mix TEXT NOT NULL, block INTEGER NOT NULL, seed INTEGER NOT NULL, purpose TEXT NOT NULL, share REAL
+);
+CREATE TABLE searches (
+  position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name), block INTEGER NOT NULL,
+  outcome TEXT NOT NULL, reason TEXT NOT NULL,
+  met INTEGER REFERENCES planned(position), missed INTEGER REFERENCES planned(position)
 );
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -45,7 +53,7 @@ CREATE TABLE trials (
   errors TEXT NOT NULL, statuses TEXT NOT NULL, connections TEXT NOT NULL,
   generator_cpu_share REAL NOT NULL, generator_cpu_us_per_operation REAL NOT NULL,
   generator_rss_bytes INTEGER NOT NULL, fairness_jain REAL NOT NULL, workload TEXT NOT NULL,
-  generator_run_delay_share REAL NOT NULL, starts TEXT,
+  generator_run_delay_share REAL NOT NULL, starts TEXT, judged TEXT,
   sha256 TEXT NOT NULL
 );
 CREATE TABLE summaries (
@@ -91,10 +99,48 @@ CREATE TABLE events (
   id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL,
   trial_id INTEGER REFERENCES trials(id)
 );
+CREATE TABLE soak_rows (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  position INTEGER NOT NULL REFERENCES planned(position),
+  stretch INTEGER NOT NULL, number INTEGER NOT NULL,
+  started_at TEXT NOT NULL, length_s REAL NOT NULL,
+  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
+  cpu_share REAL NOT NULL, run_delay_share REAL NOT NULL, stolen_s REAL NOT NULL, rss_bytes INTEGER NOT NULL,
+  {_SUMMARY}, response TEXT,
+  hdr BLOB NOT NULL, hdr_sha256 TEXT NOT NULL, response_hdr BLOB, response_hdr_sha256 TEXT
+);
 CREATE INDEX trials_by_position ON trials(position, id);
 """
 
 
+_SEARCHES = (
+    ("planned_sha256 TEXT NOT NULL,\n  searches_sha256 TEXT NOT NULL,\n", "planned_sha256 TEXT NOT NULL,\n"),
+    ("  soak_rows INTEGER NOT NULL, soak_rows_sha256 TEXT NOT NULL,\n", ""),
+    ("seed INTEGER NOT NULL, purpose TEXT NOT NULL, share REAL\n", "seed INTEGER NOT NULL\n"),
+    ("starts TEXT, judged TEXT,\n", "starts TEXT,\n"),
+    (
+        "CREATE TABLE searches (\n"
+        "  position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name), block INTEGER NOT NULL,\n"
+        "  outcome TEXT NOT NULL, reason TEXT NOT NULL,\n"
+        "  met INTEGER REFERENCES planned(position), missed INTEGER REFERENCES planned(position)\n"
+        ");\n",
+        "",
+    ),
+    (
+        "CREATE TABLE soak_rows (\n"
+        "  id INTEGER PRIMARY KEY AUTOINCREMENT,\n"
+        "  position INTEGER NOT NULL REFERENCES planned(position),\n"
+        "  stretch INTEGER NOT NULL, number INTEGER NOT NULL,\n"
+        "  started_at TEXT NOT NULL, length_s REAL NOT NULL,\n"
+        "  operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,\n"
+        "  cpu_share REAL NOT NULL, run_delay_share REAL NOT NULL, stolen_s REAL NOT NULL, "
+        "rss_bytes INTEGER NOT NULL,\n"
+        f"  {_SUMMARY}, response TEXT,\n"
+        "  hdr BLOB NOT NULL, hdr_sha256 TEXT NOT NULL, response_hdr BLOB, response_hdr_sha256 TEXT\n"
+        ");\n",
+        "",
+    ),
+)
 _AGENTS = (
     (
         "  writer TEXT, started_here TEXT, upgraded_from INTEGER,\n  agents_sha256 TEXT NOT NULL, contenders_sha256",
@@ -155,6 +201,7 @@ def _without(tables: str, changes: tuple[tuple[str, str], ...]) -> str:
     return tables
 
 
+_VERSION_4 = _without(_VERSION_5, _SEARCHES)
 _VERSION_3 = _without(_VERSION_4, (*_AGENTS, *_MIXES, *_STARTS))
 _VERSION_2 = _without(_VERSION_3, _SEALS)
 _VERSION_1 = _without(_VERSION_2, _WAITS)
@@ -168,5 +215,6 @@ OLDER: dict[int, tuple[str, ...]] = {
     2: (_VERSION_2, _GROWN_2),
     3: (_VERSION_3,),
     4: (_VERSION_4,),
+    5: (_VERSION_5,),
 }
 SEALED_FROM = 3

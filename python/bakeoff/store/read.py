@@ -13,15 +13,14 @@ from typing import TypeVar
 
 from bakeoff.errors import RunFileError
 from bakeoff.kinds import figures_of
-from bakeoff.store import checked, judged, seal
+from bakeoff.store import checked, judged, seal, shares, starts
 from bakeoff.store.canonical import plan_hash
-from bakeoff.store.fields import MOST_CLIENTS, DamagedError, Fields
+from bakeoff.store.fields import DamagedError, Fields
 from bakeoff.store.marks import current
 from bakeoff.store.records import (
     INTERRUPTED,
     OUTCOMES,
     PURPOSES,
-    START_COUNTS,
     STATES,
     AgentRecord,
     ClientRecord,
@@ -32,7 +31,6 @@ from bakeoff.store.records import (
     RunRecord,
     SearchRecord,
     SecondRecord,
-    ShareRecord,
     SoakRowRecord,
     StartsRecord,
     StepRecord,
@@ -204,7 +202,7 @@ def _content(connection: sqlite3.Connection) -> _Content:
     )
     content = _Content(
         run=run,
-        agents=tuple(AgentRecord(a.text("name"), a.table("facts")) for a in agents),
+        agents=tuple(AgentRecord(a.text("name"), a.table("facts"), a.real_or_none(NULL_RATE)) for a in agents),
         contenders=tuple(
             ContenderRecord(c.text("name"), c.text("address"), c.text_or_none("reset")) for c in contenders
         ),
@@ -303,27 +301,6 @@ def _client(row: Fields) -> ClientRecord:
     )
 
 
-def _share(row: Fields, agents: tuple[AgentRecord, ...]) -> ShareRecord:
-    return ShareRecord(
-        agent=agents[row.whole("agent", most=len(agents) - 1)].name,
-        clients=row.whole("clients", most=MOST_CLIENTS),
-        lost=row.text("lost"),
-        window_s=row.real("window_s"),
-        operations=row.whole("operations"),
-        errors=row.counts("errors"),
-        bytes_in=row.whole("bytes_in"),
-        bytes_out=row.whole("bytes_out"),
-        service=summary_of(row),
-        cpu_share=row.real("cpu_share"),
-        cpu_us_per_operation=row.real("cpu_us_per_operation"),
-        run_delay_share=row.real("run_delay_share"),
-        rss_bytes=row.whole("rss_bytes"),
-        late_start_p99_ns=row.whole_or_none("late_start_p99_ns"),
-        lag_p99_ns=row.whole_or_none("lag_p99_ns"),
-        disturbances=row.table("disturbances"),
-    )
-
-
 def _series(parts: Parts) -> dict[str, Summary]:
     series = {row.text("series"): summary_of(row) for row in parts["summaries"]}
     if missing := {"service", "late_start", "lag"} - set(series):
@@ -335,10 +312,9 @@ def _starts(row: Fields, series: dict[str, Summary]) -> StartsRecord | None:
     """What is told of a rate's starts; None of a closed loop."""
     if row.is_null("starts"):
         return None
-    counts = row.counts("starts")
-    if set(counts) != set(START_COUNTS) or not {"response", "late"} <= set(series):
+    if not {"response", "late"} <= set(series):
         raise DamagedError("a trial at a rate does not tell its starts")
-    return StartsRecord(**counts, late=series["late"])
+    return starts.from_counts(row, series["late"])
 
 
 def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[AgentRecord, ...]) -> TrialRecord:
@@ -378,7 +354,7 @@ def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[Agent
         generator_run_delay_share=row.real("generator_run_delay_share"),
         response=series.get("response"),
         starts=_starts(row, series),
-        per_agent=tuple(_share(share, agents) for share in parts["shares"]),
+        per_agent=tuple(shares.from_row(share, agents) for share in parts["shares"]),
         purpose=planned.purpose,
         share=planned.share,
         judged=judged.from_row(row),

@@ -97,11 +97,37 @@ class ClientRecord:
 
 
 @dataclass(frozen=True)
+class LinkRecord:
+    """What went over a link of an agent's machine while it measured, both ways, all traffic of the machine included.
+
+    `bits_per_s` is its speed in one direction; None where it has none that a load could be held against, and `unjudged`
+    says why: it is a loopback, or nobody states its speed.
+    """
+
+    name: str
+    bits_per_s: int | None
+    unjudged: str
+    span_s: float
+    bytes_in: int
+    bytes_out: int
+
+    @property
+    def share(self) -> float | None:
+        """How full it was in its fuller direction, from 0 to 1; None where that cannot be said."""
+        if not self.bits_per_s or self.span_s <= 0:
+            return None
+        return 8.0 * max(self.bytes_in, self.bytes_out) / self.span_s / self.bits_per_s
+
+
+@dataclass(frozen=True)
 class ShareRecord:
     """What one agent did of a trial, inside the measured window.
 
     `lost` says why the agent was lost in the middle of it, and is empty when it was not; its figures are then 0.
     `cpu_share` and `run_delay_share` are those of its busiest load thread, and of the one that waited longest.
+    `start_offset_ns` is how long after the moment that all agents were told its traffic began, by the clock of the
+    controller; None where nobody was told one. `links` are those that led to the contender. `starts` and `response` are
+    there where a rate plans them, as in a trial.
     """
 
     agent: str
@@ -120,6 +146,20 @@ class ShareRecord:
     late_start_p99_ns: int | None
     lag_p99_ns: int | None
     disturbances: dict[str, Any]
+    start_offset_ns: int | None = None
+    links: tuple[LinkRecord, ...] = ()
+    starts: "StartsRecord | None" = None
+    response: Summary | None = None
+
+    @property
+    def times(self) -> Summary:
+        """What a user waited: from planned starts where there are any, else from the start."""
+        return self.service if self.response is None else self.response
+
+    @property
+    def operations_per_s(self) -> float:
+        """Operations that ended well, by the length of its window."""
+        return self.operations / self.window_s if self.window_s > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -244,7 +284,8 @@ class SoakRowRecord:
 
     `order`, `contender`, `mix` and `block` are those of the planned trial that it is a part of. `number` counts from 0
     over all stretches of the soak, `stretch` from 1: a soak that was broken off goes on in another. `response` times
-    are there where the load plans its starts; `rss_bytes` is the memory of the generator at the row's end.
+    are there where the load plans its starts, and so may be how many of them were `offered`, `started` and
+    `never_started` in the row; `rss_bytes` is the memory of the generator at the row's end.
     """
 
     order: int
@@ -265,6 +306,9 @@ class SoakRowRecord:
     rss_bytes: int
     service: Summary
     response: Summary | None
+    offered: int | None = None
+    started: int | None = None
+    never_started: int | None = None
 
     @property
     def operations_per_s(self) -> float:
@@ -289,10 +333,13 @@ class SoakRowRecord:
 
 @dataclass(frozen=True)
 class AgentRecord:
-    """A machine that sent load; `facts` are its processor, memory, kernel and limits."""
+    """A machine that sent load; `facts` are its processor, memory, kernel, limits and links. It did
+    `null_operations_per_s` when there was nothing to do, None until that is measured.
+    """
 
     name: str
     facts: dict[str, Any]
+    null_operations_per_s: float | None = None
 
 
 @dataclass(frozen=True)

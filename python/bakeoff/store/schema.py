@@ -16,7 +16,7 @@ from bakeoff.errors import RunFileError
 from bakeoff.store.older import OLDER
 
 APPLICATION_ID = 0x62616B65  # "bake"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 BUSY_TIMEOUT_S = 10.0
 MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is made for it
 SUMMARY_COLUMNS = ("count", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")
@@ -43,7 +43,7 @@ CREATE TABLE run (
   sha256 TEXT NOT NULL
 );
 CREATE TABLE agents (
-  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, facts TEXT NOT NULL
+  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, facts TEXT NOT NULL, null_operations_per_s REAL
 );
 CREATE TABLE contenders (
   position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL, reset TEXT
@@ -101,6 +101,7 @@ CREATE TABLE shares (
   operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
   cpu_share REAL NOT NULL, cpu_us_per_operation REAL NOT NULL, run_delay_share REAL NOT NULL,
   rss_bytes INTEGER NOT NULL, late_start_p99_ns INTEGER, lag_p99_ns INTEGER, disturbances TEXT NOT NULL,
+  start_offset_ns INTEGER, links TEXT NOT NULL, starts TEXT, response TEXT,
   {_SUMMARY},
   PRIMARY KEY (trial_id, agent)
 ) WITHOUT ROWID;
@@ -120,6 +121,7 @@ CREATE TABLE soak_rows (
   started_at TEXT NOT NULL, length_s REAL NOT NULL,
   operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
   cpu_share REAL NOT NULL, run_delay_share REAL NOT NULL, stolen_s REAL NOT NULL, rss_bytes INTEGER NOT NULL,
+  offered INTEGER, started INTEGER, never_started INTEGER,
   {_SUMMARY}, response TEXT,
   hdr BLOB NOT NULL, hdr_sha256 TEXT NOT NULL, response_hdr BLOB, response_hdr_sha256 TEXT
 );

@@ -29,15 +29,11 @@ PARTS = {
     "shares": "agent",
     "histograms": "name",
 }
-# Tables that are sealed as a whole. A search adds to the last two as it goes on; otherwise they never change.
+# Tables that are sealed as a whole. A search adds to the last two as it goes on, and the ceilings of agents come when
+# they are measured; otherwise they never change.
 LISTS = ("agents", "contenders", "planned", "searches")
 START = hashlib.sha256(b"bakeoff run file").hexdigest()
 _LEFT_OUT = frozenset({"sha256", "hdr", "response_hdr"})  # a histogram's hash stands for it
-SOAK_ROWS = (
-    "SELECT id, position, stretch, number, started_at, length_s, operations, errors, bytes_in, bytes_out, cpu_share,"
-    " run_delay_share, stolen_s, rss_bytes, count, mean_ns, p50_ns, p95_ns, p99_ns, p999_ns, max_ns, min_ns, response,"
-    " hdr_sha256, response_hdr_sha256 FROM soak_rows"
-)
 
 
 def blob_seal(blob: bytes) -> str:
@@ -49,6 +45,12 @@ def parts_query(table: str) -> str:
     """The query of all rows of one part of one trial, without blobs."""
     columns = "trial_id, name, sha256 AS hdr_sha256" if table == "histograms" else "*"
     return f"SELECT {columns} FROM {table} WHERE trial_id = ? ORDER BY {PARTS[table]}"
+
+
+def soak_rows_query(connection: sqlite3.Connection) -> str:
+    """The query of rows of soaks, without blobs and conditions, in a file of any version that has them."""
+    names = [row["name"] for row in connection.execute("PRAGMA table_info(soak_rows)")]
+    return f"SELECT {', '.join(name for name in names if name not in _LEFT_OUT)} FROM soak_rows"
 
 
 def trial_seal(trial: sqlite3.Row, parts: Iterable[tuple[str, Iterable[sqlite3.Row]]]) -> str:
@@ -80,7 +82,7 @@ def renew(connection: sqlite3.Connection) -> None:
         link, count = next_link(link, row_seal(row)), count + 1
     connection.execute("UPDATE run SET events = ?, events_sha256 = ?", (count, link))
     link, count = START, 0
-    for row in connection.execute(f"{SOAK_ROWS} ORDER BY id"):
+    for row in connection.execute(f"{soak_rows_query(connection)} ORDER BY id"):
         link, count = next_link(link, row_seal(row)), count + 1
     connection.execute("UPDATE run SET soak_rows = ?, soak_rows_sha256 = ?", (count, link))
     for table in LISTS:

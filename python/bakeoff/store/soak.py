@@ -5,7 +5,7 @@ from typing import Any
 
 from bakeoff.store import seal
 from bakeoff.store.canonical import to_json
-from bakeoff.store.fields import Fields
+from bakeoff.store.fields import DamagedError, Fields
 from bakeoff.store.records import PlannedTrial, SoakRowRecord, Summary
 
 
@@ -25,6 +25,9 @@ def to_columns(row: SoakRowRecord, service: bytes, response: bytes | None) -> di
         "run_delay_share": row.run_delay_share,
         "stolen_s": row.stolen_s,
         "rss_bytes": row.rss_bytes,
+        "offered": row.offered,
+        "started": row.started,
+        "never_started": row.never_started,
         **asdict(row.service),
         "response": None if row.response is None else to_json(asdict(row.response)),
         "hdr": service,
@@ -54,8 +57,11 @@ def from_row(planned: tuple[PlannedTrial, ...], row: Fields) -> SoakRowRecord:
         run_delay_share=row.real("run_delay_share"),
         stolen_s=row.real("stolen_s"),
         rss_bytes=row.whole("rss_bytes"),
+        offered=row.whole_or_none("offered"),
+        started=row.whole_or_none("started"),
+        never_started=row.whole_or_none("never_started"),
         service=summary_of(row),
-        response=None if row.is_null("response") else summary_of(Fields("response", _full(row.table("response")))),
+        response=None if row.is_null("response") else full_summary("soak_rows.response", row.table("response")),
     )
 
 
@@ -68,6 +74,8 @@ def summary_of(row: Fields) -> Summary:
     )
 
 
-def _full(table: dict[str, Any]) -> dict[str, Any]:
-    """What is not told is None, and refused where it must be there."""
-    return {**dict.fromkeys(Summary.__annotations__), **table}
+def full_summary(where: str, table: Any) -> Summary:
+    """A histogram in figures out of JSON; what is not told is None, and refused where it must be there."""
+    if not isinstance(table, dict):
+        raise DamagedError(f"{where} does not hold what it must")
+    return summary_of(Fields(where, {**dict.fromkeys(Summary.__annotations__), **table}))

@@ -21,7 +21,7 @@ ONLY_AGENT = "local"
 # Tables that a version had no rows of its own for, and the version that brought them.
 _SINCE = {"agents": 4, "shares": 4, "searches": 5, "soak_rows": 5}
 # In the order in which rows need those of others.
-_TABLES = ("run", "agents", "contenders", "planned", "searches", "trials", *seal.PARTS, "events")
+_TABLES = ("run", "agents", "contenders", "planned", "searches", "trials", *seal.PARTS, "events", "soak_rows")
 
 
 def upgraded(connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -48,6 +48,8 @@ def _check_seals(connection: sqlite3.Connection, version: int) -> None:
     for _ in checked.trial_rows(connection, run, _known(seal.PARTS, version)):
         pass
     checked.event_rows(connection, run)
+    if version >= _SINCE["soak_rows"]:
+        checked.soak_rows(connection, run)
 
 
 def _copy(old: sqlite3.Connection, version: int) -> sqlite3.Connection:
@@ -92,13 +94,15 @@ def _row(table: str, row: dict[str, Any], version: int) -> dict[str, Any]:
     if table == "planned":
         if "mix_clients" in row:
             row["mix"] = to_json({"clients": row.pop("mix_clients")})
-        return {**row, "purpose": ""}
+        return {"purpose": "", **row}
     if table == "trials":
         if "connections_opened" in row:
             row["connections"] = to_json({"opened": row.pop("connections_opened")})
         return {"generator_run_delay_share": 0.0, **row, "sha256": ""}
     if table == "seconds":
         return {"width_s": 1.0, **row}
+    if table == "shares":
+        return {"links": "[]", **row}
     if table == "histograms" and "sha256" not in row:
         return {**row, "sha256": seal.blob_seal(row["hdr"])}
     return row
@@ -118,11 +122,13 @@ def _give_shares(new: sqlite3.Connection) -> None:
     """The one agent did all of every trial that has a result."""
     figures = ", ".join(f"service.{name}" for name in SUMMARY_COLUMNS)
     new.execute(
-        "INSERT INTO shares SELECT t.id, 0, json_extract(p.mix, '$.clients'), '', t.window_s, t.operations, t.errors,"
-        " t.bytes_in,"
+        "INSERT INTO shares (trial_id, agent, clients, lost, window_s, operations, errors, bytes_in, bytes_out,"
+        " cpu_share, cpu_us_per_operation, run_delay_share, rss_bytes, late_start_p99_ns, lag_p99_ns, disturbances,"
+        f" links, {', '.join(SUMMARY_COLUMNS)})"
+        " SELECT t.id, 0, json_extract(p.mix, '$.clients'), '', t.window_s, t.operations, t.errors, t.bytes_in,"
         " t.bytes_out, t.generator_cpu_share, t.generator_cpu_us_per_operation, t.generator_run_delay_share,"
         " t.generator_rss_bytes, late_start.p99_ns, lag.p99_ns,"
-        f" coalesce(json_extract(t.workload, '$.disturbances'), '{{}}'), {figures}"
+        f" coalesce(json_extract(t.workload, '$.disturbances'), '{{}}'), '[]', {figures}"
         " FROM trials t JOIN planned p ON p.position = t.position"
         " JOIN summaries service ON service.trial_id = t.id AND service.series = 'service'"
         " JOIN summaries late_start ON late_start.trial_id = t.id AND late_start.series = 'late_start'"

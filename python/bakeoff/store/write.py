@@ -19,18 +19,15 @@ import psutil
 
 from bakeoff.errors import RunFileError
 from bakeoff.mix import Mix
-from bakeoff.store import judged, seal
+from bakeoff.store import judged, seal, shares, starts
 from bakeoff.store.canonical import printable, to_json
 from bakeoff.store.records import (
-    START_COUNTS,
     AgentRecord,
     ContenderRecord,
     EventRecord,
     PlannedTrial,
     SearchRecord,
-    ShareRecord,
     SoakRowRecord,
-    StartsRecord,
     Summary,
     TrialRecord,
 )
@@ -158,15 +155,21 @@ class RunWriter:
         names, marks = ", ".join(columns), ", ".join("?" for _ in columns)
         with self._transaction():
             self._connection.execute(f"INSERT INTO soak_rows ({names}) VALUES ({marks})", tuple(columns.values()))
-            stored = self._connection.execute(f"{seal.SOAK_ROWS} WHERE id = last_insert_rowid()").fetchone()
+            query = f"{seal.soak_rows_query(self._connection)} WHERE id = last_insert_rowid()"
+            stored = self._connection.execute(query).fetchone()
             link = self._connection.execute("SELECT soak_rows_sha256 FROM run").fetchone()[0]
             new = seal.next_link(link, seal.row_seal(stored))
             self._connection.execute("UPDATE run SET soak_rows = soak_rows + 1, soak_rows_sha256 = ?", (new,))
 
-    def set_null_rate(self, operations_per_s: float) -> None:
-        """Store the rate of the `null` workload: the ceiling of the generator itself."""
+    def set_null_rate(self, operations_per_s: float, by_agent: Mapping[str, float] | None = None) -> None:
+        """Store the rate of the `null` workload: the ceiling of the generator itself, and that of each agent."""
         with self._transaction():
             self._connection.execute("UPDATE run SET null_operations_per_s = ?", (operations_per_s,))
+            self._many(
+                "UPDATE agents SET null_operations_per_s = ? WHERE name = ?",
+                [(rate, name) for name, rate in (by_agent or {}).items()],
+            )
+            seal.seal_list(self._connection, "agents")
 
     def set_started_here(self, mark: str | None) -> None:
         """Store the mark by which this user knows a plan that was started here (see bakeoff.run.trust)."""
@@ -241,8 +244,8 @@ class RunWriter:
             ),
         )
         self._many(
-            "INSERT INTO agents VALUES (?, ?, ?)",
-            [(i, agent.name, to_json(agent.facts)) for i, agent in enumerate(header.agents)],
+            "INSERT INTO agents VALUES (?, ?, ?, ?)",
+            [(i, a.name, to_json(a.facts), a.null_operations_per_s) for i, a in enumerate(header.agents)],
         )
         self._many(
             "INSERT INTO contenders VALUES (?, ?, ?, ?)",
@@ -287,7 +290,7 @@ class RunWriter:
                 t.fairness_jain,
                 to_json(t.workload),
                 t.generator_run_delay_share,
-                None if t.starts is None else to_json(_starts(t.starts)),
+                None if t.starts is None else to_json(starts.counts_of(t.starts)),
                 None if t.judged is None else to_json(judged.to_table(t.judged)),
             ),
         )
@@ -346,37 +349,11 @@ class RunWriter:
             "INSERT INTO clients VALUES (?, ?, ?, ?, ?, ?)",
             [(trial_id, c.client, c.operations, c.errors, c.bytes_in, c.busy_s) for c in t.per_client],
         )
-
-        self._insert_shares(trial_id, t.per_agent)
-
-    def _insert_shares(self, trial_id: int, shares: Sequence[ShareRecord]) -> None:
-        places = {row["name"]: row["position"] for row in self._connection.execute("SELECT * FROM agents")}
-        marks = ", ".join("?" for _ in SUMMARY_COLUMNS)
-        self._many(
-            f"INSERT INTO shares VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {marks})",
-            [
-                (
-                    trial_id,
-                    places[s.agent],
-                    s.clients,
-                    printable(s.lost),
-                    s.window_s,
-                    s.operations,
-                    to_json(s.errors),
-                    s.bytes_in,
-                    s.bytes_out,
-                    s.cpu_share,
-                    s.cpu_us_per_operation,
-                    s.run_delay_share,
-                    s.rss_bytes,
-                    s.late_start_p99_ns,
-                    s.lag_p99_ns,
-                    to_json(s.disturbances),
-                    *_figures(s.service),
-                )
-                for s in shares
-            ],
-        )
+        places = {row["name"]: row["position"] for row in self._connection.execute("SELECT name, position FROM agents")}
+        for share in t.per_agent:
+            columns = {"trial_id": trial_id, "agent": places[share.agent], **shares.to_columns(share)}
+            names, marks = ", ".join(columns), ", ".join("?" for _ in columns)
+            self._connection.execute(f"INSERT INTO shares ({names}) VALUES ({marks})", tuple(columns.values()))
 
     def _insert_events(self, events: Iterable[EventRecord], trial_id: int | None) -> None:
         run = self._connection.execute("SELECT events, events_sha256 FROM run").fetchone()
@@ -409,10 +386,6 @@ class RunWriter:
             if pid is not None:
                 raise RunFileError(f"{self.path} is being written by process {pid}: wait until that run ends")
             self._connection.execute("UPDATE run SET writer = ?", (to_json(_this_process()),))
-
-
-def _starts(starts: StartsRecord) -> dict[str, int]:
-    return {name: getattr(starts, name) for name in START_COUNTS}
 
 
 def _figures(summary: Summary) -> tuple[Any, ...]:

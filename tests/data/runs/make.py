@@ -22,6 +22,7 @@ COMMITS = {
     "version-2": "c7099e5",
     "version-3": "ff494e5",
     "version-4": "d1a2e47",
+    "version-5": "28e3c60",
 }
 WRITE = '''
 import inspect, json, hashlib, sys
@@ -96,6 +97,12 @@ with write.RunWriter.create(path, header, planned) as writer:
     writer.add_trial(trial(2, "failed", "no operation succeeded", 0), {})
     if half != "first":
         writer.add_trial(trial(3), {"service": HDR})
+        if "SoakRowRecord" in globals():
+            row = dict(order=3, contender="b", mix=load, block=2, stretch=1, started_at="2026-11-20T10:00:03.000+00:00",
+                       length_s=2.0, operations=100, errors={"refused": 2}, bytes_in=5000, bytes_out=700, cpu_share=0.5,
+                       run_delay_share=0.125, stolen_s=0.25, rss_bytes=1 << 20, service=SUMMARY)
+            writer.add_soak_row(SoakRowRecord(number=0, response=SUMMARY, **row), HDR, HDR)
+            writer.add_soak_row(SoakRowRecord(number=1, response=None, **row), HDR, None)
         writer.finish()
 '''
 

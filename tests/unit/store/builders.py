@@ -10,12 +10,14 @@ from bakeoff.store.records import (
     AgentRecord,
     ClientRecord,
     ContenderRecord,
+    LinkRecord,
     OperationRecord,
     PlannedTrial,
     RunRecord,
     SecondRecord,
     ShareRecord,
     SoakRowRecord,
+    StartsRecord,
     StepRecord,
     Summary,
     TrialRecord,
@@ -79,6 +81,18 @@ def share(**changes: Any) -> ShareRecord:
         rss_bytes=1 << 20, late_start_p99_ns=None, lag_p99_ns=2500, disturbances={},
     )  # fmt: skip
     return replace(base, **changes)
+
+
+# What a share has besides where agents were told one start, with links that have a speed or none, at a rate.
+OF_A_FLEET: dict[str, Any] = {
+    "start_offset_ns": -120_000,
+    "links": (
+        LinkRecord("eth0", 1_000_000_000, "", 1.9, 20_000_000, 1_000_000),
+        LinkRecord("lo", None, "a loopback", 1.9, 500, 500),
+    ),
+    "starts": StartsRecord(500, 490, 10, 489, 17, 8, replace(SUMMARY, count=7)),
+    "response": replace(SUMMARY, p50_ns=2_000),
+}
 
 
 def soak_row(**changes: Any) -> SoakRowRecord:

@@ -17,7 +17,7 @@ from bakeoff.store.records import FOUND, JudgedRecord, RunRecord, SearchRecord, 
 from bakeoff.store.schema import MOST_BYTES, TABLES
 from bakeoff.store.write import RunWriter
 from tests.unit.compare.synthetic import run
-from tests.unit.store.builders import header, planned, soak_row, stored, trial
+from tests.unit.store.builders import OF_A_FLEET, header, planned, share, soak_row, stored, trial
 
 FLIPS, CUTS = 300, 90
 BLOB = bytes(range(256)) * 20
@@ -46,7 +46,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     record = run(mixes=(1,), blocks=2, window_s=1.0)
     path = stored(record, tmp_path_factory.mktemp("whole") / "x.bakeoff", BLOB)
     with RunWriter.reopen(path) as writer:
-        writer.add_trial(replace(record.trials[-1], reason="again", judged=JUDGED), {"service": BLOB})
+        again = replace(record.trials[-1], reason="again", judged=JUDGED, per_agent=(share(**OF_A_FLEET),))
+        writer.set_null_rate(1e6, {"local": 1e6})
+        writer.add_trial(again, {"service": BLOB})
         writer.add_search(SearchRecord(record.trials[0].contender, 1, FOUND, "", 0, 1))
         for number in range(3):
             response = None if number % 2 else trial().service
@@ -147,7 +149,7 @@ def seal_anew(path: Path) -> None:
         for row in events:
             link = seal.next_link(link, seal.row_seal(row))
         connection.execute("UPDATE run SET events_sha256 = ?, events = ?", (link, len(events)))
-        link, rows = seal.START, connection.execute(f"{seal.SOAK_ROWS} ORDER BY id").fetchall()
+        link, rows = seal.START, connection.execute(f"{seal.soak_rows_query(connection)} ORDER BY id").fetchall()
         for row in rows:
             link = seal.next_link(link, seal.row_seal(row))
         connection.execute("UPDATE run SET soak_rows_sha256 = ?, soak_rows = ?", (link, len(rows)))

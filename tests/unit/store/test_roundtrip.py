@@ -24,7 +24,7 @@ from bakeoff.store.records import (
 )
 from bakeoff.store.seal import renew
 from bakeoff.store.write import RunWriter
-from tests.unit.store.builders import EMPTY, header, planned, share, soak_row, trial
+from tests.unit.store.builders import EMPTY, OF_A_FLEET, header, planned, share, soak_row, trial
 
 EVENT = EventRecord("2026-11-20T10:00:01.000+00:00", "warning", "something", None)
 
@@ -38,7 +38,7 @@ def test_everything_written_is_read_back(path: Path) -> None:
     first = trial(generator_run_delay_share=0.125)
     second = trial(order=1, contender="b", state="failed", reason="no operation succeeded", operations=0)
     with RunWriter.create(path, header(), planned()) as writer:
-        writer.set_null_rate(1_000_000.0)
+        writer.set_null_rate(1_000_000.0, {"local": 900_000.0})
         writer.add_events([EVENT])
         assert writer.add_trial(first, {"service": b"\x00\x01", "op/static/223": b"\x02"}, [EVENT]) == 1
         assert writer.add_trial(second, {}) == 2
@@ -51,7 +51,7 @@ def test_everything_written_is_read_back(path: Path) -> None:
     assert run.tool == {"version": "0.1.0"} and run.environment == {"cpu": {"model": "test"}}
     assert run.contenders == tuple(header().contenders)
     assert (run.mixes, run.blocks_planned, run.delta, run.trials_planned) == ((Clients(4),), 2, 0.05, 4)
-    assert run.null_operations_per_s == 1_000_000.0
+    assert run.null_operations_per_s == 1_000_000.0 and run.agents[0].null_operations_per_s == 900_000.0
     assert run.finished_at is not None and run.finished_at >= run.created_at
     assert histogram(path, 1, "service") == b"\x00\x01"
     with pytest.raises(RunFileError, match="no histogram 'nope'"):
@@ -101,7 +101,7 @@ def test_is_a_marked_wal_database_and_one_file_remains(path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone()[0] == 0x62616B65
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 5
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == 6
 
 
 def test_a_run_in_progress_can_be_read(path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_file_that_claims_an_earlier_version_must_have_its_tables(path: Path) 
 def test_the_figures_of_every_agent_are_read_back(path: Path) -> None:
     agents = [AgentRecord("one", {"kernel": "6.1"}), AgentRecord("two", {"kernel": "6.2"})]
     shares = (
-        share(agent="one", clients=3, disturbances={"stops": [{"at_s": 1.0}]}),
+        share(agent="one", clients=3, disturbances={"stops": [{"at_s": 1.0}]}, **OF_A_FLEET),
         share(agent="two", clients=1, lost="the cable was cut", service=EMPTY, lag_p99_ns=None),
     )
     voided = trial(state="voided", reason="agent two was lost: the cable was cut", per_agent=shares)
@@ -214,8 +214,39 @@ def test_what_is_no_mix_is_damage(path: Path, mix: str) -> None:
         read_run(path)
 
 
+PLANNED = {"offered": 500, "started": 490, "never_started": 10}
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("links", '[{"name": "eth0"}]'),
+        ("links", "[7]"),
+        ("links", '{"name": "eth0"}'),
+        ("starts", '{"offered": 3}'),
+        ("response", "{}"),
+        ("response", '{"all": [], "late": {}}'),
+        ("response", None),
+        ("start_offset_ns", 0.5),
+    ],
+)
+def test_what_is_no_share_is_damage(path: Path, column: str, value: object) -> None:
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_trial(trial(per_agent=(share(**OF_A_FLEET),)), {})
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        connection.execute(f"UPDATE shares SET {column} = ?", (value,))
+        renew(connection)
+        connection.commit()
+    with pytest.raises(RunFileError, match="is damaged"):
+        read_run(path)
+
+
 def test_rows_of_a_soak_are_there_when_they_were_stored_whatever_comes_after(path: Path) -> None:
-    told = [soak_row(), soak_row(number=1, stretch=2, response=replace(trial().service, p99_ns=9_000), errors={})]
+    told = [
+        soak_row(),
+        soak_row(number=1, stretch=2, response=replace(trial().service, p99_ns=9_000), errors={}, **PLANNED),
+    ]
     with RunWriter.create(path, header(), planned()) as writer:
         writer.add_soak_row(told[0], b"first", None)
         assert read_run(path).soak_rows == (told[0],)

@@ -14,7 +14,7 @@ from bakeoff.compare import compare_run
 from bakeoff.errors import RunFileError
 from bakeoff.mix import Clients
 from bakeoff.store import seal
-from bakeoff.store.read import histogram, pending, planned, read_run
+from bakeoff.store.read import histogram, pending, planned, read_run, soak_histograms
 from bakeoff.store.records import AgentRecord, RunRecord, Summary, TrialRecord
 from bakeoff.store.schema import SCHEMA_VERSION
 from bakeoff.store.write import RunWriter
@@ -28,6 +28,7 @@ VERSIONS = {
     "version-2": 2,
     "version-3": 3,
     "version-4": 4,
+    "version-5": 5,
 }
 NAMES = list(VERSIONS)
 SUMMARY = Summary(100, 1500.5, 1400, 2000, 2500, 2600, 3000, 900)
@@ -73,6 +74,7 @@ def test_nothing_is_lost(name: str) -> None:
         ("version-2", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
         ("version-3", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
         ("version-4", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
+        ("version-5", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
     ],
 )
 def test_what_a_version_did_not_know_has_the_value_it_stood_for(
@@ -93,6 +95,28 @@ def test_the_one_agent_did_it_all(name: str) -> None:
         assert (share.agent, share.clients, share.lost) == ("local", trial.mix.clients, "")
         assert (share.operations, share.errors, share.service) == (trial.operations, trial.errors, SUMMARY)
         assert (share.run_delay_share, share.lag_p99_ns) == (trial.generator_run_delay_share, 2500)
+        assert (share.start_offset_ns, share.links, share.starts, share.response) == (None, (), None, None)
+
+
+def test_rows_of_soaks_are_taken_over_with_their_histograms() -> None:
+    run = old("version-5")
+    assert [(row.order, row.number, row.service, row.response) for row in run.soak_rows] == [
+        (3, 0, SUMMARY, SUMMARY),
+        (3, 1, SUMMARY, None),
+    ]
+    assert {(row.offered, row.started, row.never_started) for row in run.soak_rows} == {(None, None, None)}
+    service, response = soak_histograms(run.path, 3)
+    assert len(service) == 2 and response == service[:1]
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE soak_rows SET operations = 101 WHERE number = 1", "DELETE FROM soak_rows WHERE number = 1"]
+)
+def test_rows_of_soaks_that_were_damaged_are_not_sealed_anew(copy: Path, statement: str) -> None:
+    shutil.copyfile(RUNS / "version-5.bakeoff", copy)
+    change(copy, statement)
+    with pytest.raises(RunFileError, match="is damaged"):
+        read_run(copy)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -149,7 +173,7 @@ def test_a_sealed_file_that_was_damaged_is_not_sealed_anew(copy: Path, statement
         "CREATE VIEW v AS SELECT 1",
         "CREATE TRIGGER t AFTER UPDATE ON run BEGIN DELETE FROM trials; END",
         "ALTER TABLE trials ADD COLUMN more TEXT",
-        "PRAGMA user_version = 5",
+        "PRAGMA user_version = 6",
         "PRAGMA user_version = 0",
     ],
 )

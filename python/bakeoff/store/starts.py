@@ -1,0 +1,17 @@
+"""What a trial, or an agent's share of it, tells of the starts that a rate planned, as JSON in a run file and back."""
+
+from bakeoff.store.fields import DamagedError, Fields
+from bakeoff.store.records import START_COUNTS, StartsRecord, Summary
+
+
+def counts_of(starts: StartsRecord) -> dict[str, int]:
+    """The counts by name; how late starts were stands elsewhere."""
+    return {name: getattr(starts, name) for name in START_COUNTS}
+
+
+def from_counts(row: Fields, late: Summary) -> StartsRecord:
+    """What `counts_of` told, in the column `starts`. Raises DamagedError."""
+    counts = row.counts("starts")
+    if set(counts) != set(START_COUNTS):
+        raise DamagedError("a trial at a rate does not tell its starts")
+    return StartsRecord(**counts, late=late)
