@@ -13,6 +13,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from bakeoff.state_folder import state_folder
+
 KEY_BYTES = 32
 
 
@@ -47,17 +49,9 @@ def _machine() -> str:
     return socket.gethostname()
 
 
-def _folder() -> Path | None:
-    """`$XDG_STATE_HOME/bakeoff`; a relative path there means nothing, by that standard."""
-    given = os.environ.get("XDG_STATE_HOME", "")
-    with suppress(RuntimeError):  # no home folder
-        return (Path(given) if given.startswith("/") else Path.home() / ".local/state") / "bakeoff"
-    return None
-
-
 def _key(make: bool) -> bytes | None:
     """The user's key, made when there is none yet; None when it could be anybody else's, too."""
-    folder = _folder()
+    folder = state_folder()
     if folder is None:
         return None
     try:

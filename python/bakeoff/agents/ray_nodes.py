@@ -1,0 +1,64 @@
+"""The machines of a cluster as its head knows them. What is asked for needs a token, but nothing of Ray on this machine
+besides the library.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bakeoff.cluster.settings import RESOURCE, environment
+from bakeoff.errors import LabError
+
+ANSWER_S = 10.0
+
+
+@dataclass(frozen=True)
+class Node:
+    """A machine that is in the cluster now: its address, what it says of itself, and whether it sends load now."""
+
+    address: str
+    labels: Mapping[str, str]
+    head: bool
+    busy: bool
+    port: int
+
+
+def nodes(address: str, token_file: Path) -> list[Node]:
+    """The machines that are there. The head must have been reached before. Raises LabError when the token is not its.
+
+    Settings are read when Ray is loaded: it must not have been before with others.
+    """
+    os.environ.update(environment(token_file))
+    from ray._raylet import GcsClient  # type: ignore[attr-defined]
+    from ray.exceptions import AuthenticationError
+
+    try:
+        client = GcsClient(address=address)
+        known = client.get_all_node_info(timeout=ANSWER_S)
+        used = client.get_all_resource_usage(timeout=ANSWER_S)
+    except AuthenticationError:
+        raise LabError(
+            f"the cluster at {address} does not take the token {token_file}: copy the one that `bakeoff cluster start` "
+            "named there"
+        ) from None
+    except Exception as error:  # of many classes, some of them of C++
+        text = str(error).splitlines()
+        raise LabError(
+            f"the cluster at {address} does not answer ({text[0][:200] if text else type(error).__name__}): see "
+            "`bakeoff cluster status` there"
+        ) from None
+    free = {
+        usage.node_id: dict(usage.resources_available).get(RESOURCE, 0.0) for usage in used.resource_usage_data.batch
+    }
+    return [
+        Node(
+            address=info.node_manager_address,
+            labels=dict(info.labels),
+            head=info.is_head_node,
+            busy=RESOURCE in info.resources_total and free.get(info.node_id, 1.0) < 1.0,
+            port=info.node_manager_port,
+        )
+        for info in known.values()
+        if info.state == 0  # ALIVE
+    ]
