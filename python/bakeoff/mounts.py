@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import psutil
+from bakeoff.links import carrier, link_to, links
 
 NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "beegfs"}
 FUSE_NETWORK = {
@@ -94,21 +94,24 @@ def carrier_of(kind: str, source: str) -> Carrier:
     return "disk" if source.startswith("/dev/") and not fuse else "unknown"
 
 
-def link_bytes_per_s(mount: Mount) -> float | None:
-    """Speed of the interface that leads to the mount's server; None for local servers and unknown speeds."""
-    server = mount.server
-    if server is None:
+def server_address(mount: Mount) -> str | None:
+    """The numeric address of the server of a network mount: as the kernel has it, else by its name; None without."""
+    for option in mount.options.split(","):
+        name, _, value = option.partition("=")
+        if name == "addr" and value:
+            return value
+    if mount.server is None:
         return None
     try:
-        family, _, _, _, place = socket.getaddrinfo(server, 9, type=socket.SOCK_DGRAM)[0]
-        with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect(place)  # a datagram socket sends nothing by this; it only chooses the route
-            here = probe.getsockname()[0]
+        return str(socket.getaddrinfo(mount.server, 9, type=socket.SOCK_DGRAM)[0][4][0])
     except OSError:
         return None
-    for name, addresses in psutil.net_if_addrs().items():
-        if any(address.address.partition("%")[0] == here for address in addresses):
-            facts = psutil.net_if_stats().get(name)
-            loopback = facts is None or "loopback" in getattr(facts, "flags", "") or name == "lo"
-            return None if loopback or not facts.speed else facts.speed * 1e6 / 8
-    return None
+
+
+def link_bytes_per_s(mount: Mount) -> float | None:
+    """Speed of the link that leads to the mount's server; None for local servers and unknown speeds."""
+    server = server_address(mount)
+    name = None if server is None else link_to(server)
+    speeds = {link.name: link.speed_bits_per_s for link in links()}
+    speed = None if name is None else speeds.get(carrier(name))
+    return None if speed is None else speed / 8

@@ -6,3 +6,7 @@ MINIMUM_BLOCKS = 6
 P95_OPERATIONS, P99_OPERATIONS = 72, 368
 # A rate above this share of the generator's own ceiling may be the generator's.
 CEILING_SHARE = 0.7
+# From here on a load thread, or a link, of a machine that sends load is the limit itself: queues grow before 100 %.
+BUSY_SHARE = 0.9
+# So much of the window a load thread may have waited for a processor before it is told.
+WAIT_SHARE = 0.05

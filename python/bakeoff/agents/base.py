@@ -12,6 +12,7 @@ from bakeoff.agents.capacity import Demand
 from bakeoff.agents.limits import Limits
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
+from bakeoff.links import Link
 
 if TYPE_CHECKING:
     from bakeoff.plan.model import Plan
@@ -23,7 +24,8 @@ class Facts:
     """What an agent's machine is.
 
     `environment` are JSON values for the record of the run, `build` names the engine, `processors` are those that the
-    agent may use, `addresses` the numeric ones of its interfaces, and `limits` are what all machines must have alike.
+    agent may use, `addresses` the numeric ones of its interfaces, `limits` are what all machines must have alike, and
+    `links` its network links.
     """
 
     environment: dict[str, Any]
@@ -31,6 +33,7 @@ class Facts:
     processors: tuple[int, ...]
     addresses: tuple[str, ...]
     limits: Limits = field(default_factory=Limits)
+    links: tuple[Link, ...] = ()
 
 
 class TrialSession(Protocol):

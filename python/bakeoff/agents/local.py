@@ -5,17 +5,21 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand
 from bakeoff.agents.environment import environment, own_addresses
 from bakeoff.agents.limits import limits
+from bakeoff.agents.links import Meter, links_to
 from bakeoff.agents.preflight import preflight
 from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import run_part
+from bakeoff.kinds.spec import Workload
+from bakeoff.links import links
 
 if TYPE_CHECKING:
     from bakeoff.plan.model import Plan
@@ -55,6 +59,7 @@ class LocalAgent:
     def __init__(self, name: str = "local") -> None:
         self.name = name
         self._engine = load_engine()
+        self._routes: dict[tuple[object, ...], tuple[str, ...]] = {}
 
     def facts(self) -> Facts:
         """See Agent."""
@@ -64,6 +69,7 @@ class LocalAgent:
             processors=tuple(sorted(os.sched_getaffinity(0))),
             addresses=own_addresses(),
             limits=limits(),
+            links=links(),
         )
 
     def preflight(self, demand: Demand) -> Sequence[str]:
@@ -82,19 +88,29 @@ class LocalAgent:
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "LocalSession":
         """See Agent."""
         with explained():
-            return LocalSession(self._engine.start(spec.part(part).to_json()))
+            meter = Meter(self._links_to(spec.workload))
+            return LocalSession(self._engine.start(spec.part(part).to_json()), meter)
+
+    def _links_to(self, workload: Workload) -> tuple[str, ...]:
+        """Asked of the kernel once for each contender: a name of a server may take a moment."""
+        where = (workload.peers, workload.sources, workload.mounted)
+        if where not in self._routes:
+            self._routes[where] = links_to(workload)
+        return self._routes[where]
 
 
 class LocalSession:
     """A trial in this process."""
 
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
+    def __init__(self, handle: Any, meter: Meter) -> None:
+        self._handle, self._meter = handle, meter
 
     def snapshot(self) -> Snapshot:
         """See TrialSession."""
         with explained():
-            return Snapshot.model_validate_json(self._handle.snapshot())
+            snapshot = Snapshot.model_validate_json(self._handle.snapshot())
+        self._meter.look(snapshot.phase)
+        return snapshot
 
     def drain_events(self) -> Sequence[EngineEvent]:
         """See TrialSession."""
@@ -110,8 +126,11 @@ class LocalSession:
     def wait(self, timeout_s: float) -> Outcome | None:
         """See TrialSession."""
         with explained():
-            outcome = self._handle.wait(timeout_s)
-            return None if outcome is None else read_outcome(outcome)
+            told = self._handle.wait(timeout_s)
+            outcome = None if told is None else read_outcome(told)
+        if outcome is None:
+            return None
+        return replace(outcome, result=outcome.result.model_copy(update={"links": self._meter.used()}))
 
     def cancel(self) -> None:
         """See TrialSession."""

@@ -141,8 +141,23 @@ class OutsideResult(_Result):
     errors_total: int = 0
 
 
+class LinkUse(_Result):
+    """What went over a link of the agent's machine while it measured; see bakeoff.store.records.LinkRecord."""
+
+    name: str
+    bits_per_s: int | None
+    unjudged: str
+    span_s: float
+    bytes_in: int
+    bytes_out: int
+    packets_in: int
+    packets_out: int
+
+
 class TrialResult(_Result):
-    """The result of a trial; counts are those of the measured window."""
+    """The result of a trial; counts are those of the measured window. `links` are not the engine's: the agent adds what
+    went over those of its machine that lead to the contender, and what several measured together has none.
+    """
 
     window_s: float
     elapsed_s: float
@@ -166,6 +181,7 @@ class TrialResult(_Result):
     unfinished: UnfinishedResult = UnfinishedResult()
     outside: OutsideResult = OutsideResult()
     workload: dict[str, Any] | None = None
+    links: tuple[LinkUse, ...] = ()
 
 
 class RowResult(_Result):

@@ -8,11 +8,12 @@ from bakeoff.compare import wording
 from bakeoff.compare.cells import has_cells
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.hung import hung
+from bakeoff.compare.machines import busiest, full_link
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison, RunInfo
 from bakeoff.compare.spread import widest
 from bakeoff.compare.working_set import fits_into_caches
-from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_PAUSED, OUT_OF_CONNECTIONS, STOLEN_TIME
+from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_PAUSED, LINK_LIMITED, OUT_OF_CONNECTIONS, STOLEN_TIME
 from bakeoff.store.records import INTERRUPTED, RunRecord
 from bakeoff.thresholds import CEILING_SHARE, MINIMUM_BLOCKS, P99_OPERATIONS
 
@@ -207,11 +208,22 @@ def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
                 "Failed operations are in no rate and no response time: read its curves together with its errors.",
             )
         )
+    if contender.link_limited:
+        limited = [trial for trial in cube.of(contender.name, cube.mixes) if LINK_LIMITED in trial.marks]
+        share = f"{contender.link_limited} of {wording.plural(contender.trials_ok, 'trial')}"
+        advisories.append(
+            Advisory(
+                f"{wording.sentence(full_link(limited))} in {share} of {contender.name}: the network was measured, not "
+                "the server.",
+                "Use a faster link, more machines (`--agents`), or a load of fewer bytes; such rates are lower bounds.",
+            )
+        )
     if contender.generator_limited:
         share = f"{contender.generator_limited} of {wording.plural(contender.trials_ok, 'trial')}"
         advisories.append(
             Advisory(
-                f"The load generator was the limit in {share} of {contender.name}.",
+                f"{wording.sentence(busiest(cube.of(contender.name, cube.mixes)))} was the limit in {share} of "
+                f"{contender.name}.",
                 "Give the generator more cores (`--cores`) or a machine of its own; such rates are lower bounds.",
             )
         )

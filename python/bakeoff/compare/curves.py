@@ -26,7 +26,7 @@ from bakeoff.stats import (
     mean_interval,
     saturation,
 )
-from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED
+from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED, LINK_LIMITED
 from bakeoff.store.records import RunRecord
 
 Floats = NDArray[np.float64]
@@ -129,6 +129,7 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         error_share=sum(errors.values()) / tried if tried else math.nan,
         fairness_lowest=min(fairness, default=math.nan),
         generator_limited=sum(GENERATOR_LIMITED in trial.marks for trial in usable),
+        link_limited=sum(LINK_LIMITED in trial.marks for trial in usable),
         generator_waited=len(waited),
         generator_wait_share=max(waited, default=0.0),
         hung_operations=left_open.operations,

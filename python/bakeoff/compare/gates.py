@@ -15,12 +15,13 @@ from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
 from bakeoff.compare.faults import Fault, clause
 from bakeoff.compare.hung import hung
 from bakeoff.compare.lost import broke, starved_clients
+from bakeoff.compare.machines import busiest, full_link
 from bakeoff.compare.model import Gate, GateLevel, Verdict
 from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
 from bakeoff.mix import Mix
 from bakeoff.stats import Decision
-from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_LIMITED, GENERATOR_WAITED
+from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_LIMITED, GENERATOR_WAITED, LINK_LIMITED
 from bakeoff.store.records import TrialRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
@@ -117,6 +118,7 @@ class Judge:
             gates += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
             gates += self.cube.kind.gates(name, usable, ahead)
             gates += self._generator(name, usable, alike or name == follower)
+            gates += self._link(name, usable, alike or name == follower)
             gates += self._schedule(name, usable, alike or name == follower)
             gates += self._waited(name, usable)
             gates += self._little(name, usable)
@@ -168,11 +170,21 @@ class Judge:
         limited = sum(GENERATOR_LIMITED in trial.marks for trial in usable)
         if 2 * limited <= len(usable):
             return []
-        part = f"the load generator was the limit in {limited} of {wording.plural(len(usable), 'trial')} of {name}"
+        part = f"{busiest(usable)} was the limit in {limited} of {wording.plural(len(usable), 'trial')} of {name}"
         if behind:
             return [Gate("generator", "red", part, name)]
         # The leader could have been faster still: the difference stands, its size is a lower bound.
         return [Gate("generator", "amber", f"{part}, so its lead is at least the one shown", name)]
+
+    def _link(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
+        """A full link is as fast as it is, whatever server answers over it."""
+        limited = [trial for trial in usable if LINK_LIMITED in trial.marks]
+        if 2 * len(limited) <= len(usable):
+            return []
+        part = f"{full_link(limited)} in {len(limited)} of {wording.plural(len(usable), 'trial')} of {name}"
+        if behind:
+            return [Gate("link", "red", f"{part}: the network was measured, not the server", name)]
+        return [Gate("link", "amber", f"{part}, so its lead is at least the one shown", name)]
 
     def _schedule(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         """A generator that is late itself makes a server look slow."""

@@ -78,7 +78,7 @@ def _primary(pair: PairComparison, info: RunInfo, decides: Metric) -> str:
         left_out = wording.several(end.mixes_left_out)
         basis += f", without the mix at {left_out}, where too few pairs can be compared"
     if kind == "better":
-        floor = "at least " if any(gate.name == "generator" for gate in end.gates) else ""
+        floor = "at least " if any(gate.name in ("generator", "link") for gate in end.gates) else ""
         return f"{faster} {serves} {floor}{numbers} ({basis}): {faster} is better."
     if kind == "equivalent":
         # Means of cells can agree where the cells do not.

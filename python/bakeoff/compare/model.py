@@ -33,6 +33,7 @@ GateName = Literal[
     "errors",
     "generator",
     "generator waited",
+    "link",
     "schedule",
     "Little's law",
     "blocks",
@@ -217,6 +218,7 @@ class ContenderSummary:
     error_share: float
     fairness_lowest: float
     generator_limited: int
+    link_limited: int
     generator_waited: int
     generator_wait_share: float
     hung_operations: int

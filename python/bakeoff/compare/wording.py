@@ -113,6 +113,11 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def sentence(text: str) -> str:
+    """With a capital at its start."""
+    return text[:1].upper() + text[1:]
+
+
 def names(items: list[str]) -> str:
     """ "a", "a and b", "a, b and c"."""
     if len(items) < 2:

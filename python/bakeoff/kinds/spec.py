@@ -24,6 +24,21 @@ class Workload(Spec):
         """Whether the engine tries one operation before the run, as the checks' own client may fare otherwise."""
         return False
 
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """Numeric `host:port`, or hosts, that the traffic of a trial goes to; none where it leaves no socket."""
+        return ()
+
+    @property
+    def mounted(self) -> str | None:
+        """The folder that is worked in, where one is."""
+        return None
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Addresses that it comes from, where a plan names some."""
+        return ()
+
     def fresh(self) -> Self:
         """The same work for one more trial of the run, under a mark of its own where trials must be told apart."""
         return self

@@ -18,6 +18,7 @@ from bakeoff.store.marks import (
     BEYOND_LINK,
     GENERATOR_LIMITED,
     GENERATOR_WAITED,
+    LINK_LIMITED,
     OUT_OF_CONNECTIONS,
     STUCK_OPERATIONS,
     Mark,
@@ -26,6 +27,7 @@ from bakeoff.store.records import (
     EMPTY_SUMMARY,
     START_COUNTS,
     ClientRecord,
+    LinkRecord,
     OperationRecord,
     PlannedTrial,
     SecondRecord,
@@ -34,11 +36,9 @@ from bakeoff.store.records import (
     Summary,
     TrialRecord,
 )
-from bakeoff.thresholds import CEILING_SHARE, P99_OPERATIONS
+from bakeoff.thresholds import BUSY_SHARE, CEILING_SHARE, P99_OPERATIONS, WAIT_SHARE
 from bakeoff.units import format_share
 
-GENERATOR_BUSY_SHARE = 0.9
-GENERATOR_WAIT_SHARE = 0.05
 LATE_START_P99_NS = 50_000_000
 # Of a rate: a generator that is late by this share of the response time itself, and by so much, is named.
 SCHEDULE_SHARE, SCHEDULE_LEAST_NS = 0.1, 1_000_000
@@ -123,20 +123,8 @@ def list_errors(errors: dict[str, int]) -> str:
 
 def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPart) -> tuple[Mark, ...]:
     """Warnings that do not change the state."""
-    all_marks: list[Mark] = list(part.marks(result))
-    rate = result.operations / result.window_s if result.window_s > 0 else 0.0
-    # File calls spend their CPU in the system under test: there a busy thread limits nothing.
-    common = figures_of(Common, result)
-    generator = result.generator
-    # Looking for replies in vain is no work: a thread that does it has room for more.
-    busy_share = generator.cpu_share if generator.busy_share is None else generator.busy_share
-    if busy_share > GENERATOR_BUSY_SHARE and not common.cpu_is_work:
-        all_marks.append(GENERATOR_LIMITED)
-    if result.generator.run_delay_share > GENERATOR_WAIT_SHARE:
-        all_marks.append(GENERATOR_WAITED)
-    if null_operations_per_s and rate > CEILING_SHARE * null_operations_per_s:
-        all_marks.append("near-ceiling")
-    if common.beyond_link:
+    all_marks: list[Mark] = [*part.marks(result), *generator_marks(result, null_operations_per_s)]
+    if figures_of(Common, result).beyond_link:
         all_marks.append(BEYOND_LINK)
     if 0 < result.operations < P99_OPERATIONS:
         all_marks.append("few-operations")
@@ -146,25 +134,35 @@ def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPar
     # A hung operation ends neither in success nor in error within the window: it must not go unseen.
     if result.unfinished.oldest_s > max(STUCK_S, result.window_s / 2):
         all_marks.append(STUCK_OPERATIONS)
-    late = result.generator.late_start.p99_ns
-    if late is not None and late > LATE_START_P99_NS:
-        all_marks.append("late-start")
-    all_marks += _schedule_marks(result)
-    all_marks += disturbance_marks(result.generator.disturbances)
+    if result.starts is not None and result.starts.ran_out:
+        all_marks.append(OUT_OF_CONNECTIONS)
     return tuple(all_marks)
 
 
-def _schedule_marks(result: TrialResult) -> list[Mark]:
-    """What befell the schedule of a rate: a late generator is in the response times, and is not the server's."""
-    if result.starts is None or result.response is None:
-        return []
-    found: list[Mark] = []
-    late_ns, response_ns = result.generator.late_start.p99_ns, result.response.p99_ns
-    if late_ns is not None and late_ns > max(SCHEDULE_LEAST_NS, SCHEDULE_SHARE * (response_ns or 0)):
-        found.append(BEHIND_SCHEDULE)
-    if result.starts.ran_out:
-        found.append(OUT_OF_CONNECTIONS)
-    return found
+def generator_marks(result: TrialResult, null_operations_per_s: float | None) -> list[Mark]:
+    """What a machine that sent load did to a trial. Of several each has its own: in a sum nobody sees the slow one."""
+    all_marks: list[Mark] = []
+    rate = result.operations / result.window_s if result.window_s > 0 else 0.0
+    generator = result.generator
+    # Looking for replies in vain is no work: a thread that does it has room for more. File calls spend their CPU in the
+    # system under test: there a busy thread limits nothing.
+    busy_share = generator.cpu_share if generator.busy_share is None else generator.busy_share
+    if busy_share > BUSY_SHARE and not figures_of(Common, result).cpu_is_work:
+        all_marks.append(GENERATOR_LIMITED)
+    if generator.run_delay_share > WAIT_SHARE:
+        all_marks.append(GENERATOR_WAITED)
+    if any((LinkRecord(**link.model_dump()).share or 0.0) > BUSY_SHARE for link in result.links):
+        all_marks.append(LINK_LIMITED)
+    if null_operations_per_s and rate > CEILING_SHARE * null_operations_per_s:
+        all_marks.append("near-ceiling")
+    late_ns = generator.late_start.p99_ns
+    if late_ns is not None and late_ns > LATE_START_P99_NS:
+        all_marks.append("late-start")
+    planned = result.response is not None and result.starts is not None
+    response_ns = 0 if result.response is None else result.response.p99_ns or 0
+    if planned and late_ns is not None and late_ns > max(SCHEDULE_LEAST_NS, SCHEDULE_SHARE * response_ns):
+        all_marks.append(BEHIND_SCHEDULE)
+    return [*all_marks, *disturbance_marks(generator.disturbances)]
 
 
 def _polled(result: TrialResult) -> dict[str, Any]:

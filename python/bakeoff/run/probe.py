@@ -12,7 +12,8 @@ from bakeoff.capacity.judge import Answers, judge, waiting
 from bakeoff.capacity.objective import Objective
 from bakeoff.errors import LabError
 from bakeoff.mix import Rate
-from bakeoff.store.marks import GENERATOR_LIMITED
+from bakeoff.store.links import fullest_link
+from bakeoff.store.marks import GENERATOR_LIMITED, LINK_LIMITED
 from bakeoff.store.records import FAILED, VOIDED, JudgedRecord, StartsRecord, TrialRecord
 from bakeoff.units import format_duration
 
@@ -67,6 +68,8 @@ def limit_of(objective: Objective, record: TrialRecord) -> str:
         return f"the generator was the limit: {record.reason}"
     if GENERATOR_LIMITED in record.marks:
         return f"the generator was the limit: it was busy for {record.generator_cpu_share:.0%} of the time"
+    if LINK_LIMITED in record.marks:
+        return f"the generator was the limit: {fullest_link(record)}"
     times = [term.limit for term in objective.terms if term.is_time]
     late_ns = record.generator_late_start.p99_ns or 0
     bound_ns = min(times) * 1e9 * LATE_SHARE if times else LATE_NS

@@ -3,14 +3,15 @@
 from dataclasses import replace
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
+from bakeoff.run.disturbances import disturbance_facts, why_void
 from bakeoff.run.fleet import AgentOutcome, FleetOutcome
-from bakeoff.run.judge import starts_of, summary_of, to_record, without_result
+from bakeoff.run.judge import generator_marks, starts_of, summary_of, to_record, without_result
 from bakeoff.run.kind import RunPart
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
     INTERRUPTED,
     VOIDED,
+    LinkRecord,
     PlannedTrial,
     ShareRecord,
     TrialRecord,
@@ -40,14 +41,16 @@ def trial_record(
 
 
 def _judged_by_each(record: TrialRecord, outcome: FleetOutcome) -> TrialRecord:
-    """What befell one of several machines befell the trial; only their own results tell it."""
+    """What befell one of several machines befell the trial; only their own results tell it: a slow one is nothing among
+    many.
+    """
     marks = list(record.marks)
     for part in outcome.parts:
         result = _result(part)
         disturbed = why_void(result.generator.disturbances, result.window_s) if result is not None else None
         if disturbed is not None and record.state != INTERRUPTED:
             record = replace(record, state=VOIDED, reason=f"agent {part.agent}: {disturbed}")
-        marks += disturbance_marks(result.generator.disturbances) if result is not None else []
+        marks += generator_marks(result, None) if result is not None else []
     return replace(record, marks=tuple(dict.fromkeys(marks)))
 
 
@@ -83,4 +86,5 @@ def _share(part: AgentOutcome) -> ShareRecord:
         disturbances=disturbance_facts(generator.disturbances).get("disturbances", {}),
         starts=None if result.starts is None else starts_of(result.starts),
         response=None if result.response is None else summary_of(result.response),
+        links=tuple(LinkRecord(**link.model_dump()) for link in result.links),
     )

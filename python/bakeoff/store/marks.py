@@ -8,6 +8,7 @@ Mark = Literal[
     "beyond-link",
     "generator-limited",
     "generator-waited",
+    "link-limited",
     "near-ceiling",
     "few-operations",
     "starved-client",
@@ -24,6 +25,8 @@ BEYOND_LINK: Final = "beyond-link"
 GENERATOR_LIMITED: Final = "generator-limited"
 # It waited for a processor. Starved are clients that a server gives nothing.
 GENERATOR_WAITED: Final = "generator-waited"
+# The link of a machine that sent load was full: the network was measured.
+LINK_LIMITED: Final = "link-limited"
 STUCK_OPERATIONS: Final = "stuck-operations"
 GENERATOR_PAUSED: Final = "generator-paused"
 STOLEN_TIME: Final = "stolen-time"

@@ -123,10 +123,10 @@ COLUMNS = {
     "shares.late_start_p99_ns": "99th percentile of how late its clients began",
     "shares.lag_p99_ns": "99th percentile of how long a finished operation waited for it to look",
     "shares.disturbances": "stops, suspends, steps of the clock and stolen time of its machine, JSON object",
-    "shares.start_offset_ns": "how long after the moment that all agents were told its traffic began, by the clock of "
-    "the controller; NULL where none was told",
-    "shares.links": "its links that led to the contender: speed in bits/s (null: `unjudged` says why), bytes of all "
-    "its traffic both ways in `span_s` of the window, JSON array",
+    "shares.start_offset_ns": "how long after the first agent of the trial it began, by the clock of the controller; "
+    "NULL where nobody knows, as for a single agent",
+    "shares.links": "its links that led to the contender: speed in bits/s (null: `unjudged` says why), bytes and "
+    "packets of all its traffic both ways in `span_s` of the window, JSON array",
     "shares.starts": "of a rate: what trials.starts holds, of its own; else NULL",
     "shares.response": "of a rate: times from planned starts (`all`), and how late starts were that found every "
     "connection busy (`late`), JSON with the names of the columns; else NULL",

@@ -28,6 +28,8 @@ NONE = "none"
 DIED = "died"
 UNSETTLED = "unsettled"
 OUTCOMES = (FOUND, AT_LEAST, NONE, DIED, UNSETTLED)
+# Preamble, checksum and gap around each frame of Ethernet: counters do not have them, the wire does.
+AROUND_FRAME_BYTES = 24
 # In the tool of a run that Bakeoff did not measure: who did.
 IMPORTED_FROM = "imported_from"
 
@@ -110,13 +112,17 @@ class LinkRecord:
     span_s: float
     bytes_in: int
     bytes_out: int
+    packets_in: int
+    packets_out: int
 
     @property
     def share(self) -> float | None:
         """How full it was in its fuller direction, from 0 to 1; None where that cannot be said."""
         if not self.bits_per_s or self.span_s <= 0:
             return None
-        return 8.0 * max(self.bytes_in, self.bytes_out) / self.span_s / self.bits_per_s
+        frames_in = self.bytes_in + AROUND_FRAME_BYTES * self.packets_in
+        frames_out = self.bytes_out + AROUND_FRAME_BYTES * self.packets_out
+        return 8.0 * max(frames_in, frames_out) / self.span_s / self.bits_per_s
 
 
 @dataclass(frozen=True)
@@ -125,9 +131,9 @@ class ShareRecord:
 
     `lost` says why the agent was lost in the middle of it, and is empty when it was not; its figures are then 0.
     `cpu_share` and `run_delay_share` are those of its busiest load thread, and of the one that waited longest.
-    `start_offset_ns` is how long after the moment that all agents were told its traffic began, by the clock of the
-    controller; None where nobody was told one. `links` are those that led to the contender. `starts` and `response` are
-    there where a rate plans them, as in a trial.
+    `start_offset_ns` is how long after the first agent it began, by the clock of the controller; None where nobody
+    knows, as for a single agent. `links` are those that led to the contender. `starts` and `response` are there where a
+    rate plans them, as in a trial.
     """
 
     agent: str

@@ -11,7 +11,6 @@ from bakeoff.store.records import AgentRecord, LinkRecord, ShareRecord, StartsRe
 from bakeoff.store.soak import full_summary, summary_of
 
 MOST_LINKS = 1000
-MOST_NS = 2**62
 
 
 def to_columns(share: ShareRecord) -> dict[str, Any]:
@@ -59,7 +58,7 @@ def from_row(row: Fields, agents: Sequence[AgentRecord]) -> ShareRecord:
         late_start_p99_ns=row.whole_or_none("late_start_p99_ns"),
         lag_p99_ns=row.whole_or_none("lag_p99_ns"),
         disturbances=row.table("disturbances"),
-        start_offset_ns=None if row.is_null("start_offset_ns") else row.whole("start_offset_ns", -MOST_NS, MOST_NS),
+        start_offset_ns=row.whole_or_none("start_offset_ns"),
         links=tuple(map(_link, row.tables("links", MOST_LINKS))),
         starts=_starts(row, times),
         response=None if row.is_null("response") else full_summary("shares.response", times.get("all")),
@@ -89,4 +88,6 @@ def _link(told: dict[str, Any]) -> LinkRecord:
         span_s=table.real("span_s"),
         bytes_in=table.whole("bytes_in"),
         bytes_out=table.whole("bytes_out"),
+        packets_in=table.whole("packets_in"),
+        packets_out=table.whole("packets_out"),
     )

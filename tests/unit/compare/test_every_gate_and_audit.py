@@ -136,6 +136,7 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
     "wrong answers": (on(of(LEADER), lambda trial: replace(trial, errors={"protocol": 2_000})), "red"),
     "errors": (on(of(LEADER), lambda trial: replace(trial, errors={"refused": 10_000})), "red"),
     "generator": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("generator-limited",))), "red"),
+    "link": (on(of(FOLLOWER), lambda trial: replace(trial, marks=("link-limited",))), "red"),
     "generator waited": (
         on(one, lambda trial: replace(trial, marks=("generator-waited",), generator_run_delay_share=0.2)),
         "amber",

@@ -143,15 +143,16 @@ def test_all_trials_failed() -> None:
     assert '"peak":null' in found.to_json().replace(" ", "")
 
 
+@pytest.mark.parametrize("mark", ["generator-limited", "link-limited"])
 @pytest.mark.parametrize(
     ("limited", "verdict"),
     [(("nginx",), "better"), (("apache",), "withheld"), (("nginx", "apache"), "withheld")],
 )
-def test_a_limited_generator(limited: tuple[str, ...], verdict: str) -> None:
+def test_a_limited_generator(limited: tuple[str, ...], verdict: str, mark: str) -> None:
     """If only the leader was held back its lead is a lower bound; if the other one was, nothing is known."""
     record = run()
     for name in limited:
-        record = change(record, name, None, None, marks=("generator-limited",))
+        record = change(record, name, None, None, marks=(mark,))
     found = compare_run(record)
     assert kind(found) == verdict
     assert ("at least" in found.headline[0]) == (verdict == "better")

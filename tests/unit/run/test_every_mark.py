@@ -24,12 +24,18 @@ def at_rate(**counts: int) -> dict[str, Any]:
     return {"starts": starts | counts | {"late": EMPTY}, "response": SOME}
 
 
+FULL_LINK = {
+    "name": "eth0", "bits_per_s": 1_000_000_000, "unjudged": "", "span_s": 2.0, "bytes_in": 226_000_000,
+    "bytes_out": 1_000, "packets_in": 150_000, "packets_out": 10,
+}  # fmt: skip
+
 # One row for each mark: what is changed in a good result, and the tool's own ceiling per second.
 ROWS: dict[Mark, tuple[dict[str, Any], float | None]] = {
     "ledger-unbalanced": ({"workload": {"ledger": {"balanced": False}}}, NULL_PER_S),
     "beyond-link": ({"workload": {"beyond_link": True}}, NULL_PER_S),
     "generator-limited": ({"generator": {"cpu_share": 0.91}}, NULL_PER_S),
     "generator-waited": ({"generator": {"run_delay_share": 0.06}}, NULL_PER_S),
+    "link-limited": ({"links": [FULL_LINK]}, NULL_PER_S),
     "near-ceiling": ({}, 300.0),
     "few-operations": ({"operations": 367}, NULL_PER_S),
     "starved-client": (
@@ -61,6 +67,18 @@ def test_a_generator_that_is_late_by_a_hundredth_of_the_response_time_is_not_nam
     late = {"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 2_000_000}}}
     slow = {"response": SOME | {"p99_ns": 200_000_000}}
     assert marks(result(**at_rate() | late | slow), NULL_PER_S, WEB) == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"bytes_in": 220_000_000},  # 89.4 % with what surrounds each frame
+        {"bits_per_s": None, "unjudged": "nobody states its speed"},
+        {"span_s": 0.0},
+    ],
+)
+def test_a_link_with_room_or_without_a_speed_is_no_limit(changes: dict[str, Any]) -> None:
+    assert marks(result(links=[FULL_LINK | changes]), NULL_PER_S, WEB) == ()
 
 
 def test_a_good_result_has_no_mark() -> None:

@@ -85,10 +85,10 @@ def share(**changes: Any) -> ShareRecord:
 
 # What a share has besides where agents were told one start, with links that have a speed or none, at a rate.
 OF_A_FLEET: dict[str, Any] = {
-    "start_offset_ns": -120_000,
+    "start_offset_ns": 120_000,
     "links": (
-        LinkRecord("eth0", 1_000_000_000, "", 1.9, 20_000_000, 1_000_000),
-        LinkRecord("lo", None, "a loopback", 1.9, 500, 500),
+        LinkRecord("eth0", 1_000_000_000, "", 1.9, 20_000_000, 1_000_000, 20_000, 10_000),
+        LinkRecord("lo", None, "a loopback", 1.9, 500, 500, 5, 5),
     ),
     "starts": StartsRecord(500, 490, 10, 489, 17, 8, replace(SUMMARY, count=7)),
     "response": replace(SUMMARY, p50_ns=2_000),

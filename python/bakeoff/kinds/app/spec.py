@@ -30,5 +30,15 @@ class AppWorkload(Workload):
     write_records: int
     working_set: float
 
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """See Workload."""
+        return () if self.unix else self.addresses[:1]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """See Workload."""
+        return self.source_addresses
+
 
 PART = AppWorkload

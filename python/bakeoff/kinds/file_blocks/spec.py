@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from bakeoff.kinds.files.spec import Cache
-from bakeoff.kinds.spec import Spec, Workload
+from bakeoff.kinds.files.spec import Cache, FolderWorkload
+from bakeoff.kinds.spec import Spec
 from bakeoff.mounts import Carrier
 
 
@@ -30,11 +30,10 @@ class BlockCellSpec(Spec):
     lines: tuple[AccessLineSpec, ...] = Field(min_length=1)
 
 
-class FileBlocksWorkload(Workload):
+class FileBlocksWorkload(FolderWorkload):
     """Block sizes and access specifications on one large file; bytes and seconds."""
 
     kind: Literal["file-blocks"] = "file-blocks"
-    folder: str
     region_bytes: int = Field(ge=1)
     outstanding: int = Field(ge=1, le=256)
     cells: tuple[BlockCellSpec, ...] = Field(min_length=1)

@@ -4,16 +4,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from bakeoff.kinds.files.spec import Cache
-from bakeoff.kinds.spec import Workload
+from bakeoff.kinds.files.spec import Cache, FolderWorkload
 from bakeoff.mounts import Carrier
 
 
-class FileMatrixWorkload(Workload):
+class FileMatrixWorkload(FolderWorkload):
     """File sizes × record sizes × tests; sizes in bytes."""
 
     kind: Literal["file-matrix"] = "file-matrix"
-    folder: str
     pairs: tuple[tuple[int, int], ...] = Field(min_length=1)
     tests: tuple[str, ...] = Field(min_length=1)
     keep: bool

@@ -4,14 +4,13 @@ from typing import Literal
 
 from pydantic import Field
 
-from bakeoff.kinds.spec import Workload
+from bakeoff.kinds.files.spec import FolderWorkload
 
 
-class FileMixWorkload(Workload):
+class FileMixWorkload(FolderWorkload):
     """Office file operations, or a dbench loadfile; bytes and seconds."""
 
     kind: Literal["file-mix"] = "file-mix"
-    folder: str
     loadfile: str | None
     once: bool
     resolve: bool

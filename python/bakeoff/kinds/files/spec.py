@@ -2,4 +2,17 @@
 
 from typing import Literal
 
+from bakeoff.kinds.spec import Workload
+
 Cache = Literal["warm", "cold"]
+
+
+class FolderWorkload(Workload):
+    """Work in a folder."""
+
+    folder: str
+
+    @property
+    def mounted(self) -> str | None:
+        """See Workload."""
+        return self.folder

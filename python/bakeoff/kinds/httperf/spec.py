@@ -176,5 +176,15 @@ class HttperfWorkload(Workload):
     periodic_stats: bool
     verbose: bool
 
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """See Workload."""
+        return tuple(server.address for server in self.servers)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """See Workload."""
+        return self.myaddr
+
 
 PART = HttperfWorkload

@@ -67,6 +67,11 @@ class MailWorkload(Workload):
     drain_limit_s: float
     linger_s: float
 
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """See Workload."""
+        return (*self.smtp.addresses[:1], *self.pop3.addresses[:1])
+
     def fresh(self) -> Self:
         """See Workload: late messages of another trial are told apart by it."""
         return self.model_copy(update={"run": new_mark()})

@@ -25,5 +25,15 @@ class ReplayWorkload(Workload):
         """See Workload."""
         return self.web.rehearsed
 
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """See Workload."""
+        return self.web.peers
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """See Workload."""
+        return self.web.sources
+
 
 PART = ReplayWorkload

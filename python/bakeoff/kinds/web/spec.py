@@ -49,5 +49,15 @@ class WebWorkload(Workload):
         """See Workload: where TLS is concerned, or streams."""
         return self.scheme == "https" or self.http in ("2", "3")
 
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """See Workload."""
+        return () if self.unix else self.addresses[:1]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """See Workload."""
+        return self.source_addresses
+
 
 PART = WebWorkload
