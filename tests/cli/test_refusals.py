@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from bakeoff.kinds import KINDS, plan_part
+from bakeoff.plan.elsewhere import ELSEWHERE
 from bakeoff.store.write import RunWriter
 from tests.cli.conftest import Bakeoff, Serve
 from tests.unit.store.builders import header, planned
@@ -22,7 +24,16 @@ NOBODY = "a=http://127.0.0.1:1"
         (["run", "web-static", "nginx"], "write NAME=ADDRESS"),
         (["run", "web-static", "a=ftp://h"], "is not a web address"),
         (["run", "web-static", NOBODY, "--length", "10 bananas"], "--length: '10 bananas' is not a duration"),
-        (["run", "web-static", NOBODY, "--lenght", "10s"], "--length"),
+        (["run", "web-static", NOBODY, "--lenght", "10s"], "there is no --lenght: did you mean '--length'?"),
+        (["run", "web-static", NOBODY, "--duration", "10s"], "there is no --duration; in Bakeoff: --length 30s"),
+        (["run", "web-static", NOBODY, "--duration=10s"], "there is no --duration; in Bakeoff: --length 30s"),
+        (["run", "web-static", NOBODY, "-c", "10"], "there is no -c; in Bakeoff: --mixes 1,4,8"),
+        (["run", "web-static", NOBODY, "-d10"], "there is no -d; in Bakeoff: --length 30s"),
+        (["run", "web-static", NOBODY, "-t", "2"], "there is no -t; in Bakeoff: --cores 2"),
+        (
+            ["run", "web-static", NOBODY, "--timeout", "1"],
+            "--timeout: belongs to suites of kind httperf: in Bakeoff: --rep",
+        ),
         (["run", "web-static", NOBODY, "--blocks", "many"], "--blocks: 'many' is not a whole number"),
         (
             ["run", "web-static", NOBODY, "--size", "huge"],
@@ -103,3 +114,39 @@ def test_version_and_help(bakeoff: Bakeoff) -> None:
         "--output",
     ):
         assert flag in text, flag
+
+
+def test_the_help_of_a_suite_has_its_settings_alone(bakeoff: Bakeoff) -> None:
+    for verb in ("run", "plan", "capacity", "soak"):
+        text = bakeoff(verb, "web-url", "--help").stdout
+        assert "Settings of web-url that are given most" in text and "--keep-alive" in text
+        for other in ("--mailboxes", "--workspace", "--num-conns", "--speed"):
+            assert other not in text, (verb, other)
+        assert text.index("--mixes") < text.index("--http") < text.index("--think")
+    assert "--mailboxes" in bakeoff("run", "--help").stdout
+
+
+def test_the_help_of_a_plan_file_is_that_of_its_suite(bakeoff: Bakeoff, tmp_path: Path) -> None:
+    (tmp_path / "p.toml").write_text('[plan]\nsuite = "mail-pop"\n')
+    text = bakeoff("run", "p.toml", "--help").stdout
+    assert "Settings of mail-pop that are given most" in text and "--keep-alive" not in text
+    (tmp_path / "p.toml").write_text("no plan at all")
+    assert bakeoff("run", "p.toml", "--help").returncode == 0
+
+
+def test_what_is_meant_by_flags_of_other_tools_is_there() -> None:
+    flags = {word for kind in KINDS for word in _flags(kind)} | {"--blocks"}
+    for text in ELSEWHERE.values():
+        named = [word.rstrip(",;") for word in text.split() if word.startswith("--")]
+        assert named and set(named) <= flags, text
+
+
+def _flags(kind: str) -> list[str]:
+    fields = plan_part(kind).settings.model_fields
+    return [f"--{(field.alias or name).replace('_', '-')}" for name, field in fields.items()]
+
+
+def test_what_is_given_most_is_a_setting_of_the_kind() -> None:
+    for kind in KINDS:
+        part = plan_part(kind)
+        assert set(part.often) <= {field.alias or name for name, field in part.settings.model_fields.items()}, kind

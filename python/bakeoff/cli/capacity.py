@@ -4,12 +4,13 @@ import typer
 
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.run import ClusterAddress, OutputFile, carry_out
+from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.plan.load import PlanInput, with_flags
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("capacity")(with_plan_options(capacity, searches=True))
+    app.command("capacity", cls=SuiteCommand)(with_plan_options(capacity, searches=True))
 
 
 def capacity(

@@ -115,16 +115,29 @@ def _setting_parameters() -> Iterator[inspect.Parameter]:
                 if flag in plan_table():
                     yield _field_parameter(f"plan_{flag}", flag, field, "Plan")
                 else:
-                    yield _field_parameter(f"setting_{flag}", flag, field, panel)
+                    yield _field_parameter(f"setting_{flag}", flag, field, panel, _text_of(flag, owners))
+
+
+def _text_of(flag: str, owners: Sequence[str]) -> str:
+    """What a flag is, and what it is elsewhere where kinds mean different things by it."""
+    kinds_by_text: dict[str, list[str]] = {}
+    for kind in owners:
+        for name, field in plan_part(kind).settings.model_fields.items():
+            if flag == (field.alias or name):
+                kinds_by_text.setdefault(field.description or "", []).append(kind)
+    first, *others = kinds_by_text
+    return " ".join([first, *(f"In {_listed(kinds_by_text[text])}: {text}" for text in others)])
 
 
 def _listed(kinds: Sequence[str]) -> str:
     return f"{', '.join(kinds[:-1])} and {kinds[-1]} suites" if len(kinds) > 1 else f"the {kinds[0]} suites"
 
 
-def _field_parameter(parameter: str, name: str, field: FieldInfo, panel: str) -> inspect.Parameter:
-    extra = extra_of(field)
-    flag, text = "--" + str(extra.get("flag", name.replace("_", "-"))), field.description
+def _field_parameter(
+    parameter: str, name: str, field: FieldInfo, panel: str, text: str | None = None
+) -> inspect.Parameter:
+    extra, text = extra_of(field), text or field.description
+    flag = "--" + str(extra.get("flag", name.replace("_", "-")))
     if field.annotation is bool:
         off = extra.get("off", f"no-{name.replace('_', '-')}")
         return _parameter(

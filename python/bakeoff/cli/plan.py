@@ -11,6 +11,7 @@ from rich.table import Table
 from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.searches import capacity_lines
+from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.mix import Mix, Rate
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
@@ -28,7 +29,7 @@ PLACEHOLDERS = [{"name": "A", "address": "http://a.invalid"}, {"name": "B", "add
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("plan")(with_plan_options(plan, searches=True))
+    app.command("plan", cls=SuiteCommand)(with_plan_options(plan, searches=True))
 
 
 def plan(

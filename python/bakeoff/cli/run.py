@@ -11,6 +11,7 @@ from bakeoff.agents.make import make_agents
 from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.result import print_result, stop_cleanly
+from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, start_run
@@ -37,7 +38,7 @@ ClusterAddress = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("run")(with_plan_options(run))
+    app.command("run", cls=SuiteCommand)(with_plan_options(run))
 
 
 def run(
@@ -48,6 +49,8 @@ def run(
     """Compare contenders: run a plan file, or a suite with flags.
 
     bakeoff run web-static nginx=http://127.0.0.1:8080 apache=http://127.0.0.1:8081 --size quick
+
+    `bakeoff run SUITE --help` shows the settings of one suite, those that are given most first.
     """
     carry_out(given, output, cluster)
 

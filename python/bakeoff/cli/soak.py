@@ -6,6 +6,7 @@ import typer
 
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.run import ClusterAddress, OutputFile, carry_out
+from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.errors import PlanError
 from bakeoff.plan.load import PlanInput, resolve_plan, with_flags
 from bakeoff.units import format_duration, parse_duration
@@ -16,7 +17,7 @@ ROW_S, LEAST_ROWS = 3600.0, 24
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("soak")(with_plan_options(soak))
+    app.command("soak", cls=SuiteCommand)(with_plan_options(soak))
 
 
 def soak(

@@ -23,6 +23,8 @@ class PlanPart:
     endpoint = "operations per second"
     # The built-in server that answers what it asks, where that is not called like the kind.
     target: str | None = None
+    # Its settings that are given most, as in a plan file, for the help: the first comes first.
+    often: Sequence[str] = ("mixes", "length")
     # What a run does to a contender, before its address.
     acts_by = "send load to"
 

@@ -14,6 +14,7 @@ from bakeoff.errors import PlanError
 from bakeoff.kinds import plan_part
 from bakeoff.plan.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
 from bakeoff.plan.differences import differences
+from bakeoff.plan.elsewhere import here
 from bakeoff.plan.fields import OptionalWhole, Share, Strict, Whole, extra_of, read_toml
 from bakeoff.plan.fleet import FleetPlan, fleet_of
 from bakeoff.plan.kind import plan_table, setting_owners
@@ -329,7 +330,8 @@ def _refuse_settings_of_other_kinds(given: PlanInput, kind: str) -> None:
         table = "plan" if key in plan_table() else "settings"
         if key in (given.plan if table == "plan" else given.settings) and kind not in owners:
             kinds = f"{', '.join(owners[:-1])} and {owners[-1]}" if len(owners) > 1 else owners[0]
-            raise PlanError(f"{given.label(table)(key)}: belongs to suites of kind {kinds}: leave it out")
+            label = given.label(table)(key)
+            raise PlanError(f"{label}: belongs to suites of kind {kinds}: {here(label) or 'leave it out'}")
         if table == "plan" and key in given.settings:
             raise PlanError(f"{given.label('settings')(key)}: belongs into the table [plan]: move it there")
 

@@ -69,6 +69,7 @@ class AppPlanPart(PlanPart):
 
     settings = AppSettings
     endpoint = "transactions per second (unweighted harmonic mean over clients)"
+    often = ("mixes", "rate", "length", "weights", "working_set")
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""

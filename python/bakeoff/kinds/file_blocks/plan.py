@@ -175,6 +175,7 @@ class FileBlocksPlanPart(FolderPlanPart):
 
     settings = FileBlocksSettings
     endpoint = "the geometric means of the cells' MB/s"
+    often = ("block_sizes", "patterns", "region", "outstanding", "cell_time", "mixes", "direct", "cache", "icf")
 
     def space_bytes(self, settings: CommonSettings) -> int:
         """See FolderPlanPart."""

@@ -181,6 +181,7 @@ class FileMatrixPlanPart(FolderPlanPart):
 
     settings = FileMatrixSettings
     endpoint = "the geometric means of the cells' KiB/s"
+    often = ("file_max", "record_max", "tests", "mixes", "cache", "direct", "fsync")
 
     def space_bytes(self, settings: CommonSettings) -> int:
         """See FolderPlanPart."""

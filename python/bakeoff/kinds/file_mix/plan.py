@@ -84,6 +84,7 @@ class FileMixPlanPart(FolderPlanPart):
 
     settings = FileMixSettings
     endpoint = "Mbit/s"
+    often = ("mixes", "length", "workspace", "loadfile")
 
     def space_bytes(self, settings: CommonSettings) -> int:
         """See FolderPlanPart."""

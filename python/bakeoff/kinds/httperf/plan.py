@@ -381,6 +381,7 @@ class HttperfPlanPart(PlanPart):
 
     settings = HttperfSettings
     endpoint = "replies per second"
+    often = ("rate", "num_conns", "num_calls", "wsess", "timeout", "uri")
     target = "web"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:

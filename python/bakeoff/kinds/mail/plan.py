@@ -164,6 +164,7 @@ class MailPlanPart(PlanPart):
 
     settings = MailSettings
     endpoint = "messages delivered per second"
+    often = ("users", "mixes", "rate", "length", "mailboxes", "starttls", "smtp_login", "insecure")
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""

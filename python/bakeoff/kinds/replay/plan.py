@@ -224,6 +224,7 @@ class ReplayPlanPart(PlanPart):
 
     settings = ReplaySettings
     endpoint = "requests per second"
+    often = ("log", "mixes", "rate", "speed", "loop", "host", "statuses", "length")
     target = "web"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:

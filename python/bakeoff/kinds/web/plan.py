@@ -84,9 +84,7 @@ class WebSettings(HttpSettings):
     )
     weights: Weights = Field(
         {},
-        description="Shares of request classes that replace those of the suite: 223=20,404=0. "
-        "In file-matrix a file of `bakeoff inventory`: the mean over cells weighs file sizes as that share has them.",
-        json_schema_extra={"metavar": "CLASS=SHARE,...|FILE"},
+        description="Shares of request classes that replace those of the suite: 223=20,404=0.",
     )
     dynamic_share: Share = Field(0.2, lt=1, description="web-dynamic: share of requests for computed pages.")
     dynamic_url: str | None = Field(
@@ -122,6 +120,7 @@ class WebPlanPart(PlanPart):
     settings = WebSettings
     suite_class = WebClass
     endpoint = "requests per second"
+    often = ("mixes", "rate", "length", "http", "keep_alive", "urls", "method", "headers", "expect", "insecure")
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""

@@ -1,0 +1,47 @@
+"""What other load generators and habit call a thing, and what to write here."""
+
+CLIENTS = "--mixes 1,4,8 (clients, one mix each)"
+LENGTH = "--length 30s (both ramps included)"
+RATE = "--rate 500,1000 (load that does not wait for its replies)"
+COUNT = "--operations 1000"
+BLOCKS = "--blocks 8 (visits of every contender)"
+
+# By flag, or by setting of another kind that is no flag of this one.
+ELSEWHERE = {
+    "--duration": LENGTH,
+    "--time": LENGTH,
+    "--runtime": LENGTH,
+    "-d": LENGTH,
+    "-z": LENGTH,
+    "--timeout": "--reply-timeout 10s, and --connect-timeout 5s for the connection",
+    "--connections": CLIENTS,
+    "--concurrency": CLIENTS,
+    "--vus": CLIENTS,
+    "--users": CLIENTS,
+    "--numjobs": CLIENTS,
+    "-c": CLIENTS,
+    "-t": "--cores 2 for threads of the generator, --threads 2 for those of each client, --length 30s for a time",
+    "--qps": RATE,
+    "-R": RATE,
+    "-q": RATE,
+    "--requests": COUNT,
+    "--iterations": COUNT,
+    "--num-conns": COUNT,
+    "--num-calls": COUNT,
+    "-n": COUNT,
+    "--warmup": "--ramp-up 5s",
+    "--ramp": "--ramp-up 5s, and --ramp-down 5s at the end",
+    "--runs": BLOCKS,
+    "--repeat": BLOCKS,
+    "--iodepth": "--outstanding 4",
+    "--bs": "--block-sizes 4KiB,64KiB",
+    "--uri": "the path in the contender's address, or --urls FILE for several",
+    "-k": "--keep-alive; --insecure for certificates that are not to be checked",
+    "--cert": "--ca-file FILE, the authorities to trust",
+    "--cacert": "--ca-file FILE, the authorities to trust",
+}
+
+
+def here(flag: str) -> str | None:
+    """What a flag of another tool is in Bakeoff: `in Bakeoff: --length 30s (…)`; None when that is not known."""
+    return f"in Bakeoff: {ELSEWHERE[flag]}" if flag in ELSEWHERE else None
