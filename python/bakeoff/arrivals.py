@@ -46,6 +46,11 @@ class Shape:
         """The highest rate that it has for a time, as a factor of the mean."""
         return 1.0
 
+    @property
+    def steady(self) -> bool:
+        """Whether any long enough part of a trial has the same load."""
+        return True
+
     def planned(self, per_s: float, begin_s: float, end_s: float, length_s: float) -> float:
         """Mean number of starts between two moments of a trial of `length_s` seconds at a rate of `per_s`."""
         return per_s * (end_s - begin_s)
@@ -120,6 +125,11 @@ class Ramp(Shape):
         return f"ramp:{self.start:g}-{self.end:g}"
 
     @property
+    def steady(self) -> bool:
+        """See Shape."""
+        return False
+
+    @property
     def words(self) -> str:
         """See Shape."""
         return f"evenly spaced, on a ramp from {self.start:g} to {self.end:g} times that rate"
@@ -152,6 +162,11 @@ class Steps(Shape):
 
     def __str__(self) -> str:
         return "steps:" + ",".join(f"{factor:g}x{seconds:g}s" for factor, seconds in self.steps)
+
+    @property
+    def steady(self) -> bool:
+        """See Shape."""
+        return False
 
     @property
     def words(self) -> str:
@@ -247,6 +262,11 @@ class Replay(Shape):
 
     def __str__(self) -> str:
         return "file"
+
+    @property
+    def steady(self) -> bool:
+        """See Shape."""
+        return False
 
     @property
     def words(self) -> str:

@@ -20,8 +20,8 @@ NEXT = {"p50": "p95", "p95": "p99", "p99": "p999"}
 
 PRIMARY = (
     "geometric mean over the rates of the ratio of the {figure}, which counts from the planned start; a contender that "
-    "falls behind a rate (it answers less than 99 % of what was offered) loses that rate, and where both do, the ratio "
-    "of what they answer per second stands for it"
+    "falls behind a rate (it answers less than 99 % of what was offered, a pause aside) loses that rate, and where "
+    "both do, the ratio of what they answer per second stands for it"
 )
 
 

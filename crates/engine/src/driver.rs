@@ -48,6 +48,8 @@ struct Lane<S> {
     failures: u32,
     /// How late the turn began, for all of its operations.
     late_ns: Nanos,
+    /// For when the turn was planned that goes on; `Nanos::MAX` where none does.
+    turn_ns: Nanos,
 }
 
 /// All lanes (threads of clients) of one load-generating thread.
@@ -168,6 +170,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         state.session.assigned(index);
         let next = self.begin_now(lane, planned_ns, now_ns, actions);
         if next == Next::Begun {
+            self.lanes[lane].turn_ns = planned_ns;
             self.idle.begun(lane);
             self.recorder.record_start(planned_ns);
         }
@@ -374,9 +377,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
     fn follow_plan(&mut self, lane: usize, error: Option<ErrorClass>, now_ns: Nanos, actions: &mut Actions) -> Next {
         let Lane { session, failures, late_ns, .. } = &self.lanes[lane];
         if !session.goes_on() {
-            if error.is_none() {
-                self.recorder.record_answer(now_ns);
-            }
+            let turn_ns = std::mem::replace(&mut self.lanes[lane].turn_ns, Nanos::MAX);
+            self.recorder.record_turn(turn_ns, now_ns, error.is_none());
             return self.end_turn(lane, now_ns, actions);
         }
         let (late_ns, back_off_ns) = (*late_ns, pause_after(error, *failures));

@@ -244,9 +244,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                 let planned_ns = self.schedule.planned_of(state.due_ns, start_ns);
                 let stamps = Stamps { planned_ns, start_ns, end_ns, sent_ns: start_ns, ..Stamps::default() };
                 self.recorder.record_start(planned_ns);
-                if outcome.error.is_none() {
-                    self.recorder.record_answer(end_ns);
-                }
+                self.recorder.record_turn(planned_ns, end_ns, outcome.error.is_none());
                 state.due_ns = self.schedule.next_ns(end_ns, state.due_ns == 0);
                 if state.due_ns < end_ns && end_ns < self.end_ns {
                     self.recorder.record_late(state.due_ns, end_ns - state.due_ns);
@@ -296,7 +294,9 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         if let Schedule::Planned(plan) = &self.schedule {
             for slot in self.slots.iter().filter(|slot| slot.inside || slot.call.is_some()) {
                 self.recorder.record_start(slot.due_ns);
+                self.recorder.record_unfinished(slot.due_ns);
             }
+            plan.rest().for_each(|planned_ns| self.recorder.record_unbegun(planned_ns));
             self.recorder.close_plan(plan.offered(self.mark_ns), plan.left(), 1);
         }
         self.recorder.end();

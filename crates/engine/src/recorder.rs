@@ -3,6 +3,7 @@
 mod figures;
 mod lateness;
 mod planned;
+mod queue;
 mod stamps;
 mod steps;
 
@@ -14,6 +15,7 @@ use crate::{ErrorClass, LatencyHistogram, Nanos, Outcome, SharedTimes, Timeline}
 pub(crate) use figures::{ClientFigures, OperationFigures};
 use lateness::Lateness;
 pub(crate) use planned::PlannedFigures;
+pub(crate) use queue::Queue;
 pub use stamps::Stamps;
 use std::sync::Arc;
 pub(crate) use steps::Steps;
@@ -62,7 +64,7 @@ pub struct Recorder {
     pub(crate) log: Option<TimesLog>,
     /// There when the load plans its starts.
     pub(crate) planned: Option<Box<PlannedFigures>>,
-    /// The only one whose response times count, if not all do.
+    /// The only one whose response times count, if those of turns do not.
     responds: Option<u16>,
     /// There in a soak, which has them in place of seconds.
     rows: Option<Box<RowBook>>,
@@ -116,12 +118,14 @@ impl Recorder {
     pub fn with_plan(mut self) -> Self {
         // Of threads that share their times, the log takes these, too.
         let operations = if self.log.is_some() { 0 } else { self.operations.len() };
-        self.planned = Some(Box::new(PlannedFigures::new(operations)));
+        let queue = self.responds.is_none().then(Queue::new);
+        self.planned = Some(Box::new(PlannedFigures::new(operations, queue)));
         self.books = Books::Planned;
         self
     }
 
-    /// The same, with the response times of one operation alone: others contain it, or have other moments.
+    /// The same of a load that ends with its last turn, and with the response times of one operation alone: others
+    /// contain it, or have other moments.
     #[must_use]
     pub fn with_plan_of(mut self, operation: u16) -> Self {
         self.responds = Some(operation);
@@ -174,14 +178,34 @@ impl Recorder {
     pub fn record_start(&mut self, planned_ns: Nanos) {
         if let Some(planned) = &mut self.planned {
             planned.started += u64::from(self.timeline.in_window(planned_ns));
+            if let Some(queue) = &mut planned.queue {
+                queue.join(&self.timeline, planned_ns);
+            }
         }
     }
 
-    /// Counts a turn that ended well.
+    /// Counts a turn, planned for `planned_ns`, that is over.
     #[inline]
-    pub fn record_answer(&mut self, end_ns: Nanos) {
+    pub fn record_turn(&mut self, planned_ns: Nanos, end_ns: Nanos, good: bool) {
+        if let Some(planned) = &mut self.planned
+            && self.books == Books::Planned
+        {
+            planned.over(&self.timeline, planned_ns, end_ns, good);
+        }
+    }
+
+    /// At the trial's end: counts a turn that was planned for `planned_ns` and goes on.
+    pub fn record_unfinished(&mut self, planned_ns: Nanos) {
         if let Some(planned) = &mut self.planned {
-            planned.answered += u64::from(self.timeline.in_window(end_ns));
+            planned.unfinished(&self.timeline, planned_ns);
+        }
+    }
+
+    /// At the trial's end: counts a start of before the window's end that nobody began.
+    pub fn record_unbegun(&mut self, planned_ns: Nanos) {
+        self.record_unfinished(planned_ns);
+        if let Some(queue) = self.planned.as_mut().and_then(|planned| planned.queue.as_mut()) {
+            queue.join(&self.timeline, planned_ns);
         }
     }
 
@@ -203,6 +227,8 @@ impl Recorder {
             planned.offered = offered.unwrap_or(planned.started);
             if offered.is_some() {
                 planned.ran_out += waiting;
+            } else {
+                planned.queue = None;
             }
         }
     }
@@ -329,6 +355,9 @@ impl Recorder {
         let told = self.responds.is_none_or(|operation| operation == outcome.operation);
         if !told || outcome.error.is_some() || !self.timeline.in_window(stamps.end_ns) {
             return;
+        }
+        if self.responds.is_some() {
+            planned.turns.record(stamps.response_ns());
         }
         match &mut self.log {
             Some(log) => log.push(self.operations.len() as u16 + outcome.operation, stamps.response_ns()),

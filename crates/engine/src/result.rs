@@ -1,6 +1,6 @@
 //! From the threads' counts to the result of a trial.
 
-use crate::recorder::{ClientFigures, OperationFigures, PlannedFigures, Steps};
+use crate::recorder::{ClientFigures, OperationFigures, PlannedFigures, Queue, Steps};
 use crate::series::Row;
 use crate::{ErrorClass, LatencyHistogram, Recorder, SECOND_NS, SharedTimes, deserialize, serialize, summarize};
 use serde_json::{Map, Value, json};
@@ -124,7 +124,8 @@ pub(crate) fn merge_recorders(recorders: &[Recorder]) -> Merged {
         merged.connections.0 += recorder.connections_opened;
         merged.connections.1 += recorder.connections_failed;
         if let Some(planned) = &recorder.planned {
-            merged.planned.get_or_insert_with(|| PlannedFigures::new(recorder.operations.len())).add(planned);
+            let (operations, queue) = (recorder.operations.len(), planned.queue.as_ref().map(|_| Queue::new()));
+            merged.planned.get_or_insert_with(|| PlannedFigures::new(operations, queue)).add(planned);
         }
     }
     merged
@@ -222,6 +223,7 @@ fn starts_json(planned: Option<&PlannedFigures>, histograms: &mut BTreeMap<Strin
             "late_histogram": "late",
             "ran_out": planned.ran_out,
             "connections_used": planned.connections_used,
+            "queue": planned.queue.as_ref().map(Queue::lengths),
         })
     })
 }
@@ -288,7 +290,6 @@ pub fn collect(
     let mut merged = merge_recorders(&recorders);
     let mut histograms = BTreeMap::new();
     let mut service = LatencyHistogram::new();
-    let mut response = merged.planned.is_some().then(LatencyHistogram::new);
     let mut errors = [0; ErrorClass::COUNT];
     let mut totals = (0_u64, 0_u64, 0_u64);
     let mut per_operation = Vec::with_capacity(operations.len());
@@ -300,9 +301,6 @@ pub fn collect(
             *total += count;
         }
         let part_response = merge_response(&recorders, &mut merged, index);
-        if let (Some(total), Some(part)) = (&mut response, &part_response) {
-            total.add(part);
-        }
         let (key, response_key) = (format!("op/{name}"), format!("response/{name}"));
         per_operation.push(json!({
             "name": name, "operations": part.operations, "errors": errors_json(&part.errors()),
@@ -320,7 +318,8 @@ pub fn collect(
     }
     let steps = steps_json(&merged, operations, &mut histograms);
     histograms.insert("service".to_owned(), serialize(&service));
-    if let Some(response) = &response {
+    let response = merged.planned.as_ref().map(|planned| &planned.turns);
+    if let Some(response) = response {
         histograms.insert("response".to_owned(), serialize(response));
     }
     if figures.slice.is_some() {

@@ -202,8 +202,8 @@ impl Books {
     ) {
         self.recorder.record(0, &Outcome { operation, error, bytes_in, bytes_out, status: 0 }, stamps);
         let begun = if self.mode == Mode::Sessions { SESSION } else { CONNECTION };
-        if operation == begun && error.is_none() {
-            self.recorder.record_answer(stamps.end_ns);
+        if operation == begun {
+            self.recorder.record_turn(stamps.planned_ns, stamps.end_ns, error.is_none());
         }
     }
 }

@@ -132,6 +132,7 @@ class StartsResult(_Result):
     ran_out: int
     connections_used: int
     late: SummaryResult
+    queue: tuple[int, ...] | None = None
 
 
 class OutsideResult(_Result):

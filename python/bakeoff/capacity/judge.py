@@ -1,7 +1,10 @@
 """A probe held against an objective.
 
 Counted is what was asked for: starts planned for the window at a rate, operations begun by clients that wait. Lost is
-what had no good reply: failed, never begun, or still waiting when it should not have been.
+what had no good reply: what failed, and by what the queue of those that wait grew all through the window.
+
+A load under which that queue grows is none that a server carries, however long it takes until the times asked for are
+exceeded: so no probe meets an objective in which it grew by more than `GROWTH` of what was offered.
 """
 
 import math
@@ -9,68 +12,79 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bakeoff.capacity.objective import Objective, Term
-from bakeoff.store.records import JudgedRecord, TermRecord
+from bakeoff.store.records import GROWTH_TERM, JudgedRecord, TermRecord
+from bakeoff.units import format_share
 
-# Chance moves the number of operations under way between the edges of a window by this many of its standard deviations.
-EDGE_DEVIATIONS = 3.0
+# The share of what is offered by which a queue may grow in a probe; and by so many starts at least, which chance does.
+GROWTH, GROWTH_LEAST = 0.005, 2.0
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What came of a probe. `asked` operations were asked for, `good` of them answered well, `lost` not at all;
-    `mean_ns` is that of the good ones. `within(ns)` says how many good ones took at most so long, `at(share)` the time
-    that such a share of them took at most.
+    """What came of a probe. `asked` operations were asked for, `good` of them answered well, `failed` not, and
+    `unbegun` were never begun. There are `timed` times, `mean_ns` on average: those of the good ones, and of those that
+    waited at the window's end as far as they had. `within(ns)` says how many of them are at most so long, `at(share)`
+    how long such a share of them is at most. `grown` starts are what the queue grew by over the window, None of clients
+    that wait.
     """
 
     asked: int
     good: int
-    lost: int
+    failed: int
+    timed: int
     mean_ns: float | None
     within: Callable[[int], int]
     at: Callable[[float], int | None]
+    grown: float | None = None
+    unbegun: int = 0
 
-
-def waiting(offered: int, over: int, per_s: float, mean_ns: float | None) -> int:
-    """Of `offered` starts how many still waited at the end of the window, as `over` were over, more than wait at any
-    moment at this pace: a queue that grows.
-    """
-    under_way = per_s * (mean_ns or 0.0) / 1e9
-    edge = under_way + EDGE_DEVIATIONS * math.sqrt(under_way) + 1.0
-    return max(0, math.floor(offered - over - edge))
+    @property
+    def lost(self) -> int:
+        """What had no good reply."""
+        return self.failed + max(self.unbegun, math.floor(self.grown or 0.0))
 
 
 def judge(objective: Objective, answers: Answers, failed: str = "", limit: str = "") -> JudgedRecord:
     """Whether the objective was met. A trial that `failed` for this reason meets none; `limit` is what limited the
     generator, if anything did.
     """
-    terms = tuple(_judged(term, answers) for term in objective.terms)
+    terms = (*(_judged(term, answers) for term in objective.terms), *_growth(answers))
     lost = _share(answers.lost, answers.asked) if answers.asked else 1.0
     met = not failed and answers.good > 0 and all(term.met for term in terms)
     return JudgedRecord(met, lost, limit, terms)
 
 
 def _judged(term: Term, answers: Answers) -> TermRecord:
-    good, lost = answers.good, answers.lost
-    asked = good + lost
+    missed = answers.failed + answers.unbegun
+    asked = answers.good + missed
     value: float | None = None
-    missed = lost
     match term.sort:
         case "percentile" | "max":
+            timed, asked = answers.timed, answers.timed + answers.failed
             missed = asked - answers.within(round(term.limit * 1e9))
-            # Lost ones are the slowest: the percentile of all is a higher one of those that were answered.
-            among_good = term.quantile * asked / good if good else math.inf
-            value = answers.at(min(1.0, among_good)) if among_good <= 1.0 + 1e-12 else None
+            # Failed ones are the slowest: the percentile of all is a higher one of those that have a time.
+            among_timed = term.quantile * asked / timed if timed else math.inf
+            value = answers.at(min(1.0, among_timed)) if among_timed <= 1.0 + 1e-12 else None
         case "mean":
             value = answers.mean_ns
         case "errors":
-            value = _share(lost, asked)
+            value = _share(missed, asked)
         case "achieved":
-            value = min(1.0, good / answers.asked) if answers.asked else 0.0
-            missed = max(0, answers.asked - good)
+            value = min(1.0, answers.good / answers.asked) if answers.asked else 0.0
+            missed = max(0, answers.asked - answers.good)
     share = _share(missed, answers.asked if term.sort == "achieved" else asked)
     allowed = term.allowed
     met = value is not None and value <= term.limit * 1e9 if allowed is None else share <= allowed + 1e-12
     return TermRecord(str(term), value, share, met)
+
+
+def _growth(answers: Answers) -> tuple[TermRecord, ...]:
+    """The term that every objective has at a rate."""
+    if answers.grown is None:
+        return ()
+    share = min(1.0, answers.grown / answers.asked) if answers.asked else 0.0
+    met = share <= GROWTH or answers.grown <= GROWTH_LEAST
+    return (TermRecord(f"{GROWTH_TERM}<={format_share(GROWTH)}", share, share, met),)
 
 
 def _share(part: int, of: int) -> float:

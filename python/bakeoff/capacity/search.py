@@ -1,7 +1,8 @@
 """The search for the highest load that meets an objective, by MLRsearch (RFC 9971).
 
 MLRsearch begins at the highest load that there may be. Of a server that is not known, so the load first climbs from the
-least one by a factor until a probe misses; the range between is then searched. A load is judged by the majority of its
+least one by a factor until a probe misses; the range between the last two is then searched. Where a load is known that
+was found before, the climb begins below it, by a small factor. A load is judged by the majority of its
 probes, of which the coarse steps ask for one and the last for several.
 
 MLRsearch is told of each probe a share lost, and of its goal a share that may be. Whether a probe met the objective
@@ -24,6 +25,8 @@ from bakeoff.capacity.range import GOAL_LOST, Range
 from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED, JudgedRecord
 
 CLIMB = 4.0
+# The climb from a load that is known begins so much below it, and its next load is so much above it.
+NEAR = 1.1
 # Of operations asked for, for MLRsearch: no more are told as those of one probe.
 OF = 10**9
 FOREVER_S = 1e9
@@ -52,11 +55,18 @@ class _SpentError(Exception):
 Measure = Callable[[float], JudgedRecord]
 
 
-class Search:
-    """One search. `measure` does a probe at a load. What it raises leaves the search, but for GoneError."""
+def above(where: Range, load: float, factor: float) -> float:
+    """The next load of a climb: another one, even where loads are whole."""
+    return min(where.most, max(where.rounded(load * factor), where.rounded(load + 1.0) if where.whole else 0.0))
 
-    def __init__(self, measure: Measure, where: Range) -> None:
-        self._measure, self._where = measure, where
+
+class Search:
+    """One search. `measure` does a probe at a load. What it raises leaves the search, but for GoneError. `near` is a
+    load that was found before: where the search begins, and nothing that it rests on.
+    """
+
+    def __init__(self, measure: Measure, where: Range, near: float | None = None) -> None:
+        self._measure, self._where, self._near = measure, where, near
         self._answers: dict[float, list[JudgedRecord]] = defaultdict(list)
         self._asked: dict[float, int] = defaultdict(int)
         self.probes = 0
@@ -64,36 +74,48 @@ class Search:
     def run(self) -> Found:
         """Search until the bounds are close enough, or cannot be made so."""
         try:
-            return self._climb(self._where.least)
+            return self._nearby() or self._climb(self._where.least, self._where.least)
         except _SpentError:
             text = f"{self._where.most_probes} probes were not enough to narrow it to {self._where.width * 100:g} %"
             return Found(UNSETTLED, text, *self._bounds())
         except GoneError as error:
             return Found(DIED, str(error), *self._bounds())
 
-    def _climb(self, load: float) -> Found:
+    def _nearby(self) -> Found | None:
+        """The climb from below the load that was found before; None where there is none, or it misses there."""
+        where = self._where
+        below = 0.0 if self._near is None else where.rounded(self._near / NEAR)
+        if not where.least < below < where.most:
+            return None
+        if not self._probe(below).met and not self._probe(below).met:  # once more: one may be a mishap
+            return None
+        return self._climb(below, above(where, below, NEAR**2))
+
+    def _climb(self, met: float, load: float) -> Found:
+        """From `load` up, where `met` is one below that met the objective, or the least."""
         where = self._where
         while True:
-            if self._probe(load).met:
-                if load >= where.most:
-                    return Found(AT_LEAST, "the highest load that was allowed still met the objective", load, None)
-                load = where.rounded(min(where.most, load * CLIMB))
-                continue
-            if load <= where.least:
-                if not self._probe(load).met:  # once more: a mishap at the least load would end it all
-                    return self._none(load)
-                load = where.rounded(min(where.most, load * CLIMB))
-                continue
-            found = self._between(where.least, load)
-            if found is not None:
-                return found
-            # What stopped the climb was a mishap: more probes at that load met the objective.
+            if not self._probe(load).met:
+                if load <= where.least:
+                    if not self._probe(load).met:  # once more: a mishap at the least load would end it all
+                        return self._none(load)
+                else:
+                    found = self._between(met, load)
+                    if found is not None:
+                        return found
+                    # What stopped the climb was a mishap: more probes at that load met the objective.
             if load >= where.most:
                 return Found(AT_LEAST, "the highest load that was allowed still met the objective", load, None)
-            load = where.rounded(min(where.most, load * CLIMB))
+            met, load = load, above(where, load, CLIMB)
 
     def _between(self, least: float, most: float) -> Found | None:
         """What MLRsearch finds between two loads; None when the higher one meets the objective after all."""
+        found = self._search(least, most)
+        if found is not None and found.met is None and least > self._where.least:
+            return self._search(self._where.least, most)  # that the lower one met it was a mishap
+        return found
+
+    def _search(self, least: float, most: float) -> Found | None:
         where = self._where
         self._asked.clear()  # the answers that are there are told again before new ones are asked for
         goal = SearchGoal(

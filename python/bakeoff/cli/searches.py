@@ -1,6 +1,7 @@
 """What a search for capacities would do, in words."""
 
-from bakeoff.plan.capacity import CapacityPlan, unseen_share
+from bakeoff.capacity.judge import GROWTH
+from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.model import Plan
 from bakeoff.units import format_share
 
@@ -11,14 +12,13 @@ def capacity_lines(plan: Plan, capacity: CapacityPlan) -> list[str]:
     times = "response times, from the planned start" if capacity.by == "rate" else "service times"
     allowed = [f"{term} (lets {format_share(share)} go)" for term in goal.terms if (share := term.allowed) is not None]
     shares = ", ".join(map(format_share, capacity.shares)) or "none"
-    unseen = unseen_share(capacity, plan.settings)
-    seen = f"; a load up to {unseen:.2%} above what a server can carry passes in trials so short" if unseen else ""
+    grows = f"; no load meets it under which the queue grows by {format_share(GROWTH)}" if capacity.by == "rate" else ""
     searches = len(plan.contenders) * plan.blocks
     return [
         f"capacity: the highest load that meets {goal}, once for each contender and block (MLRsearch, RFC 9971)",
-        f"judged by {times}; what fails, never begins or is not answered counts as lost: {', '.join(allowed)}",
+        f"judged by {times}; what fails or never begins counts as lost: {', '.join(allowed)}{grows}",
         f"searched from {words(capacity.least)} to {words(capacity.most)} at most, until the bounds are "
-        f"{format_share(capacity.width)} apart; {capacity.repeats} probes decide on a load{seen}",
+        f"{format_share(capacity.width)} apart; {capacity.repeats} probes decide on a load",
         f"then measured at shares of what was found: {shares}",
         f"{searches} searches = {len(plan.contenders)} contenders x {plan.blocks} blocks; each usually has about "
         f"{capacity.usual_trials} trials, {capacity.most_trials} at most",

@@ -17,8 +17,8 @@ from bakeoff.compare.lost import PairLogs, bounded
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import FallsBehind
 from bakeoff.mix import Mix, Rate
-from bakeoff.stats import median_ranks
-from bakeoff.store.records import RunRecord, Summary, TrialRecord
+from bakeoff.stats import median_ranks, queue_growth
+from bakeoff.store.records import RunRecord, StartsRecord, Summary, TrialRecord
 
 DECIDES = "deciding"
 # Standard deviations by which the number of operations under way may differ between the edges of a window.
@@ -32,14 +32,26 @@ def at_rates(cube: Cube) -> bool:
 
 def fell_behind(trial: TrialRecord) -> bool:
     """Whether `trial`, at a rate, answered less than it was offered: by more than 1 %, and by more than what may be
-    under way at the one edge of the window and not at the other.
+    under way at the one edge of the window and not at the other. Of the turns that wait at the end of the window those
+    count by which their queue grew all through it: a pause at the end is a long response time, and no less than that
+    anywhere else.
     """
     starts = trial.starts
     if starts is None or not isinstance(trial.mix, Rate):
         return False
     under_way = trial.operations_per_s * (trial.service.mean_ns or 0.0) / 1e9
     edges = trial.mix.arrivals.slack(starts.offered) + EDGES * math.sqrt(2.0 * under_way)
-    return starts.offered - starts.answered > (1.0 - keeping_up.KEEPS_UP) * starts.offered + edges
+    return _unanswered(trial, starts, trial.mix) > (1.0 - keeping_up.KEEPS_UP) * starts.offered + edges
+
+
+def _unanswered(trial: TrialRecord, starts: StartsRecord, mix: Rate) -> float:
+    unanswered = starts.offered - starts.answered
+    queue = starts.queue
+    if not queue or not mix.arrivals.steady:
+        return unanswered
+    fills_s = (trial.service.p50_ns or 0) / 1e9
+    failed = unanswered - (queue[-1] - queue[0]) + trial.errors.get("unfinished", 0)
+    return failed + queue_growth(queue, fills_s / trial.window_s if trial.window_s > 0.0 else 0.0)
 
 
 def answered_per_s(trial: TrialRecord) -> float:
@@ -94,15 +106,19 @@ def _deciding(run: RunRecord, cube: Cube) -> Metric:
         return math.nan if value is None else value / 1e6
 
     words = keeping_up.words_of(figure)
-    title = f"{words[0].upper()}{words[1:]}, where both keep up"
+    of = f" of {cube.kind.responds}" if cube.kind.responds else ""
+    title = f"{words[0].upper()}{words[1:]}{of}, where both keep up"
     return Metric(
         DECIDES, title, "ms", False, "log", milliseconds, f"{figure} response time", paired=_paired(milliseconds)
     )
 
 
 def _of_offered(trial: TrialRecord, times: Summary, figure: str) -> float | None:
-    """A percentile of all that were offered: those that failed or never started lie beyond all answers."""
-    missing = trial.errors_total + (trial.starts.never_started if trial.starts else 0)
+    """A percentile of all that were offered: those that failed lie beyond all answers, and so do those that never
+    started, where it was not counted how long they waited.
+    """
+    starts = trial.starts
+    missing = trial.errors_total + (starts.never_started if starts is not None and not starts.queue else 0)
     share = missing / max(1, times.count + missing)
     name = keeping_up.NEXT[figure] if share > keeping_up.MISSING else figure
     value = getattr(times, f"{name}_ns")

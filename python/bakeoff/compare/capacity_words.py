@@ -6,7 +6,7 @@ import math
 
 from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity, LeastLoad
-from bakeoff.store.records import AT_LEAST, DIED, UNSETTLED, TermRecord
+from bakeoff.store.records import AT_LEAST, DIED, GROWTH_TERM, UNSETTLED, TermRecord
 
 
 def capacity_sentences(found: CapacityComparison) -> list[str]:
@@ -54,7 +54,8 @@ def _none(c: ContenderCapacity, found: CapacityComparison) -> list[str]:
 def _figures(least: LeastLoad) -> str:
     if least.reason:
         return f"the trial {least.state}: {least.reason}"
-    return ", ".join(f"{term_name(term)} was {term_value(term)}" for term in least.terms)
+    terms = [term for term in least.terms if term_name(term) != GROWTH_TERM or not term.met]
+    return ", ".join(f"{term_name(term)} was {term_value(term)}" for term in terms)
 
 
 def term_name(term: TermRecord) -> str:
@@ -66,7 +67,7 @@ def term_value(term: TermRecord) -> str:
     """What it came to: `12.3 ms`, `0.4 %`."""
     if term.value is None:
         return "beyond all that was answered"
-    if term_name(term) in ("errors", "achieved"):
+    if term_name(term) in ("errors", "achieved", GROWTH_TERM):
         return wording.percent(term.value)
     return f"{wording.figures(term.value / 1e6)} ms"
 

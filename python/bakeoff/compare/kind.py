@@ -21,7 +21,8 @@ class ComparePart:
     """The part of a kind for comparisons: derive from it, and set or override what differs.
 
     `work` is what its operations are called in sentences, `turns` what one start of a rate begins, where that is more
-    than one of them. `faults` are what makes a contender lose outright, in the
+    than one of them, and `responds` what a response time at a rate is then of. `faults` are what makes a contender lose
+    outright, in the
     order of printing. `wrong` are the classes of errors that are wrong answers, and no refusals; `error_words` are
     its words for classes whose names would mislead. From a mean of `enough` operations on a client without any was
     starved. With `ends_with_its_starts` a trial has a number of starts, and its window lasts until the last of them is
@@ -31,6 +32,7 @@ class ComparePart:
 
     work: str = "operations"
     turns: str = ""
+    responds: str = ""
     faults: Sequence[Source] = (RECORDS, ANSWERS)
     wrong: Sequence[str] = ("wrong_status", "protocol")
     error_words: Mapping[str, str] = {}
@@ -41,8 +43,8 @@ class ComparePart:
     audits_of_its_own: Sequence[str] = ()
 
     def response(self, trial: TrialRecord) -> Summary:
-        """Response times in ns, as the kind means them: those of single operations, from the planned start where there
-        is one.
+        """Response times in ns, as the kind means them: those of single operations, and at a rate those of whole turns
+        from the planned start.
         """
         return trial.response or trial.service
 

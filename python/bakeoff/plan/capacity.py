@@ -22,10 +22,9 @@ LEAST = {"rate": 10.0, "clients": 1.0}
 MOST = {"rate": 1_000_000.0, "clients": 1_000.0}
 SHARES = (0.5, 0.7, 0.85, 0.95, 1.05)
 # Most searches end after so many probes (docs/decisions/0034-capacity.md); this is what a forecast says.
-USUAL_PROBES = {1: 14, 3: 20}
-# A queue that grows reaches a time only after a while: a load above the capacity by the share that this time is of the
-# trial up to the end of its window still meets the objective. No larger share is taken.
-UNSEEN_SHARE = 0.1
+USUAL_PROBES = {1: 10, 3: 13}
+# No longer times are held against an objective than this share of the trial up to the end of its window.
+LONGEST_SHARE = 0.1
 
 
 class CapacityPlan(Strict):
@@ -173,11 +172,6 @@ def capacity_of(given: Mapping[str, Any], label: Callable[[str], str]) -> Capaci
         raise explain(error, CapacityPlan, label) from None
 
 
-def unseen_share(plan: CapacityPlan, settings: CommonSettings) -> float:
-    """By how much more than a server can carry a load may be before a growing queue is seen, as a share."""
-    return plan.goal.longest_s / (settings.length_s - settings.clock.ramp_down_s)
-
-
 def refuse_unfit(
     plan: CapacityPlan, settings: CommonSettings, delta: float, error_limit: float, label: Callable[[str], str]
 ) -> None:
@@ -188,10 +182,10 @@ def refuse_unfit(
     if isinstance(first, Rate) and isinstance(first.arrivals, Ramp | Steps | Replay):
         raise PlanError(f"arrivals: a search needs the same load all through a probe, not {first.arrivals}")
     goal = plan.goal
-    if unseen_share(plan, settings) > UNSEEN_SHARE:
-        needed_s = goal.longest_s / UNSEEN_SHARE + settings.clock.ramp_down_s
+    if goal.longest_s > LONGEST_SHARE * (settings.length_s - settings.clock.ramp_down_s):
+        needed_s = goal.longest_s / LONGEST_SHARE + settings.clock.ramp_down_s
         raise PlanError(
-            f"{label('objective')}: a queue that grows does not reach {format_duration(goal.longest_s)} in so short a "
+            f"{label('objective')}: replies of {format_duration(goal.longest_s)} are too long for so short a "
             f"trial: make trials at least {format_duration(float(f'{needed_s:.3g}'))} long (--length)"
         )
     if plan.width > delta / 2.0:

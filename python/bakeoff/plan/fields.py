@@ -95,6 +95,12 @@ OptionalDuration = Annotated[
     float | None, BeforeValidator(_reader(parse_duration, False)), BeforeValidator(_auto), Metavar("TIME")
 ]
 Share = Annotated[float, BeforeValidator(_reader(parse_share, bare_number_is_fine=True)), Metavar("PERCENT")]
+OptionalShare = Annotated[
+    float | None,
+    BeforeValidator(_reader(parse_share, True)),
+    BeforeValidator(_auto),
+    Metavar("PERCENT"),
+]
 Size = Annotated[int, BeforeValidator(_reader(parse_size, bare_number_is_fine=True)), Metavar("SIZE")]
 OptionalSize = Annotated[
     int | None, BeforeValidator(_reader(parse_size, True)), BeforeValidator(_auto), Metavar("SIZE")

@@ -15,7 +15,7 @@ from bakeoff.kinds import plan_part
 from bakeoff.plan.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
 from bakeoff.plan.differences import differences
 from bakeoff.plan.elsewhere import here
-from bakeoff.plan.fields import OptionalWhole, Share, Strict, Whole, extra_of, read_toml
+from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Strict, Whole, extra_of, read_toml
 from bakeoff.plan.fleet import FleetPlan, fleet_of
 from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.messages import did_you_mean, explain
@@ -41,6 +41,10 @@ SEARCHED = "capacity: the highest load that meets {}"
 FLEET_FIELDS = {field.alias or name: field for name, field in FleetPlan.model_fields.items()}
 
 
+# The smallest difference that matters, unless a plan says otherwise: of capacities twice what a search leaves open.
+DELTA, DELTA_OF_CAPACITIES = 0.05, 0.02
+
+
 class PlanSection(Strict):
     """The `[plan]` table of a plan file."""
 
@@ -60,7 +64,12 @@ class PlanSection(Strict):
         f"{MINIMUM_BLOCKS} give no verdict.",
     )
     seed: Whole = Field(1, ge=0, le=MAX_SEED, description="Seed of all random choices.")
-    delta: Share = Field(0.05, gt=0, lt=1, description="Smallest difference that matters: 5%.")
+    delta: OptionalShare = Field(
+        None,
+        gt=0,
+        lt=1,
+        description=f"Smallest difference that matters: {DELTA:.0%}, of capacities {DELTA_OF_CAPACITIES:.0%}.",
+    )
     error_limit: Share = Field(
         0.05, ge=0, le=1, description="Share of failed operations above which a trial is failed: 5%."
     )
@@ -238,8 +247,9 @@ def _resolve(given: PlanInput) -> Plan:
     for address in addresses:
         kind.check_address(address, settings)
     _refuse_without_effect(given, settings, addresses)
+    delta = head.delta or (DELTA if search is None else DELTA_OF_CAPACITIES)
     if search is not None:
-        refuse_unfit(search, settings, head.delta, head.error_limit, given.label("capacity"))
+        refuse_unfit(search, settings, delta, head.error_limit, given.label("capacity"))
     return Plan(
         name=head.name or head.suite,
         suite=head.suite,
@@ -249,7 +259,7 @@ def _resolve(given: PlanInput) -> Plan:
         size=head.size,
         blocks=head.blocks or BLOCKS[head.size],
         seed=head.seed,
-        delta=head.delta,
+        delta=delta,
         error_limit=head.error_limit,
         primary=_primary(settings, kind.endpoint) if search is None else SEARCHED.format(search.objective),
         settings=settings,

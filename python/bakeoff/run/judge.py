@@ -284,7 +284,7 @@ def without_result(planned: PlannedTrial, started_at: str, state: str, reason: s
 def starts_of(s: StartsResult) -> StartsRecord:
     """The starts that a rate planned, as they are stored."""
     counts = {name: getattr(s, name) for name in START_COUNTS}
-    return StartsRecord(**counts, late=summary_of(s.late))
+    return StartsRecord(**counts, late=summary_of(s.late), queue=tuple(s.queue or ()))
 
 
 def summary_of(s: SummaryResult) -> Summary:

@@ -8,15 +8,18 @@ import math
 from collections.abc import Mapping
 
 from bakeoff.agents.local import explained, load_engine
-from bakeoff.capacity.judge import Answers, judge, waiting
+from bakeoff.capacity.judge import Answers, judge
 from bakeoff.capacity.objective import Objective
 from bakeoff.errors import LabError
 from bakeoff.mix import Rate
+from bakeoff.stats import queue_growth
 from bakeoff.store.links import fullest_link
 from bakeoff.store.marks import GENERATOR_LIMITED, LINK_LIMITED
-from bakeoff.store.records import FAILED, VOIDED, JudgedRecord, StartsRecord, TrialRecord
+from bakeoff.store.records import FAILED, VOIDED, JudgedRecord, TrialRecord
 from bakeoff.units import format_duration
 
+# What a late generator may have cost: a probe that lost more was too much for its contender.
+PASSING_LOST = 0.05
 # A generator that begins later than this share of the shortest time asked for, at p99, makes the times itself.
 LATE_SHARE = 0.2
 LATE_NS = 50e6  # where no time is asked for
@@ -25,7 +28,7 @@ LATE_NS = 50e6  # where no time is asked for
 def judged(objective: Objective, record: TrialRecord, histograms: Mapping[str, bytes]) -> JudgedRecord:
     """What the objective makes of a trial. Raises LabError for a histogram that cannot be read."""
     failed = record.reason if record.state in (FAILED, VOIDED) else ""
-    answers = Answers(0, 0, 0, None, lambda limit_ns: 0, lambda share: None)
+    answers = Answers(0, 0, 0, 0, None, lambda limit_ns: 0, lambda share: None)
     if record.window_s > 0.0 and record.operations:
         answers = _answers(record, histograms)
     return judge(objective, answers, failed, limit_of(objective, record))
@@ -33,33 +36,29 @@ def judged(objective: Objective, record: TrialRecord, histograms: Mapping[str, b
 
 def _answers(record: TrialRecord, histograms: Mapping[str, bytes]) -> Answers:
     starts, errors = record.starts, record.errors_total
+    grown, unbegun = None, 0
     times = record.service if record.response is None else record.response
     blob = histograms.get("service" if record.response is None else "response")
     if blob is None:
         raise LabError("the engine told no times of a trial: build it anew with `make build`")
-    good, lost, asked = record.operations, errors, record.operations + errors
+    good, asked = record.operations, record.operations + errors
     if starts is not None:
-        good, lost, asked = starts.answered, errors + starts.never_started + _waiting(record, starts), starts.offered
+        good, asked, unbegun = starts.answered, starts.offered, starts.never_started
+        fills_s = (record.service.p50_ns or 0) / 1e9
+        grown = max(float(unbegun), queue_growth(starts.queue, fills_s / record.window_s))
     engine = load_engine()
 
     def within(limit_ns: int) -> int:
-        """Of turns, as a share of their operations."""
         with explained():
             count: int = engine.counts_within(blob, [limit_ns])[0]
-        return math.floor(good * count / max(1, times.count))
+        return count
 
     def at(share: float) -> int | None:
         with explained():
             value: int = engine.quantiles(blob, [share])[0]
         return value if times.count else None
 
-    return Answers(asked, good, lost, times.mean_ns, within, at)
-
-
-def _waiting(record: TrialRecord, starts: StartsRecord) -> int:
-    times = record.response or record.service
-    over = starts.answered + record.errors_total
-    return waiting(starts.offered - starts.never_started, over, record.operations_per_s, times.mean_ns)
+    return Answers(asked, good, errors, times.count, times.mean_ns, within, at, grown, unbegun)
 
 
 def limit_of(objective: Objective, record: TrialRecord) -> str:
@@ -71,9 +70,8 @@ def limit_of(objective: Objective, record: TrialRecord) -> str:
     if LINK_LIMITED in record.marks:
         return f"the generator was the limit: {fullest_link(record)}"
     times = [term.limit for term in objective.terms if term.is_time]
-    late_ns = record.generator_late_start.p99_ns or 0
-    bound_ns = min(times) * 1e9 * LATE_SHARE if times else LATE_NS
-    if late_ns > bound_ns:
+    if _is_late(objective, record):
+        late_ns = record.generator_late_start.p99_ns or 0
         return f"the generator was the limit: it began late itself, by {format_duration(_short(late_ns))} at p99"
     starts, mix = record.starts, record.mix
     # Where no connection is idle though so many answer in time, more connections would have carried more.
@@ -85,6 +83,23 @@ def limit_of(objective: Objective, record: TrialRecord) -> str:
                 f"{mix.most_connections:,} (--most-connections)"
             )
     return ""
+
+
+def says_nothing(objective: Objective, record: TrialRecord) -> bool:
+    """Whether a trial is to be done again, as something befell the generator that may pass: it was voided, or missed
+    while the generator, though not busy, began late.
+    """
+    verdict = record.judged
+    if record.state == VOIDED or verdict is None:
+        return True
+    passing = GENERATOR_LIMITED not in record.marks and _is_late(objective, record)
+    return passing and not verdict.met and verdict.lost <= PASSING_LOST
+
+
+def _is_late(objective: Objective, record: TrialRecord) -> bool:
+    times = [term.limit for term in objective.terms if term.is_time]
+    bound_ns = min(times) * 1e9 * LATE_SHARE if times else LATE_NS
+    return (record.generator_late_start.p99_ns or 0) > bound_ns
 
 
 def _short(time_ns: float) -> float:

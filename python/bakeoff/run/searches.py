@@ -15,6 +15,7 @@ from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import Visit, order_visits
 from bakeoff.run.kind import Note
+from bakeoff.run.probe import says_nothing
 from bakeoff.run.trials import Trials
 from bakeoff.store.records import (
     DIED,
@@ -22,7 +23,6 @@ from bakeoff.store.records import (
     NONE,
     SEARCH,
     SHARE,
-    VOIDED,
     JudgedRecord,
     PlannedTrial,
     SearchRecord,
@@ -58,10 +58,15 @@ class Searches:
         self._trials.carry_out(self._all, self._plan.trials - self._book.done)
 
     def _all(self) -> None:
-        visits, book = order_visits(self._plan), self._book
+        visits, book, near = order_visits(self._plan), self._book, dict[str, float]()
         for number, visit in enumerate(visits, 1):
             ended = self._ended.get((visit.contender, visit.block))
-            _VisitSearch(self._plan, self._capacity, visit, self._trials, self._writer, book).run(ended)
+            search = _VisitSearch(
+                self._plan, self._capacity, visit, self._trials, self._writer, book, near.get(visit.contender)
+            )
+            met = search.run(ended)
+            if met is not None:
+                near[visit.contender] = met
             pace = (book.done + book.done_here) / number
             self._trials.expect(book.done_here + round(pace * (len(visits) - number)))
 
@@ -89,7 +94,7 @@ class _Book:
 
 @dataclass
 class _VisitSearch:
-    """One contender in one block."""
+    """One contender in one block. `near` is what was found of it in the block before."""
 
     plan: Plan
     capacity: CapacityPlan
@@ -97,12 +102,13 @@ class _VisitSearch:
     trials: Trials
     writer: RunWriter
     book: _Book
+    near: float | None
     _orders: dict[tuple[float, bool], int] = field(default_factory=dict)
     _ready: bool = False
     _last: str = ""
 
-    def run(self, ended: SearchRecord | None) -> None:
-        """Search, unless the search has `ended` before, then measure at shares of what was found."""
+    def run(self, ended: SearchRecord | None) -> float | None:
+        """Search, unless the search has `ended` before, then measure at shares of what was found; the load that was."""
         where = self.capacity.range
         queue = self.book.queue(self.visit)
         if ended is None:
@@ -116,13 +122,14 @@ class _VisitSearch:
             met = None if ended.met is None else met_mix.x
             found = Found(ended.outcome, ended.reason, met, None)
         if met is None or found.outcome in (DIED, NONE):
-            return
+            return None
         shares = self.capacity.shares if self.visit.block % 2 else tuple(reversed(self.capacity.shares))
         for share in shares:
             self._at(where.rounded(share * met), SHARE, share)
+        return met
 
     def _search(self) -> Found:
-        search = Search(self._probe, self.capacity.range)
+        search = Search(self._probe, self.capacity.range, self.near)
         found = search.run()
         met, missed = (
             None if load is None else self._orders.get((load, is_met))
@@ -142,7 +149,7 @@ class _VisitSearch:
     def _probe(self, load: float) -> JudgedRecord:
         for attempt in range(TRIES):
             record = self._at(load, SEARCH, None)
-            if record.state != VOIDED or attempt == TRIES - 1:
+            if attempt == TRIES - 1 or not says_nothing(self.capacity.goal, record):
                 break
         assert record.judged is not None
         self._orders[load, record.judged.met] = record.order

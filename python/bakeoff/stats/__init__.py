@@ -24,6 +24,7 @@ from bakeoff.stats.order import median_ranks
 from bakeoff.stats.permutation import sign_flip_interval, sign_flip_p, smallest_sign_flip_p
 from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence, blocks_for_sign_flip
 from bakeoff.stats.rows import RowRatios, ratios_by_row
+from bakeoff.stats.trend import queue_growth
 from bakeoff.stats.verdict import Decision, decide
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "mean_interval",
     "median_ranks",
     "paired_log_ratio",
+    "queue_growth",
     "ratio_by_signs",
     "ratio_from_logs",
     "ratios_by_row",

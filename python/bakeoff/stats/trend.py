@@ -1,4 +1,4 @@
-"""Growth of a figure over rows that follow each other."""
+"""Growth of a figure over rows that follow each other, and of a queue over a window."""
 
 import math
 from collections.abc import Sequence
@@ -35,7 +35,28 @@ def growth(at: Sequence[float], values: Sequence[float], length: float, level: f
     which would make it too narrow: the variance of that test is raised by the correlation of neighbouring residuals,
     corrected for its bias in short series.
     """
-    x, y = _thinned(np.asarray(at, dtype=float), np.log(np.asarray(values, dtype=float)))
+    line = _line(*_thinned(np.asarray(at, dtype=float), np.log(np.asarray(values, dtype=float))), level)
+    if line is None:
+        return None
+    slope, low, high = (value * length for value in line[:3])
+    return Growth(_exp(slope), _exp(low), _exp(high), line[3])
+
+
+def queue_growth(lengths: Sequence[int], skip: float = 0.0) -> float:
+    """By how much a queue grew over a window, of which `lengths` tells it at the begin and at even distances up to the
+    end: 0 where no growth is shown. `skip` is the share of the window, half of it at most, in which it fills anyway.
+
+    The line is that of `growth`. A pause of the server moves the few lengths beside it and not the line; a queue that
+    only grows for less than three tenths of the window is none that grows.
+    """
+    first = math.ceil(min(0.5, skip) * (len(lengths) - 1))
+    y = np.asarray(lengths[first:], dtype=float)
+    line = _line(np.arange(len(y), dtype=float), y, 0.95)
+    return 0.0 if line is None or line[1] <= 0.0 else line[0] * (len(lengths) - 1)
+
+
+def _line(x: Floats, y: Floats, level: float) -> tuple[float, float, float, float] | None:
+    """A slope with its interval, and how many independent rows there are; None under six rows."""
     n = len(x)
     if n < FEWEST_ROWS:
         return None
@@ -47,9 +68,9 @@ def growth(at: Sequence[float], values: Sequence[float], length: float, level: f
     sd = math.sqrt(n * (n - 1) * (2 * n + 5) / 18.0 * inflation)
     reach = float(stats.norm.ppf(0.5 + level / 2.0)) * sd
     first, last = math.floor((len(slopes) - reach) / 2.0), math.ceil((len(slopes) + reach) / 2.0)
-    low = float(slopes[first]) * length if first >= 0 else -math.inf
-    high = float(slopes[last]) * length if last < len(slopes) else math.inf
-    return Growth(_exp(slope * length), _exp(low), _exp(high), n / inflation)
+    low = float(slopes[first]) if first >= 0 else -math.inf
+    high = float(slopes[last]) if last < len(slopes) else math.inf
+    return slope, low, high, n / inflation
 
 
 def _thinned(x: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -94,6 +94,14 @@ class Fields:
         table = self.table(name)
         return table if all(type(n) is int and n >= 0 for n in table.values()) else self._refuse(name)
 
+    def counts_and_list(self, name: str, rest: str) -> tuple[dict[str, int], tuple[int, ...]]:
+        """The same, with a list of such numbers by the name of `rest` among them, which may be missing."""
+        table = dict(self.table(name))
+        numbers = table.pop(rest, [])
+        if not isinstance(numbers, list) or any(type(n) is not int or n < 0 for n in [*table.values(), *numbers]):
+            self._refuse(name)
+        return table, tuple(numbers)
+
     def words(self, name: str) -> tuple[str, ...]:
         """A JSON array of texts."""
         return tuple(self._array(name, str))

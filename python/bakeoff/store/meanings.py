@@ -90,7 +90,8 @@ COLUMNS = {
     "trials.generator_cpu_us_per_operation": "processor time of the generator for each operation, µs",
     "trials.generator_rss_bytes": "memory of the generator",
     "trials.starts": "of a rate: starts planned for the window, begun, never begun, turns answered in it, starts "
-    "that found every connection busy, connections used, JSON; else null",
+    "that found every connection busy, connections used, and the queue: turns due and not over at the begin of the "
+    "window and at even distances up to its end, JSON; else null",
     "trials.judged": "what the objective of a search made of it: met, share lost, the generator's limit, terms, JSON; "
     "else NULL",
     "trials.generator_run_delay_share": "share of the window that a load thread waited for a processor, at worst",

@@ -30,6 +30,8 @@ UNSETTLED = "unsettled"
 OUTCOMES = (FOUND, AT_LEAST, NONE, DIED, UNSETTLED)
 # Preamble, checksum and gap around each frame of Ethernet: counters do not have them, the wire does.
 AROUND_FRAME_BYTES = 24
+# What every objective bounds at a rate beside its own terms: by how much the queue of what waits grew.
+GROWTH_TERM = "growth"
 # In the tool of a run that Bakeoff did not measure: who did.
 IMPORTED_FROM = "imported_from"
 
@@ -175,7 +177,8 @@ class StartsRecord:
     `answered` are the turns that ended well in the window; a turn is what one start begins: an operation, or several.
 
     `late` says how late those were that found every connection busy, `ran_out` counts them, with those that never
-    began. `connections_used` are all that were opened to carry the rate.
+    began. `connections_used` are all that were opened to carry the rate. `queue` are the turns that were due and not
+    over, at the begin of the window and at even distances up to its end; empty where nobody counted them.
     """
 
     offered: int
@@ -185,10 +188,11 @@ class StartsRecord:
     ran_out: int
     connections_used: int
     late: Summary
+    queue: tuple[int, ...] = ()
 
 
 # The counts of it, by name.
-START_COUNTS = tuple(field.name for field in fields(StartsRecord) if field.name != "late")
+START_COUNTS = tuple(field.name for field in fields(StartsRecord) if field.name not in ("late", "queue"))
 
 
 @dataclass(frozen=True)
@@ -225,7 +229,8 @@ class TrialRecord:
     `generator_run_delay_share` is the share of the window that the load thread which waited longest spent
     waiting for a processor. `workload` is what the kind of suite tells of the trial; `figures` gives it typed.
     `per_agent` is empty when the trial has no result. `service` times count from the start of an operation, `response`
-    times from its planned start: they and `starts` are there where a rate plans it. `purpose` is one of `PURPOSES`,
+    times from the planned start of a turn to its end, for turns that were not over when the window ended as far as
+    they had waited: they and `starts` are there where a rate plans it. `purpose` is one of `PURPOSES`,
     empty but in a search for the capacity, of which `share` is; `judged` is there in those.
     """
 

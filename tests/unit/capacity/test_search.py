@@ -45,6 +45,27 @@ def test_a_limit_is_found_within_the_width_in_a_bounded_number_of_probes(capacit
     assert len(loads) <= 40
 
 
+@pytest.mark.parametrize("near", [1000.0, 1049.0, 1200.0, 800.0, 400.0, 9000.0, 1e6, 10.0])
+def test_a_load_that_was_found_before_saves_probes_and_decides_nothing(near: float) -> None:
+    loads: list[float] = []
+    measure = limited(1050.0, parse_objective("p99<=5ms"))
+
+    def noted(load: float) -> JudgedRecord:
+        loads.append(load)
+        return measure(load)
+
+    found = Search(noted, RATES, near).run()
+    assert found.outcome == FOUND and 1050.0 * 0.989 <= (found.met or 0) <= 1050.0 * 1.006, loads
+    assert len(loads) <= (12 if near in (1000.0, 1049.0) else 40), loads
+
+
+def test_whole_loads_near_the_least_are_climbed_one_by_one() -> None:
+    for capacity, near in ((1, 1.0), (2, 1.0), (3, 2.0), (7, 7.0)):
+        where = Range(**{**vars(RATES), "least": 1.0, "most": 1e4, "whole": True})
+        found = Search(lambda n: judged(n <= capacity, max(0.0, 1 - capacity / n)), where, near).run()  # noqa: B023
+        assert (found.met, found.missed) == (capacity, capacity + 1)
+
+
 @pytest.mark.parametrize("capacity", [1, 2, 3, 7, 100, 999])
 def test_clients_are_whole(capacity: int) -> None:
     found, loads = searched(

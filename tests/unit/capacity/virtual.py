@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bakeoff.capacity.judge import Answers, judge, waiting
+from bakeoff.capacity.judge import Answers, judge
 from bakeoff.capacity.objective import Objective
+from bakeoff.stats import queue_growth
 from bakeoff.store.records import JudgedRecord
 
 
@@ -38,21 +39,25 @@ class Queue:
         begins = came[0] + self.window_s * 0.2
         ends = begins + self.window_s
         asked = int(((came >= begins) & (came < ends)).sum())
-        over = np.sort((left - came)[(left >= begins) & (left < ends)] * 1e9)
-        return told(asked, over, load)
+        times = (np.minimum(left, ends) - came)[(left >= begins) & (came < ends)]
+        moments = np.linspace(begins, ends, 51)
+        queue = np.searchsorted(came, moments) - np.searchsorted(np.sort(left), moments)
+        good = int(((left >= begins) & (left < ends)).sum())
+        return told(asked, np.sort(times * 1e9), good, queue_growth(queue.tolist()))
 
 
-def told(asked: int, times_ns: np.ndarray, load: float) -> Answers:
-    """Answers with these times of the good ones, sorted."""
-    good = len(times_ns)
-    mean_ns = float(times_ns.mean()) if good else None
+def told(asked: int, times_ns: np.ndarray, good: int, grown: float | None, failed: int = 0) -> Answers:
+    """Answers with these times, sorted."""
+    timed = len(times_ns)
     return Answers(
         asked=asked,
         good=good,
-        lost=waiting(asked, good, load, mean_ns),
-        mean_ns=mean_ns,
+        failed=failed,
+        timed=timed,
+        mean_ns=float(times_ns.mean()) if timed else None,
         within=lambda limit_ns: int(np.searchsorted(times_ns, limit_ns, "right")),
-        at=lambda share: int(times_ns[min(good - 1, math.ceil(share * good) - 1)]) if good else None,
+        at=lambda share: int(times_ns[min(timed - 1, math.ceil(share * timed) - 1)]) if timed else None,
+        grown=grown,
     )
 
 
@@ -62,7 +67,7 @@ def limited(per_s: float, objective: Objective) -> Callable[[float], JudgedRecor
     def measure(load: float) -> JudgedRecord:
         asked = round(load * 2.0)
         slow = 0.0 if load <= per_s else (load - per_s) * 2.0 / load
-        times = np.full(min(asked, round(per_s * 2.0)), (0.001 + slow) * 1e9)
-        return judge(objective, told(asked, times, load))
+        good = min(asked, round(per_s * 2.0))
+        return judge(objective, told(asked, np.full(asked, (0.001 + slow) * 1e9), good, float(asked - good)))
 
     return measure

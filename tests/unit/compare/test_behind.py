@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bakeoff.arrivals import Burst, Constant
+from bakeoff.arrivals import Burst, Constant, Ramp
 from bakeoff.compare.behind import fell_behind
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.run import compare_run
@@ -139,6 +139,49 @@ def test_who_answers_less_than_was_offered_falls_behind(
     service = replace(trial.service, mean_ns=mean_ms * 1e6)
     per_s = answered / (offered / rate.per_s)
     assert fell_behind(replace(trial, mix=rate, starts=starts, service=service, operations_per_s=per_s)) is behind
+
+
+QUEUES: dict[str, list[int]] = {
+    "a pause of a second at the end": [0] * 46 + [200, 400, 600, 800, 1000],
+    "a pause before the last second": [0] * 41 + [200, 400, 600, 800, 1000, 800, 600, 400, 200, 0],
+    "95 % of what is offered": [10 * stretch for stretch in range(51)],
+    "99.5 % of what is offered": list(range(51)),
+    "98.5 % of what is offered": [3 * stretch for stretch in range(51)],
+}
+
+
+@pytest.mark.parametrize(
+    ("queue", "failed", "behind"),
+    [
+        ("a pause of a second at the end", 0, False),
+        ("a pause of a second at the end", 150, True),
+        ("a pause before the last second", 0, False),
+        ("95 % of what is offered", 0, True),
+        ("98.5 % of what is offered", 0, True),
+        ("99.5 % of what is offered", 0, False),
+    ],
+)
+def test_a_queue_that_grows_over_the_window_falls_behind_and_a_pause_does_not(
+    queue: str, failed: int, behind: bool
+) -> None:
+    """10 s at 1,000/s; what is not over at the end is not answered."""
+    trial, lengths = alike().trials[0], QUEUES[queue]
+    answered = 10_000 - lengths[-1] - failed
+    starts = StartsRecord(10_000, 10_000, 0, answered, 0, 1, trial.generator_lag, tuple(lengths))
+    trial = replace(
+        trial,
+        mix=Rate(1000.0, Constant(), 1000),
+        starts=starts,
+        service=replace(trial.service, mean_ns=1e6, p50_ns=1_000_000),
+        window_s=10.0,
+        operations_per_s=answered / 10.0,
+    )
+    assert fell_behind(trial) is behind
+    # Where the load itself changes over the window, nothing is said of a pause.
+    ramp = replace(trial, mix=Rate(1000.0, Ramp(0.5, 1.5), 1000))
+    assert fell_behind(ramp) is (answered < 9_890)
+    # A server that hangs from some moment on is none that pauses.
+    assert fell_behind(replace(trial, errors={"unfinished": 300}))
 
 
 def test_a_closed_loop_falls_behind_nothing() -> None:

@@ -35,7 +35,7 @@ def test_a_search_has_no_mixes_of_its_own_and_bounds_for_what_it_may_ask() -> No
     mix = plan.capacity.mix(plan.settings, 512.5)
     assert isinstance(mix, Rate) and (mix.per_s, mix.most_connections) == (512.5, 1000)
     assert [visit.contender for visit in order_visits(plan)] == ["a"] * 3
-    assert plan.trials == 3 * 25 and plan.most_trials == 3 * 65
+    assert plan.trials == 3 * 18 and plan.most_trials == 3 * 65
 
 
 def test_a_search_by_clients() -> None:
@@ -84,7 +84,7 @@ def test_a_plan_is_read_back_from_its_file_its_flags_and_a_run(tmp_path: Path) -
         ({**OBJECTIVE, "shares": "95%,50%"}, {}, "give different shares, rising"),
         ({**OBJECTIVE, "shares": "50"}, {}, "is not a share"),
         ({**OBJECTIVE, "shares": "500%"}, {}, "shares of a capacity are 1% to 200%"),
-        ({**OBJECTIVE, "width": "4%"}, {}, "bounds 4% apart are too wide to tell differences of 5% (delta)"),
+        ({**OBJECTIVE, "width": "4%"}, {}, "bounds 4% apart are too wide to tell differences of 2% (delta)"),
         ({**OBJECTIVE, "most_probes": "2"}, {}, "[capacity] most_probes: 2 does not fit"),
         ({"objective": "p99<=2s"}, {}, "make trials at least 20.4s long (--length)"),
         ({"objective": "errors<=6%"}, {}, "errors<=6% is more than the 5% at which a trial is failed"),

@@ -13,7 +13,7 @@ from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.store.read import pending, read_run
 from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, SEARCH, SHARE, UNSETTLED, RunRecord, TrialRecord
-from tests.unit.run.fake import Notebook, WebServer, serving
+from tests.unit.run.fake import EMPTY, Notebook, WebServer, serving
 from tests.unit.run.virtual_agent import Served, VirtualAgent, books, limited, search_plan
 
 __all__ = ["books"]
@@ -82,7 +82,11 @@ def test_what_was_judged_is_response_time_and_what_was_lost(site: WebServer, tmp
     assert search.outcome == FOUND and 490.0 <= run.trials[search.met or 0].mix.x <= 500.0
     missed = run.trials[search.missed or 0].judged
     assert missed is not None and missed.lost == pytest.approx(0.5, abs=0.01)
-    assert [(term.term, term.met) for term in missed.terms] == [("p99<=20ms", False), ("errors<=0.1%", False)]
+    assert [(term.term, term.met) for term in missed.terms] == [
+        ("p99<=20ms", False),
+        ("errors<=0.1%", False),
+        ("growth<=0.5%", False),
+    ]
 
 
 @pytest.mark.parametrize("at", [2, 9, -1])
@@ -255,8 +259,7 @@ def test_clients_that_wait_are_searched_by_service_times(site: WebServer, tmp_pa
 
 
 def test_the_right_one_of_two_wins_and_none_of_equals(site: WebServer, other: WebServer, tmp_path: Path) -> None:
-    """1,000 against 1,050 a second, each give or take half a percent in every probe."""
-    plan, quick = {"delta": "2%"}, {"least": "600", "repeats": "1", "shares": "none"}
+    """1,000 against 1,050 a second, each give or take half a percent in every probe, as the plan is by default."""
     for name, rates, kind, winner in (
         ("different", (1000.0, 1050.0), "better", "b"),
         ("turned", (1050.0, 1000.0), "better", "a"),
@@ -266,11 +269,42 @@ def test_the_right_one_of_two_wins_and_none_of_equals(site: WebServer, other: We
             port(server): limited(rate, seed, noise=0.005)
             for seed, (server, rate) in enumerate(zip((site, other), rates, strict=True))
         }
-        spec = search_plan(site.address, other.address, blocks=6, width="0.5%", plan=plan, **quick)
-        comparison = compare_run(searched(spec, tmp_path / f"{name}.bakeoff", agent_of(servers)))
+        spec = search_plan(site.address, other.address, blocks=6, objective="p99<=50ms,errors<=0.1%", shares="none")
+        assert spec.delta == 0.02
+        run = searched(spec, tmp_path / f"{name}.bakeoff", agent_of(servers))
+        comparison = compare_run(run)
         verdict = comparison.pairs[0].primary.verdict
         assert (verdict.kind, verdict.winner) == (kind, winner), comparison.headline
         assert comparison.pairs[0].primary.ratio == pytest.approx(rates[1] / rates[0], rel=0.01)
+        for search in run.searches:
+            met = run.trials[search.met or 0].mix.x
+            assert met == pytest.approx(rates["ab".index(search.contender)], rel=0.015)
+
+
+def test_a_search_begins_near_what_the_block_before_found(site: WebServer, tmp_path: Path) -> None:
+    run = searched(search_plan(site.address, blocks=2), tmp_path / "x.bakeoff", agent_of({port(site): limited(1000.0)}))
+    first, second = ([t.mix.x for t in run.trials if t.block == block and t.purpose == SEARCH] for block in (1, 2))
+    assert first[0] == 100.0 and second[0] == pytest.approx(run.trials[run.searches[0].met or 0].mix.x / 1.1, rel=1e-4)
+    assert len(second) < len(first)
+
+
+def test_a_probe_that_a_late_generator_missed_is_done_again(site: WebServer, tmp_path: Path) -> None:
+    """What it missed for good is told; what it missed once costs a probe and no capacity."""
+    late = {**EMPTY, "count": 9, "p99_ns": 30_000_000}
+    seen: list[float] = []
+
+    def hit(load: float) -> Served:
+        seen.append(load)
+        offered, times, never = limited(1000.0)(load)
+        return (offered, times + 100e6, never) if seen.count(load) == 1 and load < 1000 else (offered, times, never)
+
+    def change(load: float) -> dict[str, object]:
+        return {"generator": {"late_start": late}} if seen.count(load) == 1 else {}
+
+    run = searched(search_plan(site.address), tmp_path / "x.bakeoff", agent_of({port(site): hit}, change=change))
+    (search,) = run.searches
+    assert search.outcome == FOUND and run.trials[search.met or 0].mix.x == pytest.approx(1000.0, rel=0.015)
+    assert [t.judged.met for t in run.trials[:2] if t.judged] == [False, True]
 
 
 def test_a_run_says_how_many_trials_it_expects(site: WebServer, tmp_path: Path) -> None:

@@ -50,10 +50,10 @@ class Books:
 class Session(FakeSession):
     """Ends with what was served."""
 
-    def __init__(self, outcome: TrialResult, times: Any, act: Callable[[], None] | None) -> None:
+    def __init__(self, outcome: TrialResult, times: Any, response: Any, act: Callable[[], None] | None) -> None:
         super().__init__(outcome, act, ends_at=1)
-        blob = json.dumps([round(float(t)) for t in times]).encode()
-        self._blobs = {"service": blob, "response": blob}
+        service, response = (json.dumps([round(float(t)) for t in each]).encode() for each in (times, response))
+        self._blobs = {"service": service, "response": response}
 
     def wait(self, timeout_s: float) -> Any:
         outcome = super().wait(timeout_s)
@@ -78,18 +78,18 @@ class VirtualAgent(FakeAgent):
         self.specs.append(spec)
         number, act = len(self.specs), self._act
         address = spec.workload.addresses[0]  # type: ignore[attr-defined]
-        outcome, times = self._served(spec, self._servers[address.rpartition(":")[2]])
-        return Session(outcome, times, None if act is None else lambda: act(spec, number))
+        outcome, *times = self._served(spec, self._servers[address.rpartition(":")[2]])
+        return Session(outcome, *times, None if act is None else lambda: act(spec, number))
 
-    def _served(self, spec: TrialSpec, serve: Callable[[float], Served]) -> tuple[TrialResult, Any]:
+    def _served(self, spec: TrialSpec, serve: Callable[[float], Served]) -> tuple[TrialResult, Any, Any]:
         load = spec.load.x
         offered, times, never = serve(load)
         good = len(times)
-        summary = EMPTY if not good else {
-            "count": good, "mean_ns": float(times.mean()), "p50_ns": int(times[good // 2]),
-            "p95_ns": int(times[int(good * 0.95)]), "p99_ns": int(times[int(good * 0.99)]),
-            "p999_ns": int(times[-1]), "max_ns": int(times[-1]), "min_ns": int(times[0]),
-        }  # fmt: skip
+        summary = summary_of(times)
+        # The last ones wait, and those that nobody lets in are some of all.
+        waiting = max(0, offered - good - never)
+        waits = [np.linspace(0.0, WINDOW_S * waiting / max(1, offered), waiting), np.linspace(0.0, WINDOW_S, never)]
+        response = np.sort(np.concatenate([times, *(wait * 1e9 for wait in waits)]))
         operation = {
             "name": "url", "operations": good, "errors": {}, "bytes_in": 10 * good, "bytes_out": good,
             "service": summary, "histogram": "op/url",
@@ -101,13 +101,24 @@ class VirtualAgent(FakeAgent):
         }  # fmt: skip
         if isinstance(spec.load, Rate):
             changes |= {
-                "response": summary,
+                "response": summary_of(response),
                 "starts": {
                     "offered": offered, "started": offered - never, "never_started": never, "answered": good,
                     "ran_out": never, "connections_used": 1, "late": EMPTY,
+                    "queue": [round(q) for q in np.linspace(0, offered - good, 51)],
                 },
             }  # fmt: skip
-        return result(1, **(changes | self._change(load))), times
+        return result(1, **(changes | self._change(load))), times, response
+
+
+def summary_of(times: Any) -> dict[str, Any]:
+    """Sorted times in figures."""
+    count = len(times)
+    return EMPTY if not count else {
+        "count": count, "mean_ns": float(times.mean()), "p50_ns": int(times[count // 2]),
+        "p95_ns": int(times[int(count * 0.95)]), "p99_ns": int(times[int(count * 0.99)]),
+        "p999_ns": int(times[-1]), "max_ns": int(times[-1]), "min_ns": int(times[0]),
+    }  # fmt: skip
 
 
 def search_plan(*addresses: str, blocks: int = 1, objective: str = "p99<=20ms,errors<=0.1%", **more: Any) -> Plan:

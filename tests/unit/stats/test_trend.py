@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bakeoff.stats.trend import growth
+from bakeoff.stats.trend import growth, queue_growth
 
 
 def test_a_line_without_noise_is_found_to_the_digit() -> None:
@@ -74,3 +74,45 @@ def test_noise_is_rarely_called_a_trend(correlation: float, most: float) -> None
         assert found is not None
         seen += not found.low <= 1.0 <= found.high
     assert seen / tries <= most
+
+
+STRETCHES = np.arange(51) / 50
+
+
+def queue_of(pause: tuple[float, float] = (0.0, 0.0), speed: float = 1.5, window_s: float = 10.0) -> list[int]:
+    """The queue of a server under 1,000/s that could answer `speed` times as many, and pauses from one moment to
+    another, s.
+    """
+    length, lengths = 0.0, []
+    for at_s in STRETCHES * window_s:
+        lengths.append(round(length))
+        able = 0.0 if pause[0] <= at_s < pause[1] else speed
+        length = max(0.0, length + (1.0 - able) * 1000.0 * window_s / 50)
+    return lengths
+
+
+def test_a_queue_grows_that_grows_all_through_the_window_and_no_other() -> None:
+    assert queue_growth(queue_of(speed=0.95)) == pytest.approx(500, abs=1)
+    assert queue_growth(queue_of(speed=0.995)) == pytest.approx(50, abs=1)
+    assert queue_growth(queue_of(speed=1.0)) == 0.0
+    for begin_s in (0.0, 4.0, 7.0, 9.0):
+        assert queue_growth(queue_of((begin_s, begin_s + 1.0), 1.5)) == 0.0, begin_s
+    assert queue_of((9.0, 11.0))[-1] == 1000
+    # One that drains more slowly than it fills has a queue at most moments, and not a longer one at the end.
+    every = [length for _ in range(3) for length in queue_of((0.0, 1.0), 1.15)[:-1]]
+    assert queue_growth(every) == 0.0
+
+
+def test_chance_is_no_growth_and_does_not_hide_one() -> None:
+    """In 400 windows of a queue that is about as long all the time growth may be seen in one in forty."""
+    rng = np.random.default_rng(1)
+    steady = [queue_growth(list(rng.poisson(20.0, 51))) for _ in range(400)]
+    assert sum(grown > 0.0 for grown in steady) <= 25
+    growing = [queue_growth(list(rng.poisson(10.0 + 40.0 * STRETCHES))) for _ in range(50)]
+    assert np.mean(growing) == pytest.approx(40.0, rel=0.1) and min(growing) > 20.0
+
+
+def test_a_queue_that_fills_at_first_does_not_grow() -> None:
+    """Replies take a second, and the window begins before the first is there."""
+    lengths = [round(100 * min(1.0, 0.4 + 1.7 * at)) for at in STRETCHES]
+    assert queue_growth(lengths, 1.0 / 1.7) == 0.0 and queue_growth([1, 2, 3]) == 0.0

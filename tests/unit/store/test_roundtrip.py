@@ -188,6 +188,7 @@ def test_a_rate_is_stored_with_its_starts_and_response_times(path: Path, rate: R
         answered=489,
         ran_out=17,
         connections_used=8,
+        queue=(0, 3, 12),
         late=replace(trial().service, count=7),
     )
     order = [replace(one, mix=rate) for one in planned(1)]

@@ -45,8 +45,14 @@ impl<S: Session, C: Clock> Driver<S, C> {
     pub fn close_books(&mut self, now_ns: Nanos) {
         if let Schedule::Planned(plan) = &self.schedule {
             let starved = self.idle.is_empty() && self.planned > 0;
+            let offered = plan.offered(now_ns);
+            if offered.is_some() {
+                let open = self.lanes.iter().filter(|lane| lane.turn_ns != Nanos::MAX);
+                open.for_each(|lane| self.recorder.record_unfinished(lane.turn_ns));
+                plan.rest().for_each(|planned_ns| self.recorder.record_unbegun(planned_ns));
+            }
             self.recorder.close_plan(
-                plan.offered(now_ns),
+                offered,
                 if starved { plan.left() } else { 0 },
                 self.idle.used().div_ceil(self.streams),
             );

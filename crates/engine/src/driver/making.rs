@@ -55,6 +55,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 deadline_ns: Nanos::MAX,
                 failures: 0,
                 late_ns: 0,
+                turn_ns: Nanos::MAX,
             })
             .collect();
         let names = workload.operations();

@@ -1,12 +1,16 @@
 //! What is counted where the load plans its starts.
 
-use crate::LatencyHistogram;
+use super::queue::Queue;
+use crate::{LatencyHistogram, Nanos, Timeline};
 
 /// Figures of planned starts. Starts count by their planned moment, response times, like all times, by the end.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PlannedFigures {
     /// From the planned start to the end, by operation; empty where the times are kept elsewhere.
     pub response: Vec<LatencyHistogram>,
+    /// From the planned start to the end of the turn; of turns that were not over at the window's end, until then. Where
+    /// one operation's alone count, those.
+    pub turns: LatencyHistogram,
     /// Starts that found every session busy: how late they began.
     pub late: LatencyHistogram,
     /// Starts that were planned.
@@ -19,18 +23,42 @@ pub(crate) struct PlannedFigures {
     pub ran_out: u64,
     /// Connections that were used, ramps included.
     pub connections_used: u64,
+    /// Turns that were due and not over, over time; where response times are of turns.
+    pub queue: Option<Queue>,
 }
 
 impl PlannedFigures {
-    pub fn new(operations: usize) -> Self {
+    pub fn new(operations: usize, queue: Option<Queue>) -> Self {
         Self {
             response: (0..operations).map(|_| LatencyHistogram::lazy()).collect(),
+            turns: LatencyHistogram::lazy(),
             late: LatencyHistogram::lazy(),
             offered: 0,
             started: 0,
             answered: 0,
             ran_out: 0,
             connections_used: 0,
+            queue,
+        }
+    }
+
+    /// A turn that was planned for `planned_ns` is over.
+    pub fn over(&mut self, timeline: &Timeline, planned_ns: Nanos, end_ns: Nanos, good: bool) {
+        let good = good && timeline.in_window(end_ns);
+        self.answered += u64::from(good);
+        let Some(queue) = &mut self.queue else { return };
+        queue.leave(timeline, end_ns);
+        if good {
+            self.turns.record(end_ns.saturating_sub(planned_ns));
+        } else if end_ns >= timeline.window_end_ns {
+            self.unfinished(timeline, planned_ns);
+        }
+    }
+
+    /// One that was not over at the window's end: it has waited as long as that, and nobody knows how much longer.
+    pub fn unfinished(&mut self, timeline: &Timeline, planned_ns: Nanos) {
+        if planned_ns < timeline.window_end_ns {
+            self.turns.record(timeline.window_end_ns - planned_ns);
         }
     }
 
@@ -38,11 +66,15 @@ impl PlannedFigures {
         for (total, part) in self.response.iter_mut().zip(&other.response) {
             total.add(part);
         }
+        self.turns.add(&other.turns);
         self.late.add(&other.late);
         self.offered += other.offered;
         self.started += other.started;
         self.answered += other.answered;
         self.ran_out += other.ran_out;
         self.connections_used += other.connections_used;
+        if let (Some(mine), Some(theirs)) = (&mut self.queue, &other.queue) {
+            mine.add(theirs);
+        }
     }
 }

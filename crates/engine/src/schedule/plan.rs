@@ -61,12 +61,16 @@ impl Plan {
         self.taken += u64::from(self.timeline.in_window(now_ns));
     }
 
+    /// The moments before the window's end that nobody has taken.
+    pub fn rest(&self) -> impl Iterator<Item = Nanos> {
+        let (mut rest, origin_ns, end_ns) = (self.arrivals.clone(), self.origin_ns, self.timeline.window_end_ns);
+        let later = std::iter::from_fn(move || Some(from_origin(rest.next(), origin_ns)));
+        std::iter::once(self.next).chain(later).map(|start| start.at_ns).take_while(move |at_ns| *at_ns < end_ns)
+    }
+
     /// Starts of the window that nobody has taken.
     pub fn left(&self) -> u64 {
-        let mut rest = self.arrivals.clone();
-        let later = std::iter::from_fn(|| Some(from_origin(rest.next(), self.origin_ns)));
-        let all = std::iter::once(self.next).chain(later).take_while(|start| start.at_ns < self.timeline.window_end_ns);
-        all.filter(|start| self.timeline.in_window(start.at_ns)).count() as u64
+        self.rest().filter(|at_ns| self.timeline.in_window(*at_ns)).count() as u64
     }
 
     /// How many starts the window has, those included that nobody has taken; none is known when the trial ended before

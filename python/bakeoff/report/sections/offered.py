@@ -35,13 +35,15 @@ def section(context: Context) -> Section | None:
 
 
 def _explained(context: Context) -> str:
-    rate = context.comparison.run.mixes[0]
+    rate, responds = context.comparison.run.mixes[0], context.compared.responds
     how = f"{rate.arrivals.words}, on {rate.most_connections:,} connections at most" if isinstance(rate, Rate) else ""
     return (
         f"Operations began when they were due, {how}, whether or not earlier ones were answered. What waits then, "
-        "waits in the response time, which counts from the planned start; service time counts from the moment at which "
+        "waits in the response time, which counts from the planned start"
+        f"{f' and is that of {responds}' if responds else ''}; service time counts from the moment at which "
         f"it was sent. Behind a rate is who answers less than {wording.percent(keeping_up.KEEPS_UP)} "
-        "of what was offered, beyond what may be under way at the edges of the window."
+        "of what was offered, beyond what may be under way at the edges of the window: whose queue grows all through "
+        "it, not who pauses. What is not over when the window ends counts in the response time with its wait so far."
     )
 
 

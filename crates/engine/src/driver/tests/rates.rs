@@ -1,6 +1,7 @@
 //! Loads that do not wait, against servers whose answers are known.
 
 use super::*;
+use serde_json::json;
 
 const MS: Nanos = 1_000_000;
 
@@ -65,7 +66,11 @@ fn a_server_that_hangs_leaves_all_but_its_clients_starts_undone() {
         (&starts["offered"], &starts["started"], &starts["never_started"]),
         (&100.into(), &3.into(), &97.into())
     );
-    assert_eq!((&starts["late"]["count"], &result["response"]["count"]), (&0.into(), &0.into()));
+    assert_eq!((&starts["late"]["count"], &starts["answered"]), (&0.into(), &0.into()));
+    // All of them have waited, the first for as long as the window lasts.
+    assert_eq!(result["response"]["count"], 100);
+    assert!((result["response"]["max_ns"].as_f64().unwrap() / 10e9 - 1.0).abs() < 0.001);
+    assert_eq!(starts["queue"], json!((0..=50).map(|stretch| stretch * 2).collect::<Vec<_>>()));
 }
 
 #[test]
@@ -317,8 +322,9 @@ fn poisson_arrivals_queue_at_the_server_as_a_simulation_fed_with_them_says() {
     });
     let (arrivals, starts) = (arrivals.into_inner(), &result.json["starts"]);
     assert_eq!((&starts["ran_out"], &starts["started"]), (&0.into(), &starts["offered"]));
-    let times = served(&arrivals).into_iter().zip(&arrivals).filter(|(end_ns, _)| *end_ns < 499 * SECOND_NS);
-    let times: Vec<_> = times.map(|(end_ns, at_ns)| (end_ns - at_ns) as f64).collect();
+    // What was due and is not over at the window's end has waited until then.
+    let times = served(&arrivals).into_iter().zip(&arrivals).filter(|(_, at_ns)| **at_ns < 499 * SECOND_NS);
+    let times: Vec<_> = times.map(|(end_ns, at_ns)| (end_ns.min(499 * SECOND_NS) - at_ns) as f64).collect();
     let mean_ns = result.json["response"]["mean_ns"].as_f64().unwrap();
     // Three digits of a histogram.
     assert!((mean_ns / (times.iter().sum::<f64>() / times.len() as f64) - 1.0).abs() < 0.001, "{mean_ns}");
@@ -352,4 +358,28 @@ fn a_count_bounds_a_rate_as_well() {
     let result = simulate(&rate(500, "constant", 4, r#""length_s":60,"max_operations":100"#), |_| MS).json;
     assert_eq!(result["operations"], 100);
     assert_eq!((&result["starts"]["offered"], &result["starts"]["never_started"]), (&100.into(), &0.into()));
+}
+
+#[test]
+fn the_queue_tells_a_pause_at_the_end_from_a_server_that_is_too_slow() {
+    let queue = |service: &dyn Fn(Nanos) -> Nanos, free_ns: Cell<Nanos>| {
+        let result = simulate(&rate(1_000, "constant", 5_000, r#""length_s":10"#), |now_ns| {
+            free_ns.set(free_ns.get().max(now_ns) + service(now_ns));
+            free_ns.get() - now_ns
+        });
+        let lengths = result.json["starts"]["queue"].as_array().unwrap().iter().map(|n| n.as_i64().unwrap());
+        (lengths.collect::<Vec<_>>(), result.json)
+    };
+    // 95 % of what is offered: of 200 starts in each stretch 10 are left over.
+    let (slow, _) = queue(&|_| MS * 100 / 95, Cell::new(0));
+    assert!(slow.iter().zip(0..).all(|(length, stretch)| (length - 10 * stretch).abs() <= 1), "{slow:?}");
+    // Nothing is answered in the last second: those that wait then are in the response times all the same.
+    let paused = |now_ns| if now_ns >= 9 * SECOND_NS { 2 * SECOND_NS } else { MS / 2 };
+    let (paused, figures) = queue(&paused, Cell::new(0));
+    assert!(paused[..=45].iter().all(|length| *length <= 1) && paused[50] == 1_000, "{paused:?}");
+    assert_eq!((&figures["starts"]["answered"], &figures["response"]["count"]), (&9_000.into(), &10_000.into()));
+    assert!(
+        figures["response"]["p99_ns"].as_f64().unwrap() > 0.89e9
+            && figures["service"]["p99_ns"].as_f64().unwrap() < 1e6
+    );
 }

@@ -36,6 +36,7 @@ class Mail(ComparePart):
 
     work = "mail steps"
     turns = "mail sessions"
+    responds = "a whole message or session of reading"
     faults = (LOST, *ComparePart.faults)
     gates_of_its_own = (SMALLER_MAIL,)
     audits_of_its_own = (LEDGER,)
