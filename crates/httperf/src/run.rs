@@ -339,6 +339,7 @@ impl<'a> Run<'a> {
 
     /// A connection could not even be begun: the calls that were to go over it come back.
     fn not_opened(&mut self, at: usize, link: usize, failure: Failure, began_ns: Nanos) {
+        self.dialer.settle(None);
         self.books.failed(failure);
         self.books.recorder.record_connection(false);
         let late_ns = self.places[at].late_ns();
@@ -548,7 +549,7 @@ impl<'a> Run<'a> {
         let conn = &mut self.conns[index];
         let flights = conn.talk.abandon();
         let Some(line) = conn.release() else { return flights };
-        self.dialer.hang_up(line);
+        self.dialer.leave(line);
         self.timers.clear(2 * index);
         let stamps = Stamps {
             planned_ns: conn.planned_ns,
@@ -626,6 +627,9 @@ impl<'a> Run<'a> {
         if let Some(due_ns) = self.timers.next_before(until_ns) {
             (until_ns, start) = (due_ns, false);
         }
+        // The reply is on its way: time for what the next connection needs, and for what the last one left behind.
+        let follows = self.starts.is_none() && self.open.len() == 1 && self.started < self.to_start;
+        self.dialer.settle(follows.then_some(self.next_server));
         match self.open.as_slice() {
             &[index] => self.wait_for_one(index, until_ns, start),
             _ => self.wait_for_many(until_ns, start),
@@ -640,10 +644,6 @@ impl<'a> Run<'a> {
             self.unregistered.push((index, conn.generation));
         }
         let write = conn.wants_write;
-        if self.starts.is_none() && self.started < self.to_start {
-            // The reply is on its way: time for what the next connection needs.
-            self.dialer.prepare(self.next_server);
-        }
         if !write
             && until_ns > self.now_ns
             && let Some(look_ns) = self.waiter.look_ns()

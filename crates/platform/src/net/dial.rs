@@ -43,6 +43,8 @@ pub struct Dialer {
     next_source: usize,
     /// A socket of this family that was made in advance.
     spare: Option<(libc::c_int, Line)>,
+    /// One that is to be closed when there is time to wait through.
+    leaving: Option<Line>,
     /// Of each source, when ports are chosen here.
     ports: Vec<Ports>,
 }
@@ -87,13 +89,23 @@ impl Dialer {
             options,
             next_source: 0,
             spare: None,
+            leaving: None,
             ports,
         })
     }
 
-    /// Makes a socket ready for the next connection, in time that would be waited through. One that cannot be had is told
-    /// when it is needed.
-    pub fn prepare(&mut self, remote: usize) {
+    /// Does what can wait until there is time that would be waited through: with `next`, a socket is made ready for a
+    /// connection to that address (one that cannot be had is told when it is needed), and what is leaving is closed.
+    pub fn settle(&mut self, next: Option<usize>) {
+        if let Some(remote) = next {
+            self.prepare(remote);
+        }
+        if let Some(line) = self.leaving.take() {
+            self.hang_up(line);
+        }
+    }
+
+    fn prepare(&mut self, remote: usize) {
         if self.spare.is_none() {
             self.spare = self.socket(remote).ok().map(|line| (self.family(remote), line));
         }
@@ -143,6 +155,14 @@ impl Dialer {
             }
         }
         Ok(line)
+    }
+
+    /// Ends a connection with the next [`Dialer::settle`]: what the other side has to do because of it does not stand
+    /// before the request that may follow. At most one waits for that.
+    pub fn leave(&mut self, line: Line) {
+        if let Some(before) = self.leaving.replace(line) {
+            self.hang_up(before);
+        }
     }
 
     /// Ends a connection; its port can be used again.
@@ -265,6 +285,25 @@ mod tests {
             drop(stream);
             dialer.hang_up(line);
         }
+    }
+
+    #[test]
+    fn what_leaves_stays_open_until_there_is_time_and_only_one_does() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let mut dialer = Dialer::new(&[&address], DialOptions::default()).unwrap();
+        let lines: Vec<_> = (0..2).map(|_| (dialer.dial(0).unwrap(), listener.accept().unwrap().0)).collect();
+        let mut servers = Vec::new();
+        for (line, server) in lines {
+            servers.push(server);
+            dialer.leave(line);
+        }
+        assert_eq!(servers[0].peek(&mut [0]).unwrap(), 0, "closed when the next one left");
+        servers[1].set_nonblocking(true).unwrap();
+        assert!(servers[1].peek(&mut [0]).is_err(), "still open");
+        dialer.settle(None);
+        servers[1].set_nonblocking(false).unwrap();
+        assert_eq!(servers[1].peek(&mut [0]).unwrap(), 0);
     }
 
     #[test]
