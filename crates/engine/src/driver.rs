@@ -140,6 +140,11 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
     }
 
+    /// The idle lane whose turn it is.
+    pub fn next_idle(&self) -> Option<usize> {
+        self.idle.next()
+    }
+
     /// Begins the next planned start on the idle lane whose turn it is, unless it is still to come or there is no such
     /// lane; says which lane that was.
     pub fn begin_planned(&mut self, actions: &mut Actions) -> Option<(usize, Next)> {

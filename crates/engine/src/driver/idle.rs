@@ -49,6 +49,12 @@ impl Idle {
         !self.closed && !self.lanes.is_empty()
     }
 
+    /// The lane that [`Idle::take`] would give.
+    pub fn next(&self) -> Option<usize> {
+        let lane = if self.in_turn { self.lanes.front() } else { self.lanes.back() };
+        lane.copied().filter(|_| !self.closed)
+    }
+
     #[inline]
     pub fn take(&mut self) -> Option<usize> {
         if self.closed {

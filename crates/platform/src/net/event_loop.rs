@@ -72,6 +72,8 @@ pub(crate) struct EventLoop<'a, S: Session> {
     /// There when this thread looks for replies instead of sleeping.
     poller: Option<Poller>,
     pacer: Pacer,
+    /// It has slept for long, and nothing was sent since.
+    cold: bool,
     ready: Vec<(usize, u32)>,
     buffer: Vec<u8>,
     /// What the streams of a connection of QUIC brought.
@@ -102,6 +104,7 @@ impl<'a, S: Session> EventLoop<'a, S> {
             leaving: Leaving::new(driver.len()),
             poller: None,
             pacer: Pacer::default(),
+            cold: false,
             driver,
             live,
             remotes,

@@ -114,6 +114,12 @@ pub(crate) fn send(fd: RawFd, bytes: &[u8]) -> Moved {
     moved(unsafe { libc::send(fd, bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) })
 }
 
+/// Goes the way of a send as far as no packet leaves: a stream takes no bytes by sending none.
+pub(crate) fn warm(fd: RawFd) {
+    // SAFETY: an empty buffer is not read. What is wrong with the socket its next read or send tells.
+    unsafe { libc::send(fd, std::ptr::null(), 0, libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT) };
+}
+
 /// Reads into `buffer`; `Bytes(0)` is the end of the stream.
 #[inline]
 pub(crate) fn receive(fd: RawFd, buffer: &mut [u8]) -> Moved {
@@ -126,4 +132,39 @@ pub(crate) fn receive(fd: RawFd, buffer: &mut [u8]) -> Moved {
 pub(crate) fn discard(fd: RawFd, length: usize) -> Moved {
     // SAFETY: with MSG_TRUNC a TCP socket copies nothing, so that no buffer is needed.
     moved(unsafe { libc::recv(fd, std::ptr::null_mut(), length, libc::MSG_TRUNC) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsRawFd;
+
+    /// Packets that a connection has sent.
+    fn segments_out(stream: &TcpStream) -> u32 {
+        // SAFETY: all zeros are a `tcp_info`; the kernel fills in what it has of it.
+        unsafe {
+            let mut info: libc::tcp_info = std::mem::zeroed();
+            let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+            let (fd, level) = (stream.as_raw_fd(), libc::IPPROTO_TCP);
+            let got = libc::getsockopt(fd, level, libc::TCP_INFO, (&raw mut info).cast(), &raw mut length);
+            assert_eq!(got, 0);
+            info.tcpi_segs_out
+        }
+    }
+
+    #[test]
+    fn a_warm_way_sends_no_packet() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        let before = segments_out(&client);
+        (0..100).for_each(|_| warm(client.as_raw_fd()));
+        assert_eq!(segments_out(&client), before);
+        client.write_all(b"x").unwrap();
+        assert_eq!(segments_out(&client), before + 1, "the count counts");
+        let mut bytes = [0; 2];
+        assert_eq!((server.read(&mut bytes).unwrap(), bytes[0]), (1, b'x'));
+    }
 }

@@ -1,12 +1,17 @@
 //! How the loop waits: for replies, for the next planned start, for whatever is due.
 
-use super::{EventLoop, TICK_NS};
+use super::{EventLoop, Link, TICK_NS};
 use crate::net::pacer::Pace;
 use crate::net::poller::SHARED_NS;
+use crate::net::socket;
 use bakeoff_engine::{Nanos, Session};
 
 /// A look at the sockets takes up to so long, ns: closer to a start only the clock is looked at.
 const LAST_LOOK_NS: Nanos = 2_000;
+/// Who has slept longer than this finds the way of a request cold, ns …
+const COOL_NS: Nanos = 1_000_000;
+/// … and goes it for so long before the start, ns.
+const WARM_NS: Nanos = 12_000;
 
 impl<S: Session> EventLoop<'_, S> {
     /// Waits until something happens or is due; returns how many events there are.
@@ -33,6 +38,7 @@ impl<S: Session> EventLoop<'_, S> {
             Pace::Spin => self.spin(now_ns, start_ns),
             Pace::Sleep(asked_ns) => {
                 let count = self.wait(now_ns, Some(asked_ns));
+                self.cold = asked_ns > COOL_NS;
                 if count == 0 {
                     self.pacer.woke(gap_ns, asked_ns, self.driver.now_ns() - now_ns);
                 }
@@ -47,6 +53,9 @@ impl<S: Session> EventLoop<'_, S> {
         let mut count = 0;
         while last_ns < start_ns {
             if start_ns - last_ns > LAST_LOOK_NS {
+                if self.cold && start_ns - last_ns < WARM_NS {
+                    self.warm();
+                }
                 count = self.epoll.look();
                 if count > 0 {
                     break;
@@ -60,11 +69,24 @@ impl<S: Session> EventLoop<'_, S> {
                 return count;
             }
         }
+        self.cold = false;
         self.pacer.undisturbed();
         if self.timeline.in_window(now_ns) {
             self.pacer.spun_ns += last_ns - now_ns;
         }
         count
+    }
+
+    /// Goes the way of the request that is to come as far as nothing of it happens: after a sleep neither the code nor
+    /// the memory that it needs is near the processor, and a start would be late by what fetching them takes.
+    #[cold]
+    fn warm(&mut self) {
+        self.begin_planned();
+        let Some(lane) = self.driver.next_idle().filter(|_| !self.traffic.is_on()) else { return };
+        let connection = &self.connections[lane];
+        if connection.link == Link::Up && connection.quic.is_none() && connection.written.is_none() {
+            socket::warm(connection.fd);
+        }
     }
 
     /// Waits for events, at most `timeout_ns`: looking for them first, where that is wanted.
