@@ -58,7 +58,12 @@ def test_bash_completes_by_what_is_installed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "wanted"),
-    [("bakeoff exp", "export"), ("bakeoff corpus web-s", "web-static"), ("bakeoff serve nu", "null")],
+    [
+        ("bakeoff exp", "export"),
+        ("bakeoff corpus web-s", "web-static"),
+        ("bakeoff serve nu", "null"),
+        ("bakeoff httperf --num-c", "--num-conns"),
+    ],
 )
 def test_zsh_and_fish_are_answered_too(words: str, wanted: str) -> None:
     for shell in ("zsh", "fish"):

@@ -1,26 +1,50 @@
 """`bakeoff httperf`: httperf's options and output on the engine of this program."""
 
 import sys
+from typing import Any
 
 import typer
+from typer._click.shell_completion import CompletionItem
+from typer.core import TyperCommand
 
 from bakeoff import __version__
-from bakeoff.httperf.getopt import OPTIONS, SHORT
+from bakeoff.httperf.getopt import GROUPS, SHORT, Option
 
 EXIT_INTERRUPTED = 130
 INTRODUCTION = """\
-usage: bakeoff httperf [options]     (httperf's options; any beginning that only one of them has will do)
+usage: bakeoff httperf [options]
        bakeoff httperf --side-by-side RUN.bakeoff RUN.bakeoff ...
 
-bakeoff httperf --server www --num-conns 100 --rate 10
-bakeoff httperf --server www --wsess 10,5,2 --rate 1 --timeout 5 --ssl
+httperf's options, and httperf's report. Any beginning that only one option has will do: --num-con 5. What is in
+parentheses holds without the option.
+
+  100 connections of one call each, 10 a second:
+    bakeoff httperf --server www --num-conns 100 --rate 10
+  10 sessions of 5 calls with 2 s to think, one begun each second, over TLS:
+    bakeoff httperf --server www --wsess 10,5,2 --rate 1 --timeout 5 --ssl
+  As fast as the server answers, kept to be compared with another run:
+    bakeoff httperf --server www --num-conns 100000 -o www.bakeoff
+  One of four machines, for 28 hours; then the four results beside each other:
+    bakeoff httperf --server www --num-conns 1000000 --rate 10 --client 0/4 --timeout 5 -o 0.bakeoff
+    bakeoff httperf --side-by-side 0.bakeoff 1.bakeoff 2.bakeoff 3.bakeoff
 """
+
+
+class Httperf(TyperCommand):
+    """Completes httperf's options, which are not the parser's."""
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[CompletionItem]:
+        """Options by their beginning, and values where there are few."""
+        from bakeoff.httperf.completion import completions
+
+        return [CompletionItem(word, help=text or None) for word, text in completions(ctx.args, incomplete)]
 
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
     app.command(
         "httperf",
+        cls=Httperf,
         add_help_option=False,
         context_settings={
             "ignore_unknown_options": True,
@@ -53,14 +77,15 @@ def httperf(context: typer.Context) -> None:
 
 
 def usage() -> str:
-    """All options, a line each."""
-    short = {name: letter for letter, name in SHORT.items()}
-    lines = []
-    for option in OPTIONS:
-        value = f"[={option.metavar}]" if option.takes == "maybe" else f" {option.metavar}" if option.metavar else ""
-        lead = f"-{short[option.name]} " if option.name in short else "   "
-        lines.append(f"  {lead}{f'--{option.name}{value}':<34} {option.help}")
-    return f"{INTRODUCTION}\n" + "\n".join(lines) + "\n"
+    """All options in groups, a line each."""
+    groups = (f"\n{title}:\n" + "".join(map(_line, options)) for title, options in GROUPS.items())
+    return INTRODUCTION + "".join(groups)
+
+
+def _line(option: Option) -> str:
+    value = f"[={option.metavar}]" if option.takes == "maybe" else f" {option.metavar}" if option.metavar else ""
+    letter = next((f"-{letter}" for letter, name in SHORT.items() if name == option.name), "")
+    return f"  {letter:<3}{f'--{option.name}{value}':<31} {option.help}\n"
 
 
 def _write(text: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from bakeoff.arrivals import Constant, Poisson, Steps, Uniform
 from bakeoff.errors import PlanError
+from bakeoff.httperf.completion import completions
 from bakeoff.httperf.getopt import LONG, OPTIONS, SHORT, read_words
 from bakeoff.httperf.options import OWN, parse
 from bakeoff.kinds.httperf.plan import HttperfSettings
@@ -236,3 +237,27 @@ def test_any_words_are_options_or_a_sentence() -> None:
         except PlanError as error:
             assert len(str(error)) > 10
     assert read > 10
+
+
+@pytest.mark.parametrize(
+    ("words", "begun", "offered"),
+    [
+        ("", "--num-c", ["--num-conns", "--num-calls"]),
+        ("--server www", "--ra", ["--rate"]),
+        ("", "--print-rep", ["--print-reply", "--print-reply=header", "--print-reply=body"]),
+        ("--ssl-pro", "TLS", ["TLSv1.2", "TLSv1.3"]),
+        ("--hog", "w", []),
+        ("-o", "r", []),
+        ("--nothing", "--hog", ["--hog"]),
+        ("--ssl-protocol=auto", "", []),
+    ],
+)
+def test_the_shell_is_offered_options_and_values_where_there_are_few(
+    words: str, begun: str, offered: list[str]
+) -> None:
+    assert [word for word, _ in completions(words.split(), begun)] == offered
+
+
+def test_one_dash_offers_all_options_each_once() -> None:
+    offered = [word for word, _ in completions([], "-")]
+    assert len(offered) == len(set(offered)) and {"-o", "--output", "-n"} <= set(offered)
