@@ -69,7 +69,9 @@ def queue() -> list[Row]:
     spec = {"load": {"clients": CLIENTS}, "length_s": QUEUE_S, "ramp_up_s": 1, "think_s": think_s()}
     spec |= {"think_distribution": "exponential"}
     workloads = [app_workload(server.address, {"download": 1}, download_bytes=0) for server in servers]
-    trials = [_engine.start(json.dumps(spec | {"seed": seed, "workload": work})) for seed, work in enumerate(workloads)]
+    trials = [
+        _engine.start(json.dumps(spec | {"seed": seed, "workload": work})).go() for seed, work in enumerate(workloads)
+    ]
     results: list[dict[str, Any]] = [json.loads(trial.wait(QUEUE_S + 60).json()) for trial in trials]
     steps = [step["summary"] for result in results for step in result["steps"] if step["name"] == "queue"]
     mean_ms = sum(step["mean_ns"] * step["count"] for step in steps) / sum(step["count"] for step in steps) / 1e6

@@ -64,7 +64,7 @@ def bakeoff(address: str, clients: int, seconds: float) -> float:
         "write_records": 1,
     }
     spec = {"workload": workload, "load": {"clients": clients}, "length_s": seconds, "pin": [int(CLIENT_CORE)]}
-    outcome = _engine.start(json.dumps(spec)).wait(60)
+    outcome = _engine.start(json.dumps(spec)).go().wait(60)
     assert outcome is not None
     result = json.loads(outcome.json())
     assert not result["errors"], result["errors"]

@@ -36,7 +36,7 @@ def run_trial(workload: dict[str, Any], clients: int = 1, **settings: Any) -> di
     """The workload's own figures of a trial; `settings` are those of a TrialSpec."""
     settings = {"load": {"clients": clients}, "length_s": 600, "seed": 1, **settings}
     spec = TrialSpec.model_validate({"workload": workload, **settings})
-    outcome = make_agent().start(spec).wait(spec.length_s + 60)
+    outcome = make_agent().start(spec).go().wait(spec.length_s + 60)
     if outcome is None or outcome.result.fatal:
         raise SystemExit(f"the trial failed: {outcome and outcome.result.fatal}")
     return outcome.result.workload or {}

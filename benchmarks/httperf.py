@@ -75,7 +75,7 @@ def trial(case: Case, connections: int) -> dict[str, Any]:
         "verbose": False,
     }
     spec = {"workload": workload, "load": {"clients": 1}, "length_s": 3600, "pin": [int(CLIENT_CORE)]}
-    outcome = _engine.start(json.dumps(spec)).wait(3600)
+    outcome = _engine.start(json.dumps(spec)).go().wait(3600)
     assert outcome is not None
     result: dict[str, Any] = json.loads(outcome.json())
     assert not result["errors"], result["errors"]

@@ -87,7 +87,7 @@ def smtp_source(port: int, sessions: int, messages: int) -> Figures:
 def trial(workload: dict[str, Any], clients: int, seconds: float) -> dict[str, Any]:
     """A trial on the client's core, without ramps."""
     spec = {"workload": workload, "load": {"clients": clients}, "length_s": seconds, "pin": [CLIENT_CORE], "seed": 1}
-    outcome = _engine.start(json.dumps(spec)).wait(seconds + 60)
+    outcome = _engine.start(json.dumps(spec)).go().wait(seconds + 60)
     if outcome is None:
         raise SystemExit("the trial did not end")
     result: dict[str, Any] = json.loads(outcome.json())

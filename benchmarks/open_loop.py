@@ -107,7 +107,7 @@ class Tools:
             "workload": workload, "load": {"rate": rate}, "length_s": self.case.seconds, "pin": [int(CLIENT_CORE)],
             "seed": 1,
         }  # fmt: skip
-        outcome = _engine.start(json.dumps(spec)).wait(self.case.seconds + 60)
+        outcome = _engine.start(json.dumps(spec)).go().wait(self.case.seconds + 60)
         assert outcome is not None
         result = json.loads(outcome.json())
         assert not result["errors"], result["errors"]

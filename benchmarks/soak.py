@@ -81,7 +81,7 @@ def run(address: str, connections: int, clients: int) -> tuple[TrialResult, list
             "max_operations": connections, "pin": [CLIENT_CORE],
         }
     )  # fmt: skip
-    session, moments, done, outcome = LocalAgent().start(spec), list[Moment](), 0, None
+    session, moments, done, outcome = LocalAgent().start(spec).go(), list[Moment](), 0, None
     while outcome is None:
         outcome = session.wait(0.2)
         session.snapshot()

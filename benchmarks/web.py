@@ -131,7 +131,7 @@ def bakeoff(case: Case, seconds: float, poll: bool = False) -> Figures:
         "poll": poll,
         "seed": 1,
     }
-    outcome = _engine.start(json.dumps(spec)).wait(120)
+    outcome = _engine.start(json.dumps(spec)).go().wait(120)
     assert outcome is not None
     result = json.loads(outcome.json())
     assert not result["errors"], result["errors"]

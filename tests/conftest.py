@@ -131,7 +131,7 @@ def app_workload(address: str, mix: dict[str, float] | None = None, **settings: 
 def run_trial(workload: dict[str, Any], clients: int = 1, **spec: Any) -> dict[str, Any]:
     """Runs one trial to its end and returns its figures."""
     whole = {"load": {"clients": clients}, "length_s": 10, "seed": 1, **spec, "workload": workload}
-    outcome = _engine.start(json.dumps(whole)).wait(PATIENCE_S)
+    outcome = _engine.start(json.dumps(whole)).go().wait(PATIENCE_S)
     assert outcome is not None, "the trial did not end"
     result: dict[str, Any] = json.loads(outcome.json())
     return result

@@ -55,7 +55,7 @@ def spec(smtp: str | None, pop3: str | None, **changes: Any) -> dict[str, Any]:
 
 def run(description: dict[str, Any], timeout_s: float = PATIENCE_S) -> dict[str, Any]:
     """The result of a trial."""
-    handle = load_engine().start(json.dumps(description))
+    handle = load_engine().start(json.dumps(description)).go()
     outcome = handle.wait(timeout_s)
     assert outcome is not None, "the trial did not end"
     result: dict[str, Any] = json.loads(outcome.json())

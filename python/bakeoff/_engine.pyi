@@ -1,5 +1,7 @@
 """The Rust engine: text and bytes only cross this seam."""
 
+from typing import Self
+
 class SpecError(ValueError):
     """A specification that cannot be run; the text says why."""
 
@@ -7,7 +9,13 @@ class EngineError(RuntimeError):
     """The engine could not do its work."""
 
 class TrialHandle:
-    """A trial that runs in threads of its own."""
+    """A trial in threads of its own: it makes itself ready and waits for `go`."""
+
+    def armed(self, timeout_s: float) -> bool:
+        """Whether it is ready to start, or over already, within the time. Looks for signals every 100 ms."""
+    def go(self, at_ns: int = 0) -> Self:
+        """Starts its traffic at `at_ns` of CLOCK_MONOTONIC, at once when that has passed; before it is armed that waits
+        until it is. The first word counts. Gives the handle back."""
 
     def snapshot(self) -> str:
         """Figures so far, as JSON."""
@@ -19,7 +27,7 @@ class TrialHandle:
     def wait(self, timeout_s: float) -> TrialOutcome | None:
         """The result when it comes within the time. Looks for signals every 100 ms."""
     def cancel(self) -> None:
-        """Asks the trial to stop within 100 ms."""
+        """Asks the trial to stop within 100 ms, in whatever state it is."""
 
 class TrialOutcome:
     """A finished trial."""
@@ -62,7 +70,7 @@ class ForTests:
         """The largest values that a specification may have, by name."""
 
 def start(spec_json: str) -> TrialHandle:
-    """Starts a trial. Raises SpecError or EngineError."""
+    """Begins a trial, which sends nothing before `go`. Raises SpecError or EngineError."""
 
 def check(spec_json: str) -> None:
     """Reads a specification without starting it. Raises SpecError."""

@@ -19,7 +19,7 @@ NULL: dict[str, Any] = {"workload": {"kind": "null"}, "load": {"clients": 2}, "l
 
 
 def start(**changes: Any) -> Any:
-    return _engine.start(json.dumps(NULL | changes))
+    return _engine.start(json.dumps(NULL | changes)).go()
 
 
 def test_bad_specifications_raise_with_words() -> None:
@@ -43,6 +43,45 @@ def test_a_trial_is_a_handle_that_can_be_watched_and_cancelled() -> None:
     result = json.loads(handle.wait(PATIENCE_S).json())
     assert result["cancelled"] is True
     assert 0 < result["window_s"] <= result["elapsed_s"] < 3600, "it ended before its time"
+
+
+def test_a_trial_sends_nothing_before_it_is_told_to() -> None:
+    handle = _engine.start(json.dumps(NULL | {"max_operations": 100}))
+    assert handle.armed(PATIENCE_S) and handle.wait(0.0) is None
+    assert (json.loads(handle.snapshot())["phase"], json.loads(handle.snapshot())["operations"]) == ("armed", 0)
+    planned_ns = time.monotonic_ns() + 50_000_000
+    assert handle.go(planned_ns) is handle
+    handle.go(0)  # the first word counts
+    result = json.loads(handle.wait(PATIENCE_S).json())
+    assert result["operations"] == 100
+    start = result["start"]
+    assert start["planned_ns"] == planned_ns <= start["real_ns"] <= time.monotonic_ns()
+
+
+def test_a_trial_that_is_told_before_it_is_ready_begins_once_it_is() -> None:
+    before_ns = time.monotonic_ns()
+    handle = _engine.start(json.dumps(NULL | {"max_operations": 100})).go()
+    assert handle.armed(PATIENCE_S)
+    start = json.loads(handle.wait(PATIENCE_S).json())["start"]
+    assert before_ns < start["planned_ns"] <= start["real_ns"] <= time.monotonic_ns()
+
+
+def test_a_start_that_has_passed_is_made_up_for_at_once_and_told() -> None:
+    handle = _engine.start(json.dumps(NULL | {"max_operations": 100})).go(1)
+    start = json.loads(handle.wait(PATIENCE_S).json())["start"]
+    assert start["planned_ns"] == 1 < start["real_ns"] <= time.monotonic_ns()
+
+
+@pytest.mark.parametrize("in_ns", [None, 3_600_000_000_000])
+def test_a_trial_can_be_cancelled_before_it_begins(in_ns: int | None) -> None:
+    handle = _engine.start(json.dumps(NULL))
+    assert handle.armed(PATIENCE_S)
+    if in_ns is not None:
+        handle.go(time.monotonic_ns() + in_ns)
+    handle.cancel()
+    result = json.loads(handle.wait(PATIENCE_S).json())
+    assert (result["cancelled"], result["start"], result["operations"]) == (True, None, 0)
+    assert handle.armed(0.0), "there is nothing to wait for"
 
 
 def test_live_figures_end_as_the_result() -> None:
@@ -69,7 +108,7 @@ def test_waiting_releases_the_interpreter_lock() -> None:
 def test_ctrl_c_ends_a_wait_at_once() -> None:
     code = (
         "import json; from bakeoff import _engine; print('ready', flush=True)\n"
-        f"_engine.start({json.dumps(json.dumps(NULL))}).wait(3600)"
+        f"_engine.start({json.dumps(json.dumps(NULL))}).go().wait(3600)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None

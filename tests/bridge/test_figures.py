@@ -110,7 +110,7 @@ def of_plan(kind: str, server: Target, **settings: object) -> dict[str, Any]:
     agent = LocalAgent()
     spec = trial_spec(run_part(kind).check(plan), plan.contenders[0], [server.address], agent.facts())
     spec = spec.for_trial(plan.settings.mix_values[0], plan.seed)
-    outcome = _engine.start(spec.to_json()).wait(PATIENCE_S)
+    outcome = _engine.start(spec.to_json()).go().wait(PATIENCE_S)
     assert outcome is not None, "the trial did not end"
     told: dict[str, Any] = json.loads(outcome.json())
     return told

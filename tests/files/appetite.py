@@ -20,7 +20,7 @@ def high_water():
 agent = LocalAgent()
 before = high_water()
 spec = TrialSpec.model_validate(json.loads(sys.argv[1]))
-result = agent.start(spec).wait(900).result
+result = agent.start(spec).go().wait(900).result
 told = {"fatal": result.fatal, "errors": result.errors, "operations": result.operations}
 print(json.dumps({**told, "clients": sum(c.operations > 0 for c in result.per_client), "grown": high_water() - before}))
 """

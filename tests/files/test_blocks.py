@@ -50,7 +50,7 @@ def blocks(folder: Path, specs: list[AccessSpec], clients: int, **changes: Any) 
 def measure(folder: Path, specs: list[AccessSpec], clients: int = 1, **changes: Any) -> dict[str, Any]:
     """The cells of a short trial by operation."""
     spec = TrialSpec.model_validate(blocks(folder, specs, clients, **changes))
-    outcome = LocalAgent().start(spec).wait(PATIENCE_S)
+    outcome = LocalAgent().start(spec).go().wait(PATIENCE_S)
     assert outcome is not None
     result = outcome.result
     assert (result.fatal, result.errors) == (None, {})
@@ -169,7 +169,7 @@ def test_the_engine_and_the_control_plane_agree_on_the_fields(tmp_path: Path) ->
     session = engine.start(
         TrialSpec.model_validate({"workload": {**_smallest(tmp_path)}, "load": {"clients": 1}, "length_s": 10})
     )
-    outcome = session.wait(PATIENCE_S)
+    outcome = session.go().wait(PATIENCE_S)
     assert outcome is not None and outcome.result.fatal is None
     text = json.dumps(outcome.result.workload)
     for field in ("ios_per_s", "rate_mb_s", "cpu_us_per_io", "cached_reason", "carried_bytes", "per_client"):

@@ -41,7 +41,7 @@ def matrix(folder: Path, **changes: Any) -> dict[str, Any]:
 def measure(folder: Path, clients: int = 1, **changes: Any) -> TrialResult:
     workload = matrix(folder, **changes)
     spec = TrialSpec.model_validate({"workload": workload, "load": {"clients": clients}, "length_s": 100, "seed": 5})
-    outcome = LocalAgent().start(spec).wait(PATIENCE_S)
+    outcome = LocalAgent().start(spec).go().wait(PATIENCE_S)
     assert outcome is not None
     return outcome.result
 
@@ -74,7 +74,7 @@ def test_a_processor_that_is_not_there_is_told(memory: Path) -> None:
     spec = TrialSpec.model_validate(
         {"workload": workload, "load": {"clients": 1}, "length_s": 100, "seed": 5, "pin": [9_999]}
     )
-    session = LocalAgent().start(spec)
+    session = LocalAgent().start(spec).go()
     outcome = session.wait(PATIENCE_S)
     assert outcome is not None and outcome.result.fatal is None
     (warning,) = [event for event in session.drain_events() if event.level == "warning"]

@@ -42,7 +42,7 @@ def measure(folder: Path, clients: int = 1, threads: int = 1, length_s: float = 
         {"workload": workload, "load": {"clients": clients}, "threads": threads, "length_s": length_s, "seed": 7}
         | limit
     )
-    outcome = LocalAgent().start(spec).wait(PATIENCE_S)
+    outcome = LocalAgent().start(spec).go().wait(PATIENCE_S)
     assert outcome is not None
     return outcome.result
 

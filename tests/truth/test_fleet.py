@@ -19,7 +19,7 @@ from bakeoff.run.specs import trial_spec
 from bakeoff.store.read import read_run
 from tests.conftest import Target
 from tests.control import PATIENCE_S
-from tests.unit.run.fake import WEB, Notebook, plan_for
+from tests.unit.run.fake import WEB, WHENEVER, Notebook, plan_for
 
 
 def spec_for(server: Target, **changes: Any) -> TrialSpec:
@@ -58,7 +58,7 @@ def test_clients_do_the_same_whichever_agent_drives_them(target: Callable[..., T
         seen = set[int]()
         for index in range(of):
             session = LocalAgent().start(spec.model_copy(update={"max_operations": 50}), Slice(index=index, of=of))
-            outcome = session.wait(PATIENCE_S)
+            outcome = session.go().wait(PATIENCE_S)
             assert outcome is not None
             seen |= {client.client for client in outcome.result.per_client}
         assert seen == {0, 1, 2, 3, 4}
@@ -72,7 +72,9 @@ def test_a_rate_is_not_divided(target: Callable[..., Target]) -> None:
 
 def test_a_run_of_two_agents_has_a_share_of_each(target: Callable[..., Target], tmp_path: Path) -> None:
     server, path = target(), tmp_path / "x.bakeoff"
-    plan = plan_for(f"http://{server.address}/", suite="web-url", mixes="2", operations="100", plan={"blocks": 1})
+    plan = plan_for(
+        f"http://{server.address}/", suite="web-url", mixes="2", operations="100", plan={"blocks": 1}, fleet=WHENEVER
+    )
     start_run(plan, path, [LocalAgent("one"), LocalAgent("two")], Notebook())
     (trial,) = read_run(path).trials
     assert (trial.state, trial.operations, trial.errors_total) == ("ok", 100, 0)

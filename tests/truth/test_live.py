@@ -18,7 +18,7 @@ def test_percentiles_of_a_delayed_target_are_those_of_the_trials_own_histogram(t
     """The first look reaches back to the start: both speak of the same operations."""
     server = target(delay_s=0.004, stall={"for_s": 0.1, "every_s": 0.4})
     spec = {"load": {"clients": 4}, "length_s": 600, "max_operations": 800, "workload": web_workload(server.address)}
-    handle = _engine.start(json.dumps(spec))
+    handle = _engine.start(json.dumps(spec)).go()
     result = TrialResult.model_validate_json(handle.wait(PATIENCE_S).json())
     seen = Snapshot.model_validate_json(handle.snapshot())
     assert [(count.name, count.operations, count.errors) for count in seen.per_operation] == [("page", 800, 0)]

@@ -21,7 +21,7 @@ one = workload["classes"][0]
 workload["classes"] = [dict(one, name=f"class-{n}") for n in range(classes)]
 spec = dict(workload=workload, load=dict(clients=clients), length_s=600, think_s=think_s, delay_s=2, seed=1)
 before = rss()
-handle = _engine.start(json.dumps(spec))
+handle = _engine.start(json.dumps(spec)).go()
 sizes = []
 for count in counts:
     while json.loads(handle.snapshot())["operations"] < count:

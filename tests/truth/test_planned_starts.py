@@ -78,7 +78,7 @@ def test_a_stall_is_in_the_response_time_of_all_that_it_kept_waiting(target: Mak
     load = rate(per_s, most_connections=connections)
     spec = {"load": load, "length_s": 2 * every_s, "seed": 1, "workload": web_workload(server.address)}
     with asking(server.address, get_page, clients=1) as bare:
-        outcome = _engine.start(json.dumps(spec)).wait(PATIENCE_S)
+        outcome = _engine.start(json.dumps(spec)).go().wait(PATIENCE_S)
     assert outcome is not None
     result, blobs = json.loads(outcome.json()), outcome.histograms()
     count, third_ns = result["operations"], stall_s / 3 * 1e9

@@ -26,7 +26,7 @@ def at_rate(server: Target, per_s: float, arrivals: Any, connections: int, **spe
     """The result of a trial at a rate, and its histograms."""
     rate = {"per_s": per_s, "arrivals": arrivals_to_json(arrivals), "most_connections": connections}
     whole = {"load": {"rate": rate}, "seed": 7, "workload": web_workload(server.address), **spec}
-    outcome = _engine.start(json.dumps(whole)).wait(PATIENCE_S)
+    outcome = _engine.start(json.dumps(whole)).go().wait(PATIENCE_S)
     assert outcome is not None
     return json.loads(outcome.json()), outcome.histograms()
 

@@ -81,7 +81,7 @@ def replay(log: Path, address: str, **settings: object) -> TrialResult:
     plan = resolve_plan(with_flags(given, {}, {"log": str(log), **settings}, {}))
     agent = LocalAgent()
     spec = trial_spec(ReplayCheck(plan), plan.contenders[0], [address], agent.facts())
-    outcome = _engine.start(spec.to_json()).wait(PATIENCE_S)
+    outcome = _engine.start(spec.to_json()).go().wait(PATIENCE_S)
     assert outcome is not None
     return TrialResult.model_validate_json(outcome.json())
 

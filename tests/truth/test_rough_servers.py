@@ -185,6 +185,6 @@ def test_a_generator_without_a_processor_of_its_own_notices() -> None:
     """Two trials that never wait for anything, on one processor: each has it half of the time, whoever else has it."""
     core = min(os.sched_getaffinity(0))
     spec = {"workload": {"kind": "null"}, "load": {"clients": 1}, "length_s": 1.5, "seed": 1, "pin": [core]}
-    both = [_engine.start(json.dumps(spec)) for _ in range(2)]
+    both = [_engine.start(json.dumps(spec)).go() for _ in range(2)]
     results = [json.loads(trial.wait(PATIENCE_S).json()) for trial in both]
     assert max(result["generator"]["run_delay_share"] for result in results) > 0.2

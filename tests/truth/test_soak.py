@@ -131,7 +131,7 @@ from bakeoff.mix import Clients
 def rss():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
 spec = TrialSpec(workload=NullWorkload(), load=Clients(2), length_s=60, row_s=0.1)
-session, rows, operations, sizes = LocalAgent().start(spec), 0, 0, []
+session, rows, operations, sizes = LocalAgent().start(spec).go(), 0, 0, []
 while rows < 30:
     session.wait(0.05)
     session.snapshot()

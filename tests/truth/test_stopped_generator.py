@@ -18,7 +18,7 @@ from tests.unit.run.fake import WEB
 TRIAL = """
 import json, sys
 from bakeoff import _engine
-handle = _engine.start(sys.argv[1])
+handle = _engine.start(sys.argv[1]).go()
 outcome = None
 while outcome is None:
     outcome = handle.wait(0.02)

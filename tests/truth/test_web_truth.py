@@ -36,7 +36,7 @@ def test_every_stall_of_200_ms_shows(target: MakeTarget) -> None:
     server = target(stall={"for_s": 0.2, "every_s": 1.0})
     spec = {"load": {"clients": 4}, "length_s": 5.0, "seed": 1, "workload": web_workload(server.address)}
     with asking(server.address, get_page, clients=1) as bare:
-        outcome = _engine.start(json.dumps(spec)).wait(PATIENCE_S)
+        outcome = _engine.start(json.dumps(spec)).go().wait(PATIENCE_S)
     result, blob = json.loads(outcome.json()), outcome.histograms()["service"]
     count = result["operations"]
     longest = _engine.quantiles(blob, [1 - (nth + 0.5) / count for nth in range(min(count, 100))])

@@ -1,4 +1,4 @@
-//! Trials: start, watch, wait, cancel.
+//! Trials: start, arm, go, watch, wait, cancel.
 
 use crate::registry::{StartError, check_trial, merging, start_trial};
 use crate::{EngineError, SpecError};
@@ -14,7 +14,7 @@ const SLICE: Duration = Duration::from_millis(100);
 /// A row of a soak as Python gets it.
 type TellRow<'py> = (String, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>);
 
-/// A trial that runs in threads of its own.
+/// A trial in threads of its own: it makes itself ready and waits for the word to begin.
 #[pyclass(frozen, module = "bakeoff._engine")]
 pub(crate) struct TrialHandle {
     inner: bakeoff_platform::TrialHandle,
@@ -26,7 +26,7 @@ pub(crate) struct TrialOutcome {
     result: TrialResult,
 }
 
-/// Starts a trial from its JSON specification and returns at once.
+/// Begins a trial from its JSON specification and returns at once: without [`TrialHandle::go`] it sends nothing.
 #[pyfunction]
 pub(crate) fn start(py: Python<'_>, spec_json: &str) -> PyResult<TrialHandle> {
     let started = py.detach(|| start_trial(spec_json));
@@ -62,8 +62,48 @@ pub(crate) fn merge_slices(
     Ok(TrialOutcome { result: merged.map_err(EngineError::new_err)? })
 }
 
+/// What `work` gives within `timeout_s`. It is asked for slices of that, with a look for signals between; when one raises,
+/// `on_signal` is called first.
+fn in_slices<T: Send>(
+    py: Python<'_>,
+    timeout_s: f64,
+    work: impl Fn(Duration) -> Option<T> + Sync,
+    on_signal: impl Fn(),
+) -> PyResult<Option<T>> {
+    let mut left = Duration::try_from_secs_f64(timeout_s.clamp(0.0, 1e9)).unwrap_or_default();
+    loop {
+        let slice = left.min(SLICE);
+        if let Some(value) = py.detach(|| work(slice)) {
+            return Ok(Some(value));
+        }
+        if let Err(signal) = py.check_signals() {
+            on_signal();
+            return Err(signal);
+        }
+        left = left.saturating_sub(slice);
+        if left.is_zero() {
+            return Ok(None);
+        }
+    }
+}
+
 #[pymethods]
 impl TrialHandle {
+    /// Whether it is ready to start, or over already, within `timeout_s`. Signals are looked for every 100 ms.
+    fn armed(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
+        let ready = |slice| self.inner.armed(slice).then_some(());
+        let on_signal = || self.inner.cancel();
+        Ok(in_slices(py, timeout_s, ready, on_signal)?.is_some())
+    }
+
+    /// Starts its traffic at `at_ns` of `CLOCK_MONOTONIC`, at once when that has passed, and gives the handle back. Before it
+    /// is armed that waits until it is. The first word counts.
+    #[pyo3(signature = (at_ns = 0))]
+    fn go(handle: PyRef<'_, Self>, at_ns: u64) -> PyRef<'_, Self> {
+        handle.inner.go(at_ns);
+        handle
+    }
+
     /// Figures of the trial so far, as JSON.
     fn snapshot(&self) -> PyResult<String> {
         serde_json::to_string(&self.inner.snapshot()).map_err(|error| EngineError::new_err(error.to_string()))
@@ -85,25 +125,12 @@ impl TrialHandle {
     /// The result when it comes within `timeout_s`, else `None`. Signals are looked for every 100 ms;
     /// when one raises, the trial is cancelled first.
     fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<Option<TrialOutcome>> {
-        let mut left = Duration::try_from_secs_f64(timeout_s.clamp(0.0, 1e9)).unwrap_or_default();
-        loop {
-            let slice = left.min(SLICE);
-            if let Some(outcome) = py.detach(|| self.inner.wait(slice)) {
-                let result = outcome.map_err(|error| EngineError::new_err(error.to_string()))?;
-                return Ok(Some(TrialOutcome { result }));
-            }
-            if let Err(signal) = py.check_signals() {
-                self.inner.cancel();
-                return Err(signal);
-            }
-            left = left.saturating_sub(slice);
-            if left.is_zero() {
-                return Ok(None);
-            }
-        }
+        let outcome = in_slices(py, timeout_s, |slice| self.inner.wait(slice), || self.inner.cancel())?;
+        let result = outcome.transpose().map_err(|error| EngineError::new_err(error.to_string()))?;
+        Ok(result.map(|result| TrialOutcome { result }))
     }
 
-    /// Asks the trial to stop within 100 ms; `wait` then gives what was measured.
+    /// Asks the trial to stop within 100 ms, in whatever state it is; `wait` then gives what was measured.
     fn cancel(&self) {
         self.inner.cancel();
     }

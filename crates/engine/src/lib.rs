@@ -46,7 +46,7 @@ pub use load::{Distribution, Load, Rate};
 pub use merge::{MergeError, MergeFigures, SliceResult, add_counts, merge_slices};
 pub use mux::{MakeMux, Mux, MuxEvent, StreamEvent, Streams};
 pub use recorder::{Recorder, Stamps};
-pub use result::{GeneratorFigures, ThreadFigures, TrialResult, collect};
+pub use result::{GeneratorFigures, StartFigures, ThreadFigures, TrialResult, collect};
 pub use rng::Rng;
 pub use rows::{RowCost, RowCounts, RowPart, SoakRow};
 pub use schedule::Shape;

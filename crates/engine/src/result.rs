@@ -26,9 +26,20 @@ pub struct ThreadFigures {
     pub outside_ns: u64,
 }
 
+/// When traffic was to start and when the last load thread did, ns of the machine's monotonic clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartFigures {
+    /// As it was told; where that was "at once", as soon as all were ready.
+    pub planned_ns: u64,
+    /// As it was.
+    pub real_ns: u64,
+}
+
 /// What the process knows about the trial as a whole.
 #[derive(Debug, Clone, Default)]
 pub struct GeneratorFigures {
+    /// When traffic started; `None` when it never did.
+    pub start: Option<StartFigures>,
     /// From first to last moment of traffic, ns.
     pub elapsed_ns: u64,
     /// Stopped before its time.
@@ -354,6 +365,7 @@ pub fn collect(
     let json = json!({
         "window_s": window_ns as f64 / 1e9,
         "elapsed_s": figures.elapsed_ns as f64 / 1e9,
+        "start": figures.start.map(|start| json!({"planned_ns": start.planned_ns, "real_ns": start.real_ns})),
         "cancelled": figures.cancelled,
         "fatal": figures.fatal,
         "operations": totals.0,

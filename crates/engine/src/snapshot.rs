@@ -85,7 +85,7 @@ const EVENTS_MAX: usize = 1_000;
 /// Snapshots that follow each other faster are not remembered.
 const GRAIN_NS: Nanos = SECOND_NS / 20;
 
-const PHASES: [&str; 7] = ["starting", "ramp_up", "window", "ramp_down", "done", "prepare", "drain"];
+const PHASES: [&str; 8] = ["starting", "ramp_up", "window", "ramp_down", "done", "prepare", "drain", "armed"];
 
 impl Live {
     /// For so many threads; at most `max_operations` operations may start.
@@ -189,6 +189,11 @@ impl Live {
             crate::Stage::Drain => 6,
         };
         self.phase.store(phase, Ordering::Relaxed);
+    }
+
+    /// All is ready and waits for the word, or that was given.
+    pub fn publish_armed(&self, waits: bool) {
+        self.phase.store(if waits { 7 } else { 0 }, Ordering::Relaxed);
     }
 
     /// The figures of all threads.

@@ -33,11 +33,15 @@ pub use spec::{
 };
 use std::sync::Arc;
 
-/// Starts a trial and returns at once.
+/// Begins a trial and returns at once: it makes itself ready and waits for [`TrialHandle::go`].
 pub fn start(spec: HttperfSpec, trial: TrialSpec) -> Result<TrialHandle, TrialError> {
     let prepared = prepare(spec, &trial).map_err(TrialError::Endpoint)?;
     let operations = books::OPERATIONS.map(str::to_owned).to_vec();
-    start_alone(trial, operations, move |live, timeline| Ok(Run::new(prepared, live, timeline)?.run()))
+    start_alone(trial, operations, move |live, timeline, at_start| {
+        let run = Run::new(prepared, live, timeline)?;
+        at_start();
+        Ok(run.run())
+    })
 }
 
 /// All that can be found to be wrong before the first connection.

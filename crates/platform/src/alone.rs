@@ -1,10 +1,11 @@
 //! One thread with a loop of a kind's own: the frame that every trial has, without the event loop of lanes.
 
-use crate::clock::{MonotonicClock, thread_cpu_ns};
+use crate::clock::thread_cpu_ns;
 use crate::process;
+use crate::start_line::StartLine;
 use crate::trial::{TrialError, TrialHandle, bind, launch, panic_text};
 use crate::watch::Watch;
-use bakeoff_engine::{Clock, GeneratorFigures, Live, Nanos, Recorder, ThreadFigures, Timeline, TrialSpec, collect};
+use bakeoff_engine::{GeneratorFigures, Live, Nanos, Recorder, ThreadFigures, Timeline, TrialSpec, collect};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -23,25 +24,29 @@ pub struct Alone {
     pub workload: Value,
 }
 
-/// Runs `body` on one load thread and makes a trial's result of what it leaves. It is told the trial's phases, and has to
-/// look at [`Live::is_cancelled`] every 100 ms. The window is the whole of its life.
+/// Runs `body` on one load thread and makes a trial's result of what it leaves. It is told the trial's phases, makes all
+/// ready, calls what it was given last, which comes back at the start, and then has to look at [`Live::is_cancelled`] every
+/// 100 ms. The window is the whole of its life.
 pub fn start_alone(
     spec: TrialSpec,
     operations: Vec<String>,
-    body: impl FnOnce(&Arc<Live>, Timeline) -> std::io::Result<Alone> + Send + 'static,
+    body: impl FnOnce(&Arc<Live>, Timeline, &dyn Fn()) -> std::io::Result<Alone> + Send + 'static,
 ) -> Result<TrialHandle, TrialError> {
     process::raise_file_limit();
     let live = Arc::new(Live::new(1, None));
-    let watched = Arc::clone(&live);
-    launch(live, move || {
+    let line = StartLine::new(&live, 1, spec.own_sessions());
+    let (watched, start) = (Arc::clone(&live), Arc::clone(&line));
+    launch(live, line, move || {
         let watch = Watch::start()?;
         let load = {
-            let (live, spec) = (Arc::clone(&watched), spec.clone());
+            let (live, spec, place) = (Arc::clone(&watched), spec.clone(), start.place());
+            let line = Arc::clone(&start);
             std::thread::Builder::new().name("bakeoff-load-0".to_owned()).spawn(move || {
                 bind(0, spec.pinned(0), &live);
+                process::wake_on_time();
+                let timeline = spec.timeline(place.ready());
                 let (cpu_ns, run_delay_ns) = (thread_cpu_ns(), process::thread_run_delay_ns());
-                let timeline = spec.timeline(MonotonicClock.now_ns());
-                let mut alone = body(&live, timeline)?;
+                let mut alone = body(&live, timeline, &|| line.leave())?;
                 alone.thread.cpu_ns = thread_cpu_ns() - cpu_ns;
                 alone.thread.run_delay_ns = process::thread_run_delay_ns().saturating_sub(run_delay_ns);
                 alone.thread.window_ns = alone.ended_ns.min(timeline.end_ns).saturating_sub(timeline.start_ns);
@@ -50,6 +55,7 @@ pub fn start_alone(
         };
         let (alone, timeline) = load.join().map_err(|panic| TrialError::Broken(panic_text(panic.as_ref())))??;
         let generator = GeneratorFigures {
+            start: start.figures(),
             elapsed_ns: alone.ended_ns.saturating_sub(timeline.start_ns),
             cancelled: watched.is_cancelled(),
             fatal: None,

@@ -20,6 +20,27 @@ impl Clock for MonotonicClock {
     }
 }
 
+/// Who is to be there in time wakes so much earlier and looks at the clock for the rest, ns: a long sleep ends late by less.
+const SPIN_NS: Nanos = 200_000;
+
+/// Sleeps until a moment of [`MonotonicClock`], the last of it awake when `spins`.
+pub(crate) fn sleep_until(at_ns: Nanos, spins: bool) {
+    let until_ns = if spins { at_ns.saturating_sub(SPIN_NS) } else { at_ns };
+    let until = libc::timespec {
+        tv_sec: (until_ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (until_ns % 1_000_000_000) as libc::c_long,
+    };
+    // SAFETY: `until` is a valid timespec; no remainder is asked for. A signal ends the sleep: then it begins again.
+    while MonotonicClock.now_ns() < until_ns
+        && unsafe {
+            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &raw const until, std::ptr::null_mut())
+        } == libc::EINTR
+    {}
+    while MonotonicClock.now_ns() < at_ns {
+        std::hint::spin_loop();
+    }
+}
+
 /// Now on the monotonic clock, and how far two others are ahead of it, ns: the one that counts suspended time, too, and
 /// the wall clock, which can be set.
 pub(crate) fn offsets() -> (Nanos, i64, i64) {

@@ -8,20 +8,14 @@ use std::sync::{Barrier, Mutex};
 #[derive(Debug)]
 pub(crate) struct Gate {
     barrier: Barrier,
-    start_ns: AtomicU64,
     end_ns: AtomicU64,
     fatal: Mutex<Option<String>>,
 }
 
 impl Gate {
-    /// For so many threads; traffic starts at `start_ns` unless a preparation moves it.
-    pub fn new(threads: usize, start_ns: Nanos) -> Self {
-        Self {
-            barrier: Barrier::new(threads),
-            start_ns: AtomicU64::new(start_ns),
-            end_ns: AtomicU64::new(0),
-            fatal: Mutex::new(None),
-        }
+    /// For so many threads.
+    pub fn new(threads: usize) -> Self {
+        Self { barrier: Barrier::new(threads), end_ns: AtomicU64::new(0), fatal: Mutex::new(None) }
     }
 
     /// Waits for all threads; one of them then says that `stage` begins.
@@ -29,20 +23,6 @@ impl Gate {
         if self.barrier.wait().is_leader() {
             live.publish_stage(stage);
         }
-    }
-
-    /// Waits for all threads; one of them then sets the common start of traffic.
-    pub fn agree_on_start(&self, live: &Live, start_ns: impl FnOnce() -> Nanos) {
-        if self.barrier.wait().is_leader() {
-            self.start_ns.store(start_ns(), Ordering::Relaxed);
-            live.publish_stage(Stage::Measure);
-        }
-        self.barrier.wait();
-    }
-
-    /// The start of traffic.
-    pub fn start_ns(&self) -> Nanos {
-        self.start_ns.load(Ordering::Relaxed)
     }
 
     /// A thread has ended its measured part.

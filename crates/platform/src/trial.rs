@@ -4,6 +4,7 @@ use crate::clock::MonotonicClock;
 use crate::gate::Gate;
 use crate::net::{EventLoop, LoopFigures, Remote, resolve};
 use crate::process;
+use crate::start_line::{Place, StartLine};
 use crate::watch::Watch;
 use bakeoff_engine::{
     Clock, Driver, GeneratorFigures, Live, Nanos, Recorder, Session, Snapshot, SoakRow, Stage, Stages, Timeline,
@@ -29,21 +30,29 @@ pub enum TrialError {
     Broken(String),
 }
 
-/// Head start of the threads before the first operation, ns; more for many sessions.
-const HEAD_START_NS: Nanos = 10_000_000;
-const HEAD_START_PER_SESSION_NS: Nanos = 2_000;
-
 pub(crate) type Outcome = Result<TrialResult, TrialError>;
 
-/// A trial that runs. Dropping it cancels it and waits for its threads.
+/// A trial that makes itself ready and then waits for the word. Dropping it cancels it and waits for its threads.
 #[derive(Debug)]
 pub struct TrialHandle {
     live: Arc<Live>,
+    line: Arc<StartLine>,
     finished: Mutex<Receiver<Outcome>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl TrialHandle {
+    /// Whether it is ready to start, or over already, within `timeout`.
+    pub fn armed(&self, timeout: Duration) -> bool {
+        self.line.armed(timeout)
+    }
+
+    /// Starts its traffic at `at_ns` of this machine's `CLOCK_MONOTONIC`: at once when that has passed, as 0 has. Before it
+    /// is armed that waits until it is. The first word counts.
+    pub fn go(&self, at_ns: Nanos) {
+        self.line.go(at_ns);
+    }
+
     /// The figures so far.
     pub fn snapshot(&self) -> Snapshot {
         self.live.snapshot()
@@ -59,9 +68,9 @@ impl TrialHandle {
         self.live.drain_rows()
     }
 
-    /// Asks the trial to stop; its result then says `cancelled`.
+    /// Asks the trial to stop, in whatever state it is; its result then says `cancelled`.
     pub fn cancel(&self) {
-        self.live.cancel();
+        self.line.cancel();
     }
 
     /// The result when it comes within `timeout`; it comes once.
@@ -80,19 +89,23 @@ impl TrialHandle {
 /// Runs `body` on a thread of its own; its outcome comes by [`TrialHandle::wait`].
 pub(crate) fn launch(
     live: Arc<Live>,
+    line: Arc<StartLine>,
     body: impl FnOnce() -> Outcome + Send + 'static,
 ) -> Result<TrialHandle, TrialError> {
     let (sender, finished) = channel();
+    let ended = Arc::clone(&line);
     let thread = std::thread::Builder::new().name("bakeoff-trial".to_owned()).spawn(move || {
+        let outcome = body();
         // The receiver is gone when nobody wants the result any more.
-        let _ = sender.send(body());
+        let _ = sender.send(outcome);
+        ended.close();
     })?;
-    Ok(TrialHandle { live, finished: Mutex::new(finished), thread: Mutex::new(Some(thread)) })
+    Ok(TrialHandle { live, line, finished: Mutex::new(finished), thread: Mutex::new(Some(thread)) })
 }
 
 impl Drop for TrialHandle {
     fn drop(&mut self) {
-        self.live.cancel();
+        self.line.cancel();
         if let Ok(mut thread) = self.thread.lock()
             && let Some(thread) = thread.take()
         {
@@ -102,7 +115,7 @@ impl Drop for TrialHandle {
     }
 }
 
-/// Starts a trial and returns at once.
+/// Begins a trial and returns at once: it makes itself ready and waits for [`TrialHandle::go`].
 pub fn start<W: Workload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, TrialError> {
     let streams = workload.streams().map_or(1, |streams| streams.per_connection);
     let remotes = workload.endpoints().iter().map(|endpoint| resolve(endpoint, streams)).collect::<Result<Vec<_>, _>>();
@@ -111,8 +124,9 @@ pub fn start<W: Workload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, T
     let threads = spec.cores.min(spec.own_clients().len() as u32) as usize;
     let spec = TrialSpec { cores: threads as u32, ..spec };
     let live = Arc::new(Live::new(threads, spec.own_operations()));
-    let watcher = Arc::clone(&live);
-    launch(live, move || run(workload, spec, &watcher, &remotes))
+    let line = StartLine::new(&live, threads, spec.own_sessions());
+    let (watcher, start) = (Arc::clone(&live), Arc::clone(&line));
+    launch(live, line, move || run(workload, spec, &watcher, &start, &remotes))
 }
 
 type Part<S> = std::io::Result<(Recorder, Vec<(u32, S)>, LoopFigures)>;
@@ -122,22 +136,29 @@ struct Shared<W> {
     workload: W,
     spec: TrialSpec,
     live: Arc<Live>,
+    line: Arc<StartLine>,
     gate: Gate,
 }
 
-fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[Remote]) -> Outcome {
-    let clock = MonotonicClock;
+fn run<W: Workload>(
+    workload: W,
+    spec: TrialSpec,
+    live: &Arc<Live>,
+    line: &Arc<StartLine>,
+    remotes: &[Remote],
+) -> Outcome {
     let count = spec.cores as usize;
     let watch = Watch::start()?;
-    let gate = Gate::new(count, clock.now_ns() + head_start_ns(&spec));
-    let shared = Arc::new(Shared { workload, spec, live: Arc::clone(live), gate });
+    let gate = Gate::new(count);
+    let shared = Arc::new(Shared { workload, spec, live: Arc::clone(live), line: Arc::clone(line), gate });
     let spawn = |thread: usize| {
-        let (shared, remotes) = (Arc::clone(&shared), remotes.to_vec());
+        let (shared, remotes, place) = (Arc::clone(&shared), remotes.to_vec(), line.place());
         std::thread::Builder::new()
             .name(format!("bakeoff-load-{thread}"))
-            .spawn(move || generate(&shared, &remotes, thread))
+            .spawn(move || generate(&shared, &remotes, thread, place))
     };
     let threads: Vec<JoinHandle<Part<W::Session>>> = (0..count).map(spawn).collect::<Result<_, _>>()?;
+    let start_ns = line.await_start();
     let mut recorders = Vec::new();
     let mut sessions = Vec::new();
     let mut figures = Vec::new();
@@ -148,7 +169,7 @@ fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[R
         figures.push(part.2);
     }
     live.close_rows();
-    let disturbances = watch.finish(&shared.spec.timeline(shared.gate.start_ns()));
+    let disturbances = watch.finish(&shared.spec.timeline(start_ns));
     let mut transport = Map::new();
     let (full, resumed) = figures.iter().fold((0, 0), |sum, part| (sum.0 + part.tls_full, sum.1 + part.tls_resumed));
     if full + resumed > 0 {
@@ -167,7 +188,8 @@ fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[R
         transport.insert("receive_buffer_bytes".to_owned(), json!(buffer_bytes));
     }
     let generator = GeneratorFigures {
-        elapsed_ns: shared.gate.end_ns().saturating_sub(shared.gate.start_ns()),
+        start: line.figures(),
+        elapsed_ns: shared.gate.end_ns().saturating_sub(start_ns),
         cancelled: live.is_cancelled(),
         fatal: shared.gate.fatal(),
         rss_bytes: process::resident_bytes(),
@@ -180,10 +202,6 @@ fn run<W: Workload>(workload: W, spec: TrialSpec, live: &Arc<Live>, remotes: &[R
     Ok(collect(&shared.workload.operations(), recorders, &threads, &generator))
 }
 
-fn head_start_ns(spec: &TrialSpec) -> Nanos {
-    HEAD_START_NS + u64::from(spec.own_sessions()) * HEAD_START_PER_SESSION_NS
-}
-
 /// Binds the calling load thread to its processor, if it has one; a refusal is told.
 pub(crate) fn bind(thread: usize, processor: Option<u32>, live: &Live) {
     if let Some(processor) = processor
@@ -194,8 +212,8 @@ pub(crate) fn bind(thread: usize, processor: Option<u32>, live: &Live) {
 }
 
 /// The body of one load-generating thread.
-fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize) -> Part<W::Session> {
-    let Shared { workload, spec, live, gate } = shared;
+fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize, place: Place) -> Part<W::Session> {
+    let Shared { workload, spec, live, line, gate } = shared;
     bind(thread, spec.pinned(thread), live);
     process::wake_on_time();
     let stages = workload.stages();
@@ -203,9 +221,12 @@ fn generate<W: Workload>(shared: &Shared<W>, remotes: &[Remote], thread: usize) 
     if let Some(limit_s) = stages.prepare_s {
         gate.pass(live, Stage::Prepare);
         sessions = shared.untimed_stage(sessions, remotes, thread, Stage::Prepare, limit_s);
-        gate.agree_on_start(live, || MonotonicClock.now_ns() + head_start_ns(spec));
     }
-    let measured = shared.measure(sessions, remotes, thread, &stages);
+    if gate.fatal().is_some() {
+        line.close(); // nobody has to wait for the word any more
+    }
+    let start_ns = place.ready();
+    let measured = shared.measure(sessions, remotes, thread, &stages, start_ns);
     gate.ended(measured.as_ref().map_or_else(|_| MonotonicClock.now_ns(), |part| part.2.ended_ns));
     let Some(limit_s) = stages.drain_s else { return measured };
     // Every thread must come by here, whatever became of it, or the others would wait for ever.
@@ -225,8 +246,9 @@ impl<W: Workload> Shared<W> {
         remotes: &[Remote],
         thread: usize,
         stages: &Stages,
+        start_ns: Nanos,
     ) -> Part<W::Session> {
-        let (spec, start_ns) = (&self.spec, self.gate.start_ns());
+        let spec = &self.spec;
         let timeline = spec.timeline(start_ns);
         sessions.iter_mut().for_each(|(_, session)| session.enter(Stage::Measure, &timeline));
         let live = Arc::clone(&self.live);
@@ -243,6 +265,7 @@ impl<W: Workload> Shared<W> {
             .listening(nanos(stages.listen_s))
             .polling(spec.poll)
             .sharing(self.workload.streams());
+        self.line.leave();
         let (recorder, mut sessions, figures) = event_loop.run(starts, spec.max_operations.is_some());
         sessions.iter_mut().for_each(|(_, session)| session.leave(Stage::Measure));
         Ok((recorder, sessions, figures))

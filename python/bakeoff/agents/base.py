@@ -6,7 +6,7 @@ look like from its place.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from bakeoff.agents.capacity import Demand
 from bakeoff.agents.limits import Limits
@@ -37,10 +37,19 @@ class Facts:
 
 
 class TrialSession(Protocol):
-    """A trial that was started. No call blocks longer than its timeout; Ctrl-C interrupts `wait` at once.
+    """A trial that makes itself ready and sends nothing before it is told to. No call blocks longer than its timeout;
+    Ctrl-C interrupts `armed` and `wait` at once.
 
     Each call but `cancel` raises LabError when the engine broke, and AgentLostError when its machine is gone.
     """
+
+    def armed(self, timeout_s: float) -> bool:
+        """Whether all that needs no clock is done (or the trial is over already: `wait` tells) within `timeout_s`."""
+
+    def go(self, at_ns: int = 0) -> Self:
+        """Let traffic begin at `at_ns` of the machine's `Agent.clock`, at once when that has passed; before it is armed
+        that waits until it is. The first word counts. Returns itself.
+        """
 
     def snapshot(self) -> Snapshot:
         """How far the trial is."""
@@ -55,7 +64,7 @@ class TrialSession(Protocol):
         """The outcome, or None when the trial still runs after `timeout_s`."""
 
     def cancel(self) -> None:
-        """Ask the trial to stop; `wait` then gives the outcome so far, with `cancelled` set."""
+        """Ask the trial to stop, begun or not; `wait` then gives the outcome so far, with `cancelled` set."""
 
 
 class Agent(Protocol):
@@ -68,6 +77,9 @@ class Agent(Protocol):
     def facts(self) -> Facts:
         """What its machine is."""
 
+    def clock(self) -> int:
+        """Now on its machine's CLOCK_MONOTONIC, ns: no wall clock, which could be set."""
+
     def preflight(self, demand: Demand) -> Sequence[str]:
         """Warnings about what its machine would have to carry. Raises LabError or PlanError when it cannot."""
 
@@ -78,4 +90,7 @@ class Agent(Protocol):
         """Raises PlanError for a spec that `start` would refuse."""
 
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> TrialSession:
-        """Begin its part of a trial and return at once. Raises PlanError for a spec that is refused, or LabError."""
+        """Have its part of a trial made ready and return at once; `TrialSession.go` begins it.
+
+        Raises PlanError for a spec that is refused, or LabError.
+        """

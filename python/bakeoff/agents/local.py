@@ -3,10 +3,11 @@
 import importlib
 import json
 import os
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand
@@ -72,6 +73,10 @@ class LocalAgent:
             links=links(),
         )
 
+    def clock(self) -> int:
+        """See Agent."""
+        return time.monotonic_ns()
+
     def preflight(self, demand: Demand) -> Sequence[str]:
         """See Agent."""
         return preflight(demand)
@@ -104,6 +109,15 @@ class LocalSession:
 
     def __init__(self, handle: Any, meter: Meter) -> None:
         self._handle, self._meter = handle, meter
+
+    def armed(self, timeout_s: float) -> bool:
+        """See TrialSession."""
+        return bool(self._handle.armed(timeout_s))
+
+    def go(self, at_ns: int = 0) -> Self:
+        """See TrialSession."""
+        self._handle.go(at_ns)
+        return self
 
     def snapshot(self) -> Snapshot:
         """See TrialSession."""

@@ -8,7 +8,7 @@ from bakeoff.agents.result import OperationCount, Outcome, RecentResult, Snapsho
 from bakeoff.agents.spec import TrialSpec
 
 # A trial is as far as the agent that is furthest back.
-PHASES = ("starting", "prepare", "ramp_up", "window", "ramp_down", "drain", "done")
+PHASES = ("prepare", "armed", "starting", "ramp_up", "window", "ramp_down", "drain", "done")
 
 
 def merged_outcome(spec: TrialSpec, parts: Sequence[tuple[str, Outcome]]) -> Outcome:

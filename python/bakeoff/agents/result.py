@@ -155,15 +155,24 @@ class LinkUse(_Result):
     packets_out: int
 
 
+class StartResult(_Result):
+    """When an agent's traffic was to begin, and when the last of its load threads did: ns of its monotonic clock."""
+
+    planned_ns: int
+    real_ns: int
+
+
 class TrialResult(_Result):
-    """The result of a trial; counts are those of the measured window. `links` are not the engine's: the agent adds what
-    went over those of its machine that lead to the contender, and what several measured together has none.
+    """The result of a trial; counts are those of the measured window. `start` is None where traffic never began, and
+    for several agents: each has a clock of its own. `links` are not the engine's: the agent adds what went over those
+    of its machine that lead to the contender, and what several measured together has none.
     """
 
     window_s: float
     elapsed_s: float
     cancelled: bool
     fatal: str | None = None
+    start: StartResult | None = None
     operations: int
     errors_total: int
     bytes_in: int

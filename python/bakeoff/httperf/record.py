@@ -76,7 +76,7 @@ class Record:
 def _ceiling(agent: Agent) -> float | None:
     """Operations a second of the engine when it has nothing to do, which every report names; None if it does none."""
     spec = TrialSpec(workload=NullWorkload(), load=Clients(1), length_s=NULL_LENGTH_S)
-    outcome = agent.start(spec).wait(NULL_PATIENCE_S)
+    outcome = agent.start(spec).go().wait(NULL_PATIENCE_S)
     if outcome is None or not outcome.result.operations or outcome.result.window_s <= 0:
         return None
     return outcome.result.operations / outcome.result.window_s

@@ -52,7 +52,7 @@ def run(options: Options, agent: Agent, write: Write, tell: Write, progress: Pro
             tell(f"warning: {warning}\n")
         began = datetime.now(UTC)
         with stop.deferred():
-            session = agent.start(spec)
+            session = agent.start(spec).go()
         stopped = False
         try:
             outcome = _watch(session, options, write, tell, progress)

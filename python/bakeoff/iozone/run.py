@@ -145,7 +145,7 @@ def trial(
         think_s=options.think_s,
         pin=processors_of(options, clients),
     )
-    session = agent.start(spec)
+    session = agent.start(spec).go()
     try:
         while (outcome := session.wait(POLL_S)) is None:
             pass

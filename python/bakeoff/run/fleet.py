@@ -14,6 +14,7 @@ from bakeoff.agents.merge import merged_outcome, merged_snapshot
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import Slice, TrialSpec
 from bakeoff.errors import AgentLostError, BakeoffError, LabError, PlanError
+from bakeoff.run.clocks import ClockCheck, check_clock, common_start
 from bakeoff.store.records import AgentRecord
 
 T = TypeVar("T")
@@ -22,12 +23,15 @@ TURN_S = 0.02  # of each of several agents, so that one that is lost is noticed 
 
 @dataclass(frozen=True)
 class AgentOutcome:
-    """What became of an agent's part of a trial: its own outcome, or none and why it was lost."""
+    """What became of an agent's part of a trial: its own outcome, or none and why it was lost. Of several agents it
+    began `start_offset_ns` after the first one, by the clock here; None when it did not.
+    """
 
     agent: str
     clients: int
     outcome: Outcome | None
     lost: str = ""
+    start_offset_ns: int | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class FleetOutcome:
 
     whole: Outcome | None
     parts: tuple[AgentOutcome, ...]
+
+    @property
+    def spread_s(self) -> float:
+        """From the start of the first agent to that of the last."""
+        return max((part.start_offset_ns or 0 for part in self.parts), default=0) / 1e9
 
     @property
     def lost(self) -> str:
@@ -88,7 +97,8 @@ class Fleet:
             self.named(agent.name, partial(agent.accept, specs[agent.name], part))
 
     def start(self, specs: Mapping[str, TrialSpec]) -> "FleetSession":
-        """Begin a trial; `specs` are by agent, since each may see the contender at another address.
+        """Have a trial made ready, which begins while its session is waited for; `specs` are by agent, since each may
+        see the contender at another address.
 
         Raises what Agent.start raises; agents that had begun are stopped then.
         """
@@ -96,7 +106,7 @@ class Fleet:
         try:
             for agent, part, clients in self._parts(specs):
                 session = self.named(agent.name, partial(agent.start, specs[agent.name], part))
-                begun.append(_Part(agent.name, clients, session))
+                begun.append(_Part(agent, clients, session))
         except BaseException:
             for one in begun:
                 one.session.cancel()
@@ -112,15 +122,27 @@ class Fleet:
 
 @dataclass
 class _Part:
-    agent: str
+    by: Agent
     clients: int
     session: TrialSession
+    armed: bool = False
+    clock: ClockCheck | None = None
     outcome: Outcome | None = None
     lost: str = ""
 
     @property
+    def agent(self) -> str:
+        return self.by.name
+
+    @property
     def over(self) -> bool:
         return self.outcome is not None or bool(self.lost)
+
+    @property
+    def began_ns(self) -> int | None:
+        """When its traffic began by the clock here, where that is known."""
+        start = None if self.outcome is None else self.outcome.result.start
+        return None if start is None or self.clock is None else self.clock.here(start.real_ns)
 
 
 @dataclass
@@ -133,6 +155,7 @@ class FleetSession:
     spec: TrialSpec
     _parts: list[_Part]
     _cancelled: bool = field(default=False, init=False)
+    _off: bool = field(default=False, init=False)
 
     def snapshot(self) -> Snapshot:
         """How far the trial is."""
@@ -159,8 +182,12 @@ class FleetSession:
         return [row for rows in answers for row in rows or ()]
 
     def wait(self, timeout_s: float) -> FleetOutcome | None:
-        """The outcome, or None when an agent is not at its end after `timeout_s`."""
+        """The outcome, or None when an agent is not at its end after `timeout_s`. All begin once all are armed."""
         until = time.monotonic() + timeout_s
+        while not self._off:
+            self._begin(until)
+            if not self._off and time.monotonic() >= until:
+                return None
         while True:
             for part in self._parts:
                 if not part.over:
@@ -179,6 +206,29 @@ class FleetSession:
             if not part.over:
                 part.session.cancel()
 
+    def _begin(self, until: float) -> None:
+        """Give the word, unless an agent is not ready yet; a single one waits for nobody."""
+        if len(self._parts) > 1:
+            for part in self._parts:
+                if not part.armed and not part.lost:
+                    turn_s = min(TURN_S, max(0.0, until - time.monotonic()))
+                    part.armed = bool(self._ask(part, partial(part.session.armed, turn_s)))
+            if not all(part.armed or part.lost for part in self._parts):
+                return
+            self._check_clocks()
+        self._off = True
+        if not self._cancelled:
+            checks = [part.clock for part in self._parts if part.clock is not None]
+            start_ns = common_start(checks, time.monotonic_ns())
+            for part in self._parts:
+                at_ns = 0 if part.clock is None else part.clock.there(start_ns)
+                self._ask(part, partial(part.session.go, at_ns))
+
+    def _check_clocks(self) -> None:
+        for part in self._parts:
+            if not self._cancelled:
+                part.clock = self._ask(part, partial(check_clock, part.by.clock))
+
     def _ask(self, part: _Part, ask: Callable[[], T]) -> T | None:
         """An agent's answer, or None when it is lost."""
         try:
@@ -195,5 +245,9 @@ class FleetSession:
 
     def _outcome(self) -> FleetOutcome:
         outcomes = [(part.agent, part.outcome) for part in self._parts if part.outcome is not None]
-        parts = tuple(AgentOutcome(p.agent, p.clients, p.outcome, p.lost) for p in self._parts)
-        return FleetOutcome(merged_outcome(self.spec, outcomes) if outcomes else None, parts)
+        starts = {part.agent: part.began_ns for part in self._parts if part.began_ns is not None}
+        first_ns = min(starts.values(), default=0)
+        late_ns = {agent: at_ns - first_ns for agent, at_ns in starts.items()}
+        parts = tuple(AgentOutcome(p.agent, p.clients, p.outcome, p.lost, late_ns.get(p.agent)) for p in self._parts)
+        whole = merged_outcome(self.spec, outcomes) if outcomes else None
+        return FleetOutcome(whole, parts)

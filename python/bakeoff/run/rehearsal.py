@@ -32,7 +32,7 @@ def _why_not(spec: TrialSpec, agent: Agent) -> str | None:
     limit_s = spec.connect_timeout_s + spec.reply_timeout_s
     quiet = {"load": Clients(1), "threads": 1, "cores": 1, "max_operations": 1, "length_s": limit_s, "delay_s": 0.0}
     session = agent.start(spec.model_copy(update=quiet | {"ramp_up_s": 0.0, "ramp_down_s": 0.0, "row_s": None}))
-    outcome = session.wait(limit_s + PATIENCE_S)
+    outcome = session.go().wait(limit_s + PATIENCE_S)
     if outcome is None:
         session.cancel()
         return None  # slow, which is for the trials to show

@@ -26,6 +26,7 @@ def trial_record(
     null_operations_per_s: float | None,
     part: RunPart,
     stopped: bool,
+    start_spread_s: float,
 ) -> TrialRecord:
     """The record of a trial that ended, or was `stopped` by the user. One that lost an agent is void."""
     shares = tuple(map(_share, outcome.parts))
@@ -36,15 +37,17 @@ def trial_record(
     if outcome.lost and not stopped:
         record = replace(record, state=VOIDED, reason=outcome.lost)
     elif len(outcome.parts) > 1:
-        record = _judged_by_each(record, outcome)
+        record = _judged_by_each(record, outcome, start_spread_s)
     return replace(record, per_agent=shares)
 
 
-def _judged_by_each(record: TrialRecord, outcome: FleetOutcome) -> TrialRecord:
+def _judged_by_each(record: TrialRecord, outcome: FleetOutcome, start_spread_s: float) -> TrialRecord:
     """What befell one of several machines befell the trial; only their own results tell it: a slow one is nothing among
     many.
     """
     marks = list(record.marks)
+    if outcome.spread_s > start_spread_s and record.state != INTERRUPTED:
+        record = replace(record, state=VOIDED, reason=_apart(outcome, start_spread_s))
     for part in outcome.parts:
         result = _result(part)
         disturbed = why_void(result.generator.disturbances, result.window_s) if result is not None else None
@@ -52,6 +55,16 @@ def _judged_by_each(record: TrialRecord, outcome: FleetOutcome) -> TrialRecord:
             record = replace(record, state=VOIDED, reason=f"agent {part.agent}: {disturbed}")
         marks += generator_marks(result, None) if result is not None else []
     return replace(record, marks=tuple(dict.fromkeys(marks)))
+
+
+def _apart(outcome: FleetOutcome, limit_s: float) -> str:
+    """Which agents began how much later than the first, for a trial that had no common start."""
+    late = [f"{part.agent} {part.start_offset_ns / 1e6:.1f} ms" for part in outcome.parts if part.start_offset_ns]
+    first = next((part.agent for part in outcome.parts if part.start_offset_ns == 0), "")
+    return (
+        f"the agents did not begin together: {', '.join(late)} after {first}, over the limit of "
+        f"{limit_s * 1e3:g} ms (see what else their machines do, and the network between them)"
+    )
 
 
 def _result(part: AgentOutcome) -> TrialResult | None:
@@ -84,6 +97,7 @@ def _share(part: AgentOutcome) -> ShareRecord:
         late_start_p99_ns=generator.late_start.p99_ns,
         lag_p99_ns=generator.lag.p99_ns,
         disturbances=disturbance_facts(generator.disturbances).get("disturbances", {}),
+        start_offset_ns=part.start_offset_ns,
         starts=None if result.starts is None else starts_of(result.starts),
         response=None if result.response is None else summary_of(result.response),
         links=tuple(LinkRecord(**link.model_dump()) for link in result.links),

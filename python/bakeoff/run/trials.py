@@ -250,7 +250,8 @@ class Trials:
         events += _last_events(session)
         if outcome is not None:
             limit, stopped = self._plan.error_limit, interruption is not None
-            record = trial_record(trial, text, outcome, limit, self._null_rate, self._part, stopped)
+            spread_s = self._plan.fleet.start_spread_s
+            record = trial_record(trial, text, outcome, limit, self._null_rate, self._part, stopped, spread_s)
         elif interruption is not None:
             record = without_result(trial, text, records.INTERRUPTED, interruption)
         else:

@@ -28,6 +28,9 @@ class KnownAgent:
         self.spec = spec
         return self
 
+    def go(self) -> "KnownAgent":
+        return self
+
     def wait(self, timeout_s: float) -> Any:
         work = self.spec.workload
         cells = [self.cell(test, file, record) for file, record in work.pairs for test in work.tests]

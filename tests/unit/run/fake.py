@@ -2,13 +2,14 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand
@@ -112,7 +113,14 @@ class FakeSession:
 
     def __init__(self, outcome: TrialResult, act: Callable[[], None] | None, ends_at: int = 2) -> None:
         self._result, self._act, self._ends_at = outcome, act, ends_at
-        self._waits, self._cancelled = 0, False
+        self._waits, self._cancelled, self._went = 0, False, False
+
+    def armed(self, timeout_s: float) -> bool:
+        return True
+
+    def go(self, at_ns: int = 0) -> Self:
+        self._went = True
+        return self
 
     def snapshot(self) -> Snapshot:
         return Snapshot(elapsed_s=1.0, phase="window", operations=10, errors=0, bytes_in=100)
@@ -125,6 +133,7 @@ class FakeSession:
 
     def wait(self, timeout_s: float) -> Outcome | None:
         self._waits += 1
+        assert self._went or self._cancelled, "nobody said go"
         if self._cancelled:
             return Outcome(self._result.model_copy(update={"cancelled": True, "elapsed_s": 0.5}), {"service": b"part"})
         if self._act is not None:
@@ -151,6 +160,9 @@ class FakeAgent:
 
     def facts(self) -> Facts:
         return Facts(environment(), {"version": "fake"}, (0, 1), ("127.0.0.1",))
+
+    def clock(self) -> int:
+        return time.monotonic_ns()
 
     def preflight(self, demand: Demand) -> Sequence[str]:
         return preflight(demand)
@@ -282,6 +294,10 @@ def two_contenders() -> Iterator[tuple[WebServer, WebServer]]:
     pages = pages | {MANIFEST_NAME: manifest.to_bytes()}
     with serving(dict(pages)) as one, serving(dict(pages)) as two:
         yield one, two
+
+
+# Of tests in which several agents have one machine, which may be busy with other things when they start.
+WHENEVER = {"start_spread": "60s"}
 
 
 def plan_for(

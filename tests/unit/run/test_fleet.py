@@ -18,7 +18,7 @@ from bakeoff.run.fleet import Fleet, FleetOutcome
 from bakeoff.run.ground import Ground
 from bakeoff.store.read import pending, read_run
 from tests.control import PATIENCE_S
-from tests.unit.run.fake import FakeAgent, FakeSession, Notebook, plan_for, result, two_contenders
+from tests.unit.run.fake import WHENEVER, FakeAgent, FakeSession, Notebook, plan_for, result, two_contenders
 
 NULL = TrialSpec(workload=NullWorkload(), load=Clients(5), length_s=3600.0, max_operations=5_000)
 
@@ -51,6 +51,9 @@ class Losing:
 
     def __init__(self, session: Any, agent: Recorded) -> None:
         self._session, self._agent = session, agent
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
 
     def wait(self, timeout_s: float) -> Outcome | None:
         peer = self._agent.peer
@@ -121,6 +124,7 @@ def test_an_agent_that_is_lost_stops_the_others_and_is_named() -> None:
     fleet = Fleet([LocalAgent("one"), losing])
     long = NULL.model_copy(update={"max_operations": None})
     found = fleet.start({"one": long, "two": long.model_copy(update={"workload": Other()})})
+    found._parts[0].session.go()
     while not found._parts[0].session.snapshot().operations:
         assert found._parts[0].session.wait(0.01) is None
     outcome = found.wait(PATIENCE_S)
@@ -190,7 +194,7 @@ def test_snapshots_add_up_and_the_slowest_says_the_phase() -> None:
 def test_a_run_of_two_agents_keeps_the_figures_of_each(tmp_path: Path) -> None:
     path, agents = tmp_path / "x.bakeoff", [Recorded("one"), Recorded("two")]
     with two_contenders() as (one, two):
-        start_run(plan_for(one.address, two.address, mixes="2,4"), path, agents, Notebook())
+        start_run(plan_for(one.address, two.address, mixes="2,4", fleet=WHENEVER), path, agents, Notebook())
     run = read_run(path)
     assert [agent.name for agent in run.agents] == ["one", "two"] and run.agents[0].facts["kernel"]
     assert {trial.state for trial in run.trials} == {"ok"} and run.null_operations_per_s
@@ -206,7 +210,7 @@ def test_a_lost_agent_voids_its_trial_by_name_and_the_run_goes_on(tmp_path: Path
     path, agents = tmp_path / "x.bakeoff", [Recorded("one"), Recorded("two")]
     agents[1].lost_in, agents[1].peer = {2}, agents[0]
     with two_contenders() as (one, two):
-        start_run(plan_for(one.address, two.address, mixes="2,4"), path, agents, Notebook())
+        start_run(plan_for(one.address, two.address, mixes="2,4", fleet=WHENEVER), path, agents, Notebook())
     run = read_run(path)
     assert [trial.state for trial in run.trials] == ["ok", "voided", *["ok"] * 6] and run.finished_at
     voided = run.trials[1]
@@ -224,7 +228,7 @@ def test_an_agent_that_stays_away_ends_the_run_which_goes_on_when_it_is_back(tmp
             agents[1].gone = len(self.trials) == 3
 
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, mixes="2,4")
+        plan = plan_for(one.address, two.address, mixes="2,4", fleet=WHENEVER)
         with pytest.raises(LabError, match="agent two was lost: no answer: bring it back, then `bakeoff resume"):
             start_run(plan, path, agents, Watching())
         assert [trial.state for trial in read_run(path).trials] == ["ok"] * 3 and len(pending(path)) == 5
@@ -263,7 +267,7 @@ def test_what_befell_one_machine_voids_the_trial_with_its_name(tmp_path: Path) -
             return Outcome(TrialResult.model_validate(table), outcome.histograms)
 
     with two_contenders() as (one, _):
-        start_run(plan_for(one.address, mixes="2"), path, [Recorded("one"), Stopped("two")], Notebook())
+        start_run(plan_for(one.address, mixes="2", fleet=WHENEVER), path, [Recorded("one"), Stopped("two")], Notebook())
     (first, *_) = read_run(path).trials
     assert first.state == "voided" and first.reason.startswith("agent two: the load generator did not run for")
     assert "generator-paused" in first.marks

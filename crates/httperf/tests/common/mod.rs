@@ -162,7 +162,9 @@ pub fn run(address: &str, extra: &Value) -> (TrialResult, Vec<Value>) {
 pub fn start(address: &str, extra: &Value) -> bakeoff_platform::TrialHandle {
     let trial = TrialSpec::from_json(&trial(address, extra).to_string()).unwrap();
     let spec = HttperfSpec::from_trial(&trial).unwrap();
-    bakeoff_httperf::start(spec, trial).unwrap()
+    let handle = bakeoff_httperf::start(spec, trial).unwrap();
+    handle.go(0);
+    handle
 }
 
 /// A whole number among the figures of a trial's result.

@@ -6,6 +6,7 @@ use super::cache::pages_of;
 use super::folder::WorkFolder;
 use super::observe::Counters;
 use super::psync::Files;
+use crate::start_line::StartLine;
 use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Live, Nanos, SharedTimes};
 use std::os::fd::RawFd;
 use std::process::{Command, Stdio};
@@ -17,6 +18,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct Common {
     pub live: Arc<Live>,
+    pub line: Arc<StartLine>,
     pub rendezvous: Rendezvous,
     pub folder: WorkFolder,
     pub counters: Counters,

@@ -9,6 +9,7 @@ use super::psync::Files;
 use super::uring;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use crate::process;
+use crate::start_line::{Place, StartLine};
 use crate::trial::{Outcome, TrialError, TrialHandle, bind, launch, panic_text};
 use crate::watch::Watch;
 use bakeoff_engine::{
@@ -22,28 +23,27 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-const HEAD_START_NS: Nanos = 3_000_000;
-const HEAD_START_PER_SESSION_NS: Nanos = 100_000;
 /// Who has cancelled a trial does not wait longer than this for a call to come back; calls of working shares do.
 const CANCELLED_STALL_NS: Nanos = 10_000_000_000;
 const STACK_BYTES: usize = 512 * 1024;
 const WATCH_EVERY: Duration = Duration::from_millis(50);
 
-/// Starts a trial of file work and returns at once.
+/// Begins a trial of file work and returns at once: it makes itself ready and waits for [`TrialHandle::go`].
 pub fn start_files<W: FileWorkload>(workload: W, spec: TrialSpec) -> Result<TrialHandle, TrialError> {
     process::raise_file_limit();
     // SAFETY: ignoring a signal; a file that grows too far then fails with EFBIG instead of killing the process.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     let live = Arc::new(Live::new(spec.sessions() as usize, spec.max_operations));
-    let watched = Arc::clone(&live);
-    launch(live, move || run(&Arc::new(workload), &Arc::new(spec), &watched))
+    let line = StartLine::new(&live, spec.sessions() as usize, spec.sessions());
+    let (watched, start) = (Arc::clone(&live), Arc::clone(&line));
+    launch(live, line, move || run(&Arc::new(workload), &Arc::new(spec), &watched, &start))
 }
 
 /// What a session hands in at its end.
 type Part<S> = (Recorder, S, ThreadFigures, End);
 type Handed<S> = (usize, Result<Part<S>, String>);
 
-fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Live>) -> Outcome {
+fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Live>, line: &Arc<StartLine>) -> Outcome {
     let needs = workload.needs();
     let patience = Duration::from_nanos(needs.stall_ns);
     let made = needs.clone();
@@ -59,6 +59,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
     let sessions = spec.sessions() as usize;
     let common = Arc::new(Common {
         live: Arc::clone(live),
+        line: Arc::clone(line),
         rendezvous: Rendezvous::new(sessions as u32),
         folder,
         counters,
@@ -66,13 +67,12 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
         beats: (0..sessions).map(|_| Beat::default()).collect(),
         times: Arc::default(),
     });
-    let start_ns = MonotonicClock.now_ns() + HEAD_START_NS + sessions as u64 * HEAD_START_PER_SESSION_NS;
     let watch = Watch::start()?;
     let (sender, parts) = channel();
     let mut started = 0;
     let mut unstarted = None;
     while started < sessions && unstarted.is_none() {
-        match spawn(started, &sender, workload, spec, &common, &needs, start_ns) {
+        match spawn(started, &sender, workload, spec, &common, &needs) {
             Ok(()) => started += 1,
             Err(error) => unstarted = Some(error),
         }
@@ -82,6 +82,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
         stop(&common);
     }
     let gathered = gather(&parts, &common, started, &needs);
+    let start_ns = line.await_start();
     let disturbances = watch.finish(&spec.timeline(start_ns));
     let elapsed_ns = MonotonicClock.now_ns().saturating_sub(start_ns);
     let mut fault = gathered.fault;
@@ -106,6 +107,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
         threads.push(part.2);
     }
     let mut generator = figures(live, elapsed_ns, fault);
+    generator.start = line.figures();
     generator.disturbances = disturbances;
     generator.workload = workload.figures(&done);
     Ok(finish(workload, recorders, &threads, &generator))
@@ -129,6 +131,7 @@ fn finish<W: FileWorkload>(
 
 fn figures(live: &Live, elapsed_ns: Nanos, fatal: Option<String>) -> GeneratorFigures {
     GeneratorFigures {
+        start: None,
         elapsed_ns,
         cancelled: live.is_cancelled() && fatal.is_none(),
         fatal,
@@ -189,12 +192,11 @@ fn spawn<W: FileWorkload>(
     spec: &Arc<TrialSpec>,
     common: &Arc<Common>,
     needs: &FileNeeds,
-    start_ns: Nanos,
 ) -> Result<(), TrialError> {
     let (sender, workload, spec) = (sender.clone(), Arc::clone(workload), Arc::clone(spec));
-    let (common, needs) = (Arc::clone(common), needs.clone());
+    let (common, needs, at_line) = (Arc::clone(common), needs.clone(), common.line.place());
     let body = move || {
-        let run = AssertUnwindSafe(|| work(session, &*workload, &spec, &common, &needs, start_ns));
+        let run = AssertUnwindSafe(|| work(session, &*workload, &spec, &common, &needs, at_line));
         let part = std::panic::catch_unwind(run).unwrap_or_else(|panic| Err(panic_text(panic.as_ref())));
         common.rendezvous.leave();
         // The trial has given this session up when nobody listens.
@@ -225,23 +227,24 @@ fn work<W: FileWorkload>(
     spec: &TrialSpec,
     common: &Arc<Common>,
     needs: &FileNeeds,
-    start_ns: Nanos,
+    at_line: Place,
 ) -> Result<Part<W::Session>, String> {
     process::block_signals();
     bind(session, place(session, spec), &common.live);
     let clock = MonotonicClock;
-    let live = Arc::clone(&common.live);
-    let mut driver = FileDriver::new(workload, spec, live, Arc::clone(&common.times), session as u32, start_ns, clock);
     common.begin(session);
     let prepared = common.folder.open().and_then(|folder| {
         let buffers = AlignedBuffers::new(needs.buffers, needs.buffer_bytes)?.register(needs.registered_bytes);
-        Ok((Files::new(folder, needs.handles), buffers))
+        Ok(Lane::new(Arc::clone(common), Files::new(folder, needs.handles), buffers, session))
     });
+    let start_ns = if prepared.is_ok() { at_line.ready() } else { at_line.broken() };
+    let live = Arc::clone(&common.live);
+    let mut driver = FileDriver::new(workload, spec, live, Arc::clone(&common.times), session as u32, start_ns, clock);
     let (end, lived_ns, cpu_ns) = match prepared {
         Err(error) => (End::Aborted(super::folder::advice(common.folder.parent(), &error)), 0, 0),
-        Ok((files, buffers)) => {
-            let mut lane = Lane::new(Arc::clone(common), files, buffers, session);
+        Ok(mut lane) => {
             let planned_ns = driver.first_start(spec);
+            common.line.leave();
             lane.sleep_until(planned_ns, &clock);
             let (cpu_ns, begun_ns) = (thread_cpu_ns(), clock.now_ns());
             driver.resumed(Some(planned_ns));
@@ -324,6 +327,6 @@ fn gather<S>(parts: &Receiver<Handed<S>>, common: &Common, sessions: usize, need
 
 /// The trial ends before its time, through no wish of the user.
 fn stop(common: &Common) {
-    common.live.cancel();
+    common.line.cancel();
     common.rendezvous.break_up();
 }

@@ -56,7 +56,7 @@ def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
         connect_timeout_s=settings.connect_timeout_s,
         reply_timeout_s=settings.reply_timeout_s,
     )
-    outcome = load_engine().start(spec.to_json()).wait(limit_s + PATIENCE_S)
+    outcome = load_engine().start(spec.to_json()).go().wait(limit_s + PATIENCE_S)
     result = None if outcome is None else TrialResult.model_validate(json.loads(outcome.json()))
     if result is None or result.fatal or result.workload is None:
         why = result.fatal if result is not None and result.fatal else "it took too long"

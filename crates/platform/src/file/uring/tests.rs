@@ -6,6 +6,7 @@ use crate::file::folder::tests::{needs, scratch};
 use crate::file::lane::{Beat, Common};
 use crate::file::observe::Counters;
 use crate::file::psync::Files;
+use crate::start_line::StartLine;
 use bakeoff_engine::{FileBuffers, FileContext, FileProgress, FileResult, FileStep, Live, Name, OpenMode};
 use std::ffi::CStr;
 use std::io::Write;
@@ -41,8 +42,10 @@ impl Bench {
         let parent = scratch(name);
         let folder = WorkFolder::make(&needs(&parent)).unwrap();
         let files = Files::new(folder.open().unwrap(), 2);
+        let live = Arc::new(Live::new(1, None));
         let common = Arc::new(Common {
-            live: Arc::new(Live::new(1, None)),
+            line: StartLine::new(&live, 1, 1),
+            live,
             rendezvous: Rendezvous::new(1),
             folder,
             counters: Counters::of(&parent),
