@@ -2,9 +2,11 @@
 besides the library.
 """
 
+import json
 import os
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bakeoff.cluster.settings import RESOURCE, environment
@@ -62,3 +64,17 @@ def nodes(address: str, token_file: Path) -> list[Node]:
         for info in known.values()
         if info.state == 0  # ALIVE
     ]
+
+
+def main() -> None:
+    """`python -m bakeoff.agents.ray_nodes ADDRESS TOKEN-FILE`: the nodes as JSON, or the error's sentence."""
+    address, token_file = sys.argv[1:]
+    try:
+        told: dict[str, object] = {"nodes": [asdict(node) for node in nodes(address, Path(token_file))]}
+    except LabError as error:
+        told = {"error": str(error)}
+    sys.stdout.write(json.dumps(told) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -33,6 +33,7 @@ VERBS = {
     "access": "List access specifications of file-blocks, or read and write them as Iometer files (.icf).",
     "inventory": "Count the files of a share by size, so that file-matrix can weigh its cells by them.",
     "doctor": "Say what of this machine limits a run, and the command that mends it.",
+    "cluster": "Let many machines send load together: start, join, status, stop.",
     "users": "Accounts for mail runs: make, convert, check.",
     "serve": "Serve a built-in target for demos, calibration and tests.",
     "httperf": "Connections or sessions at a rate, with httperf's options and httperf's output (-h lists the options).",

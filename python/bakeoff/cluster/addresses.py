@@ -74,11 +74,6 @@ def taken(ports: Iterable[int]) -> list[int]:
     return found
 
 
-def is_loopback(address: str) -> bool:
-    """Whether only this machine reaches it."""
-    return ipaddress.ip_address(address).is_loopback
-
-
 def public(addresses: Iterable[str]) -> list[str]:
     """Those that the internet may reach: neither private nor loopback nor link-local."""
     found = []

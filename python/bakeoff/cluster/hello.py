@@ -10,7 +10,6 @@ from bakeoff.agents.capacity import Demand, open_files
 from bakeoff.agents.limits import Limits
 from bakeoff.errors import LabError
 
-REINSTALL = "install the same wheel there that is installed here, then stop and join it again"
 # Facts of a machine that make its figures differ, but that one may have chosen: named, not refused.
 NOTED = {"clock source": ("clocksource",), "frequency governor": ("cpu", "governor")}
 
@@ -37,17 +36,20 @@ def _refusals(ours: Limits, theirs: Limits, demand: Demand | None) -> Iterator[s
             f"runs at nice {theirs.nice}, so other work of its machine decides how fast it is: start `bakeoff cluster "
             "join` there without `nice` (in a systemd unit without Nice=)"
         )
-    if theirs.package != ours.package or theirs.engine != ours.engine or theirs.sources != ours.sources:
-        yield (f"has another build of Bakeoff ({_build(theirs)}; here {_build(ours)}): {REINSTALL}")
+    if (theirs.package, theirs.engine, theirs.sources) != (ours.package, ours.engine, ours.sources):
+        yield (
+            f"has another build of Bakeoff ({_build(theirs)}) than the machine that controls it ({_build(ours)}): "
+            "install the same wheel on both, then join again"
+        )
     if theirs.python != ours.python:
         yield (
-            f"has Python {theirs.python or 'of an unknown version'}, and this machine {ours.python}: join it again "
+            f"has Python {_version(theirs.python)}, and the machine that controls it {_version(ours.python)}: join "
             "from an environment with the same Python"
         )
     if theirs.ray != ours.ray:
         yield (
-            f"has Ray {theirs.ray or 'of an unknown version'}, and this machine {ours.ray or 'none'}: `pip install "
-            f"ray=={ours.ray or theirs.ray}` {'there' if ours.ray else 'here'}, then join it again"
+            f"has Ray {_version(theirs.ray)}, and the machine that controls it {_version(ours.ray)}: `pip install "
+            f"ray=={ours.ray or theirs.ray}` on both, then join again"
         )
     if demand is not None:
         yield from _too_small(theirs, demand)
@@ -110,6 +112,10 @@ def _fact(facts: Facts, path: tuple[str, ...]) -> str:
 
 def _build(limits: Limits) -> str:
     return f"{limits.package or 'unknown'}, engine {limits.engine or 'unknown'}, package {limits.sources or 'unknown'}"
+
+
+def _version(version: str | None) -> str:
+    return version or "of an unknown version"
 
 
 def _cores(count: int) -> str:

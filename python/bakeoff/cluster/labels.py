@@ -9,7 +9,7 @@ from bakeoff.errors import PlanError
 
 PREFIX = "bakeoff."
 NAME = "bakeoff.agent"  # how plans and reports call the machine; the head has none
-LINKS = "bakeoff.links"
+LINK = "bakeoff.link"
 LABEL = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9_.-]{0,61}[a-zA-Z0-9])?")
 NONE = "none"
 
@@ -24,7 +24,7 @@ def check_name(name: str) -> str:
     return name
 
 
-def to_labels(limits: Limits, links: str = "") -> dict[str, str]:
+def to_labels(limits: Limits, link: str = "") -> dict[str, str]:
     """The limits of a process, and how it is linked, as labels."""
     told = {
         "nice": str(limits.nice).replace("-", "minus"),
@@ -36,7 +36,7 @@ def to_labels(limits: Limits, links: str = "") -> dict[str, str]:
         "package": limits.package,
         "engine": limits.engine,
         "sources": limits.sources,
-        "links": links,
+        "link": link,
     }
     return {PREFIX + name: value for name, value in told.items() if LABEL.fullmatch(value)}
 

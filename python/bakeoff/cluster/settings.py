@@ -31,6 +31,7 @@ COMMON = {
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "4",
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "12",  # as long does a machine wait for its head
     "PYTHONUNBUFFERED": "1",
 }
 

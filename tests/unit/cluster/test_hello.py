@@ -37,11 +37,19 @@ def test_machines_that_are_alike_are_taken_without_a_word() -> None:
         ({"nice": 5}, "agent b runs at nice 5", "without `nice`"),
         ({"nice": -5}, "agent b runs at nice -5", "Nice="),
         ({"package": "0.2.0"}, "agent b has another build of Bakeoff (0.2.0, engine abc", "install the same wheel"),
-        ({"engine": "123"}, "engine 123, package def; here 0.1.0, engine abc", "install the same wheel"),
-        ({"sources": "123"}, "package 123; here", "install the same wheel"),
-        ({"python": "3.12.1"}, "agent b has Python 3.12.1, and this machine 3.11.2", "the same Python"),
-        ({"ray": "2.61.0"}, "agent b has Ray 2.61.0, and this machine 2.60.0", "`pip install ray==2.60.0` there"),
-        ({"ray": None}, "agent b has Ray of an unknown version", "`pip install ray==2.60.0` there"),
+        (
+            {"engine": "123"},
+            "engine 123, package def) than the machine that controls it (0.1.0, engine abc",
+            "install the same wheel",
+        ),
+        ({"sources": "123"}, "package 123) than", "install the same wheel"),
+        ({"python": "3.12.1"}, "agent b has Python 3.12.1, and the machine that controls it 3.11.2", "the same Python"),
+        (
+            {"ray": "2.61.0"},
+            "agent b has Ray 2.61.0, and the machine that controls it 2.60.0",
+            "`pip install ray==2.60.0` on both",
+        ),
+        ({"ray": None}, "agent b has Ray of an unknown version", "`pip install ray==2.60.0` on both"),
     ],
 )
 def test_a_machine_of_another_kind_is_refused_and_told_how_to_mend_it(
