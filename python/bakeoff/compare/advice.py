@@ -7,14 +7,15 @@ from collections import Counter
 from bakeoff.compare import wording
 from bakeoff.compare.cells import has_cells
 from bakeoff.compare.cube import Cube
+from bakeoff.compare.fleet_model import Machines
+from bakeoff.compare.fleet_words import busiest, fleet_advice, full_link
 from bakeoff.compare.hung import hung
-from bakeoff.compare.machines import busiest, full_link
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison, RunInfo
 from bakeoff.compare.spread import widest
 from bakeoff.compare.working_set import fits_into_caches
 from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_PAUSED, LINK_LIMITED, OUT_OF_CONNECTIONS, STOLEN_TIME
-from bakeoff.store.records import INTERRUPTED, RunRecord
+from bakeoff.store.records import INTERRUPTED, RunRecord, TrialRecord
 from bakeoff.thresholds import CEILING_SHARE, MINIMUM_BLOCKS, P99_OPERATIONS
 
 FAIRNESS_FLOOR = 0.9
@@ -36,6 +37,7 @@ def advise(
     contenders: tuple[ContenderSummary, ...],
     pairs: tuple[PairComparison, ...],
     audits: tuple[Audit, ...],
+    machines: Machines | None = None,
 ) -> tuple[Advisory, ...]:
     """Warnings about the run, the most weighty first."""
     advisories = [
@@ -45,6 +47,7 @@ def advise(
         *_left_out(cube),
         *cube.kind.advice(run),
         *_blocks(pairs),
+        *fleet_advice(machines),
     ]
     for contender in contenders:
         advisories += [*_hung(cube, contender), *_contender(cube, contender), *_waited(contender)]
@@ -213,8 +216,8 @@ def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
         share = f"{contender.link_limited} of {wording.plural(contender.trials_ok, 'trial')}"
         advisories.append(
             Advisory(
-                f"{wording.sentence(full_link(limited))} in {share} of {contender.name}: the network was measured, not "
-                "the server.",
+                f"{wording.sentence(full_link(limited))} in {share} of {contender.name}{_at(limited, cube)}: the "
+                "network was measured, not the server.",
                 "Use a faster link, more machines (`--agents`), or a load of fewer bytes; such rates are lower bounds.",
             )
         )
@@ -236,6 +239,12 @@ def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
             )
         )
     return advisories
+
+
+def _at(trials: list[TrialRecord], cube: Cube) -> str:
+    """Which mixes these are of, where it is not all."""
+    mixes = sorted({trial.mix for trial in trials})
+    return "" if len(mixes) == len(cube.mixes) else f", at {wording.several(mixes)}"
 
 
 def _ceiling(run: RunRecord, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:

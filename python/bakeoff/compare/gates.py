@@ -13,9 +13,9 @@ from bakeoff.compare.cells import starving_cells
 from bakeoff.compare.content import Differences
 from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
 from bakeoff.compare.faults import Fault, clause
+from bakeoff.compare.fleet_words import busiest, full_link
 from bakeoff.compare.hung import hung
 from bakeoff.compare.lost import broke, starved_clients
-from bakeoff.compare.machines import busiest, full_link
 from bakeoff.compare.model import Gate, GateLevel, Verdict
 from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from bakeoff.compare.capacity_model import CapacityComparison
 from bakeoff.compare.cell_model import CellComparison
+from bakeoff.compare.fleet_model import Machines
 from bakeoff.compare.plain import as_dict
 from bakeoff.compare.soak import Soak
 from bakeoff.mix import Mix
@@ -371,6 +372,7 @@ class Comparison:
     capacity: CapacityComparison | None = None
     own: KindSummary | None = None
     soak: Soak | None = None
+    machines: Machines | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""

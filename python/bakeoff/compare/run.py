@@ -22,6 +22,7 @@ from bakeoff.compare.content import differences, facts_of
 from bakeoff.compare.cube import Cube, build_cube, lost_trials
 from bakeoff.compare.curves import contender_curves, summaries
 from bakeoff.compare.faults import disqualified, faults_of
+from bakeoff.compare.fleet import machines_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.headline import headline
 from bakeoff.compare.metrics import metrics_of, rate_of
@@ -72,6 +73,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         pairs = joined(capacity_pairs(whole, first, judge, unit, LEVEL), pairs)
         capacity = compare_capacities(whole, cube.contenders, unit, LEVEL)
         measured = (capacity_metric(unit), *measured)
+    machines = machines_of(run, cube, smallest)
     sentences = headline(info, pairs, contenders, measured, cells, starved(run), disqualified(wrong), behind, capacity)
     return Comparison(
         schema=SCHEMA,
@@ -84,12 +86,13 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         left_out=cube.left_out,
         lost=(*lost_trials(cube), *lost_cells(cube)),
         audits=audits,
-        warnings=advise(run, cube, info, contenders, pairs, audits),
+        warnings=advise(run, cube, info, contenders, pairs, audits, machines),
         falls_behind=behind,
         cells=cells,
         capacity=capacity,
         own=cube.kind.summary(run),
         soak=soak_of(run),
+        machines=machines,
     )
 
 

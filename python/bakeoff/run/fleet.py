@@ -5,9 +5,9 @@ One agent is the ordinary case: its trials are whole, and what it tells is passe
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bakeoff.agents.base import Agent, Facts, TrialSession
 from bakeoff.agents.merge import merged_outcome, merged_snapshot
@@ -74,7 +74,7 @@ class Fleet:
 
     def records(self) -> tuple[AgentRecord, ...]:
         """The agents as a run file keeps them."""
-        return tuple(AgentRecord(agent.name, self.facts(agent.name).environment) for agent in self.agents)
+        return tuple(AgentRecord(agent.name, _stored(self.facts(agent.name))) for agent in self.agents)
 
     def each(self, ask: Callable[[Agent], T]) -> dict[str, T]:
         """The answers of all agents by name, asked one after the other; errors as with `named`."""
@@ -118,6 +118,20 @@ class Fleet:
         slices = self.slices()
         parts = [(a, slices[a.name], slices[a.name].clients(specs[a.name].load.clients)) for a in self.agents]
         return [part for part in parts if part[2]]
+
+
+def _stored(facts: Facts) -> dict[str, Any]:
+    """Facts as a run file keeps them: what lasts."""
+    links = [
+        {
+            "name": link.name,
+            "addresses": list(link.addresses),
+            "speed": link.unjudged or f"{link.speed_bits_per_s or 0:,} bits/s",
+        }
+        for link in facts.links
+    ]
+    limits = {name: value for name, value in asdict(facts.limits).items() if value not in (None, "")}
+    return {**facts.environment, "limits": limits, "links": links}
 
 
 @dataclass

@@ -9,6 +9,7 @@ from bakeoff.stats.audit import jain_index, littles_law_clients
 from bakeoff.stats.bands import Bands, simultaneous_bands
 from bakeoff.stats.curve import Collapse, Saturation, collapse_after_peak, saturation, trapezoid_weights
 from bakeoff.stats.equivalence import equivalence_p
+from bakeoff.stats.groups import groups_differ
 from bakeoff.stats.intervals import (
     MeanInterval,
     PairedRatio,
@@ -45,6 +46,7 @@ __all__ = [
     "fcr_level",
     "finite",
     "geometric_interval",
+    "groups_differ",
     "holm",
     "jain_index",
     "littles_law_clients",

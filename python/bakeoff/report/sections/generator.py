@@ -8,7 +8,6 @@ from dataclasses import replace
 from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.metrics import peak_operations
-from bakeoff.report.agents import agents_table
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import known, lines_with_intervals
 from bakeoff.report.context import Context
@@ -80,7 +79,6 @@ def section(context: Context) -> Section:
         "CPU: of the busiest load thread. Waited: the largest share of a window that a load thread was ready and "
         "waited for a processor. Limited: trials in which the generator, not the server, was the bottleneck.",
     )
-    agents = agents_table(context)
     if context.cells_alone:
         return Section(
             "generator",
@@ -91,7 +89,6 @@ def section(context: Context) -> Section:
                 *_late(context),
                 *_checked(context),
                 replace(table, note=CELLS_NOTE),
-                *agents,
             ),
         )
     description = f"Processor use of the load generator in percent at each number of {context.mix_axis}."
@@ -106,7 +103,6 @@ def section(context: Context) -> Section:
             *_late(context),
             *_checked(context),
             chart,
-            *agents,
         ),
     )
 

@@ -11,8 +11,9 @@ from bakeoff.compare.settings import number
 from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.facts import leaves, value_of
 from bakeoff.report.redact import hidden
-from bakeoff.store.records import TrialRecord
+from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.units import format_binary
 
 COUNTED = {
@@ -58,7 +59,7 @@ def section(context: Context) -> Section:
         blocks.append(Bullets(_items(plan["differences"])))
     blocks += [
         _order(context),
-        _flat("Environment of the load generator", run.environment),
+        _environment(run),
         _flat("Tool", dict(run.tool)),
     ]
     blocks.append(Listing("The plan as it was run (JSON)", json.dumps(hidden(plan), indent=2, ensure_ascii=False)))
@@ -94,15 +95,15 @@ def _file_systems(environment: dict[str, Any]) -> list[Table]:
     folders = {name: facts for name, facts in known.items() if isinstance(facts, dict) and facts.get("file_system")}
     rows = []
     for name, facts in hidden(folders).items():
-        free, options = facts.get("free_bytes"), _value(facts.get("mount_options") or "unknown")
+        free, options = facts.get("free_bytes"), value_of(facts.get("mount_options") or "unknown")
         rows.append(
             (
                 name,
-                _value(facts["file_system"]),
-                _value(facts.get("source") or "unknown"),
-                _value(facts.get("addresses")),
+                value_of(facts["file_system"]),
+                value_of(facts.get("source") or "unknown"),
+                value_of(facts.get("addresses")),
                 ", ".join(dict.fromkeys(options.split(","))),
-                COUNTED.get(_value(facts.get("carrier")), COUNTED["unknown"]),
+                COUNTED.get(value_of(facts.get("carrier")), COUNTED["unknown"]),
                 f"{free / 1e9:.1f} GB" if isinstance(free, (int, float)) else "unknown",
             )
         )
@@ -128,7 +129,7 @@ def _settings(plan: dict[str, Any]) -> Table:
     assert isinstance(settings, dict)
     changed = set(_items(plan.get("changed", ())))
     rows = tuple(
-        (name, _value(value), "changed" if name in changed or _bare(name) in changed else "")
+        (name, value_of(value), "changed" if name in changed or _bare(name) in changed else "")
         for name, value in sorted(hidden(settings).items())
     )
     columns = (
@@ -175,31 +176,19 @@ def _mixes(trials: list[TrialRecord]) -> str:
     return ", ".join(f"{trial.mix}" for trial in trials)
 
 
+def _environment(run: RunRecord) -> Table:
+    """What was found; of several machines each has its facts in a section of its own."""
+    if len(run.agents) < 2:
+        return _flat("Environment of the load generator", run.environment)
+    own = {name: fact for name, fact in run.environment.items() if name not in run.agents[0].facts}
+    return _flat("What was found of the contenders", own)
+
+
 def _flat(title: str, tree: dict[str, Any]) -> Table:
-    rows = tuple((name, value) for name, value in _leaves(hidden(tree), ""))
+    rows = tuple((name, value) for name, value in leaves(hidden(tree), ""))
     columns = (Column("Item", numeric=False), Column("Value", numeric=False))
     return Table(title, columns, rows or (("nothing was recorded", "not disclosed"),), folded=True)
 
 
-def _leaves(tree: dict[str, Any], prefix: str) -> list[tuple[str, str]]:
-    leaves = []
-    for name, value in tree.items():
-        path = f"{prefix}{name}"
-        leaves += _leaves(value, f"{path} · ") if isinstance(value, dict) else [(path, _value(value))]
-    return leaves
-
-
 def _items(value: Any) -> tuple[str, ...]:
-    return tuple(map(_value, value)) if isinstance(value, (list, tuple)) else (_value(value),)
-
-
-def _value(value: Any) -> str:
-    if value is None or value == "":
-        return "not set"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_value(inner)}" for name, inner in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(_value(item) for item in value) or "none"
-    return f"{value:g}" if isinstance(value, float) else f"{value}"
+    return tuple(map(value_of, value)) if isinstance(value, (list, tuple)) else (value_of(value),)

@@ -1,0 +1,27 @@
+"""Facts of whatever depth as lines to read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def leaves(tree: dict[str, Any], prefix: str) -> list[tuple[str, str]]:
+    """Each leaf of a tree with the way to it."""
+    lines = []
+    for name, value in tree.items():
+        path = f"{prefix}{name}"
+        lines += leaves(value, f"{path} · ") if isinstance(value, dict) else [(path, value_of(value))]
+    return lines
+
+
+def value_of(value: Any) -> str:
+    """A value in words."""
+    if value is None or value == "":
+        return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {value_of(inner)}" for name, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(value_of(item) for item in value) or "none"
+    return f"{value:g}" if isinstance(value, float) else f"{value}"

@@ -1,0 +1,127 @@
+"""What a comparison says of several machines: who was slow, full or away, and nothing of machines that were alike."""
+
+import json
+import math
+from dataclasses import replace
+
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.compare.model import Comparison
+from bakeoff.store.records import RunRecord, TrialRecord
+from tests.unit.compare.fleets import FOUR, Machines, divided, without
+from tests.unit.compare.synthetic import run
+
+
+def warnings(record: RunRecord) -> list[str]:
+    return [warning.text for warning in compare_run(record).warnings]
+
+
+def verdict(found: Comparison) -> str:
+    return found.pairs[0].primary.verdict.kind
+
+
+def test_machines_that_are_alike_are_not_mentioned() -> None:
+    found = compare_run(divided(Machines()))
+    assert found.machines is not None and verdict(found) == "better"
+    assert found.warnings == compare_run(run(mixes=(4, 8, 40), blocks=6)).warnings
+    assert [machine.name for machine in found.machines.agents] == list(FOUR)
+    assert not any(told.unfair for told in found.machines.ranges) and found.machines.changes == ()
+    assert sum(machine.operations_share for machine in found.machines.agents) == pytest.approx(1.0)
+
+
+def test_one_machine_alone_has_no_ranges() -> None:
+    assert compare_run(divided(Machines(names=("ant",)))).machines is None
+    assert compare_run(run(mixes=(4,), blocks=2)).machines is None
+
+
+def test_a_machine_that_is_slow_with_every_contender_is_named_as_such() -> None:
+    found = compare_run(divided(Machines(speed={"cat": 0.8})))
+    assert found.machines is not None
+    worst = [told for told in found.machines.ranges if told.mix.clients == 40]
+    assert all(told.unfair and told.slowest == "cat" and 0.78 < told.ratio < 0.82 for told in worst)
+    (told,) = (text for text in warnings(divided(Machines(speed={"cat": 0.8}))) if "agent cat" in text)
+    assert "fewer operations" in told and told.endswith("cat was the slowest with every contender.")
+
+
+def test_a_server_that_favours_some_addresses_is_told_from_a_slow_machine() -> None:
+    def of_one(trial: TrialRecord) -> bool:
+        return trial.contender == "apache"
+
+    (told,) = (text for text in warnings(divided(Machines(speed={"cat": 0.7}, of=of_one))) if "agent cat" in text)
+    assert told.endswith("so it was with apache alone.")
+
+
+def test_chance_between_few_clients_is_no_unfairness() -> None:
+    """Clients that differ by 30 % among each other: machines with two of them differ by more than 5 % by chance."""
+    found = compare_run(divided(Machines(spread=0.3)))
+    assert found.machines is not None
+    eight = [told for told in found.machines.ranges if told.mix.clients == 8]
+    assert min(told.ratio for told in eight) < 0.95 and not any(told.unfair for told in eight)
+
+
+def test_a_difference_that_is_sure_but_small_is_no_unfairness() -> None:
+    found = compare_run(divided(Machines(speed={"cat": 0.98}, spread=0.001)))
+    assert found.machines is not None
+    at_40 = [told for told in found.machines.ranges if told.mix.clients == 40]
+    assert all(told.probability < 1e-6 and not told.unfair for told in at_40)
+
+
+@pytest.mark.parametrize(("cpu", "whose"), [({"bee": 0.97}, "bee"), (dict.fromkeys(FOUR, 0.97), "each of the 4")])
+def test_a_busy_machine_is_named_where_it_takes_the_verdict_away(cpu: dict[str, float], whose: str) -> None:
+    """The machines of the slower server were the limit: nothing is known of the server."""
+    record = divided(Machines(cpu=cpu, of=lambda trial: trial.contender == "apache"))
+    found = compare_run(record)
+    assert verdict(found) == "withheld" and f"{whose}" in found.pairs[0].primary.verdict.text
+    assert any(
+        "was the limit in 18 of 18 trials of apache" in text and whose in text.lower() for text in warnings(record)
+    )
+
+
+def test_a_full_link_is_named_and_takes_the_verdict_away() -> None:
+    record = divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.contender == "apache"))
+    found = compare_run(record)
+    sentence = "agent dog's link eth0 was up to 94 % full in 18 of 18 trials of apache"
+    assert verdict(found) == "withheld" and sentence in found.pairs[0].primary.verdict.text
+    assert any(text.startswith("A" + sentence[1:]) and "the network was measured" in text for text in warnings(record))
+    some = divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.mix.clients > 4))
+    assert any("in 12 of 18 trials of nginx, at 8 and 40 clients: the network" in text for text in warnings(some))
+    led = compare_run(divided(Machines(link={"dog": 0.94}, of=lambda trial: trial.contender == "nginx")))
+    assert verdict(led) == "better" and "at least" in led.headline[0]
+
+
+def test_a_machine_with_a_low_ceiling_is_named() -> None:
+    (told,) = (text for text in warnings(divided(Machines(ceilings={"ant": 6e5}))) if "null rate" in text)
+    assert told.startswith("Agent ant reaches 60 % of what the others do")
+    assert not any("reaches" in text for text in warnings(divided(Machines(ceilings={"ant": 8e5}))))
+
+
+def test_from_which_trial_on_a_machine_was_missing() -> None:
+    record = without(divided(Machines()), "cat", from_order=12)
+    found = compare_run(record)
+    assert found.machines is not None
+    (change,) = found.machines.changes
+    assert (change.order, change.agents, change.of, change.without) == (13, 3, 4, ("cat",))
+    assert "From trial 14 on 3 of 4 agents sent the load, without cat." in warnings(record)
+    assert [machine.lost for machine in found.machines.agents] == [0, 0, 1, 0]
+
+
+def test_a_mix_with_fewer_clients_than_machines_has_lost_none() -> None:
+    found = compare_run(divided(Machines(), run(mixes=(1, 4, 8), blocks=2)))
+    assert found.machines is not None and found.machines.changes == ()
+    assert {told.agents for told in found.machines.ranges if told.mix.clients == 1} == {1}
+    assert all(math.isnan(told.ratio) for told in found.machines.ranges if told.mix.clients == 1)
+
+
+def test_what_is_said_of_machines_is_in_the_json() -> None:
+    plain = json.loads(compare_run(divided(Machines())).to_json())
+    assert [machine["name"] for machine in plain["machines"]["agents"]] == list(FOUR)
+    assert len(plain["machines"]["ranges"]) == 6 and plain["machines"]["ranges"][0]["start_spread_ms"] == 0.45
+
+
+def test_a_trial_without_clients_of_its_own_is_not_judged_by_them() -> None:
+    record = divided(Machines(speed={"cat": 0.5}))
+    bare = tuple(replace(trial, per_client=()) for trial in record.trials)
+    found = compare_run(replace(record, trials=bare))
+    assert found.machines is not None
+    assert all(math.isnan(told.probability) and not told.unfair for told in found.machines.ranges)
