@@ -16,6 +16,7 @@ from bakeoff.compare.lost import broke
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import error_share, rate_of
 from bakeoff.compare.model import ContenderSummary, Curve, CurvePoint
+from bakeoff.compare.turned_away import BROKEN, turned_away
 from bakeoff.mix import Mix
 from bakeoff.stats import (
     Collapse,
@@ -127,6 +128,7 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         operations=operations,
         errors=errors,
         error_share=sum(errors.values()) / tried if tried else math.nan,
+        turned_away=turned_away(blamed(trials), BROKEN).statuses,
         fairness_lowest=min(fairness, default=math.nan),
         generator_limited=sum(GENERATOR_LIMITED in trial.marks for trial in usable),
         link_limited=sum(LINK_LIMITED in trial.marks for trial in usable),

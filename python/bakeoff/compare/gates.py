@@ -19,6 +19,7 @@ from bakeoff.compare.lost import broke, starved_clients
 from bakeoff.compare.model import Gate, GateLevel, Verdict
 from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
+from bakeoff.compare.turned_away import MORE, NO, turned_away
 from bakeoff.mix import Mix
 from bakeoff.stats import Decision
 from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_LIMITED, GENERATOR_WAITED, LINK_LIMITED
@@ -106,6 +107,7 @@ class Judge:
         other = self.differences.get(frozenset((leader, follower)))
         if other is not None:
             gates.append(Gate("different pages", "red", other, leader))
+        gates += self._turned_away(leader, follower, mixes, alike)
         for name in (leader, follower):
             trials = self.cube.of(name, mixes)
             ahead = alike or name == leader
@@ -129,6 +131,22 @@ class Judge:
     def _faults(self, name: str, ahead: bool) -> list[Gate]:
         listed = self.faults.get(name)
         return [Gate("wrong content", "red" if ahead else "amber", f"{name} {clause(listed)}", name)] if listed else []
+
+    def _turned_away(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
+        """Whoever says no to more of the same requests does less for each."""
+        usable = {
+            name: {(t.mix, t.block): t for t in self.cube.of(name, mixes) if why_unusable(t) is None}
+            for name in (leader, follower)
+        }
+        both = usable[leader].keys() & usable[follower].keys()
+        away = {name: turned_away((trials[key] for key in both), NO) for name, trials in usable.items()}
+        gates: list[Gate] = []
+        for name, other in ((leader, follower), (follower, leader)):
+            if away[name].share - away[other].share > MORE:
+                rest = away[other].words if away[other].statuses else "none"
+                text = f"of the replies of {name} {away[name].words}, of those of {other} {rest}: not the same work"
+                gates.append(Gate("turned away", "red" if alike or name == leader else "amber", text, name))
+        return gates
 
     def _broken(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         broken = [trial for trial in trials if broke(trial)]

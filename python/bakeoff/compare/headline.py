@@ -12,6 +12,7 @@ from bakeoff.compare.lost import counted_as
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import CELLS
 from bakeoff.compare.model import ContenderSummary, Endpoint, FallsBehind, PairComparison, RunInfo, Sentence
+from bakeoff.compare.turned_away import TurnedAway
 
 
 def headline(
@@ -214,9 +215,15 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
     for c in contenders:
         failed = sum(c.errors.values())
         share = f"{failed:,} ({wording.percent(c.error_share)})" if failed else "none"
-        text = f"{c.name} {share} in {c.operations + failed:,} {info.work}{_never_ended(c)}"
+        text = f"{c.name} {share} in {c.operations + failed:,} {info.work}{_never_ended(c)}{_turned_away(c)}"
         parts.append(text + (f" and {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""))
     return f"Errors: {'; '.join(parts)}."
+
+
+def _turned_away(c: ContenderSummary) -> str:
+    if not c.turned_away:
+        return ""
+    return f", though it answered {TurnedAway(c.operations, c.turned_away).words}, which counts as answered here"
 
 
 def _never_ended(c: ContenderSummary) -> str:

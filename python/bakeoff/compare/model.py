@@ -40,6 +40,7 @@ GateName = Literal[
     "blocks",
     "different pages",
     "stale connections",
+    "turned away",
 ]
 AuditName = Literal["Little's law", "Offered starts", "Counts", "Bytes", "Rates", "Same content"]
 
@@ -194,7 +195,8 @@ class ContenderSummary:
 
     `saturation_mix` is None when the curve was not seen to flatten. `hung_operations` never ended, in
     `hung_trials` trials; there may be trials without a count. `generator_wait_share` is the largest share of
-    a window that the generator waited for a processor, over the `generator_waited` trials.
+    a window that the generator waited for a processor, over the `generator_waited` trials. `turned_away` are replies
+    with statuses 5xx that the plan counts as answers.
     """
 
     name: str
@@ -217,6 +219,7 @@ class ContenderSummary:
     operations: int
     errors: dict[str, int]
     error_share: float
+    turned_away: dict[str, int]
     fairness_lowest: float
     generator_limited: int
     link_limited: int

@@ -6,6 +6,7 @@ their replies have service time alone.
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bakeoff.agents.local import explained, load_engine
 from bakeoff.capacity.judge import Answers, judge
@@ -31,7 +32,8 @@ def judged(objective: Objective, record: TrialRecord, histograms: Mapping[str, b
     answers = Answers(0, 0, 0, 0, None, lambda limit_ns: 0, lambda share: None)
     if record.window_s > 0.0 and record.operations:
         answers = _answers(record, histograms)
-    return judge(objective, answers, failed, limit_of(objective, record))
+    verdict = judge(objective, answers, failed)
+    return replace(verdict, limit=limit_of(objective, record, verdict.lost))
 
 
 def _answers(record: TrialRecord, histograms: Mapping[str, bytes]) -> Answers:
@@ -61,8 +63,8 @@ def _answers(record: TrialRecord, histograms: Mapping[str, bytes]) -> Answers:
     return Answers(asked, good, errors, times.count, times.mean_ns, within, at, grown, unbegun)
 
 
-def limit_of(objective: Objective, record: TrialRecord) -> str:
-    """What limited the generator in a trial, in words; empty when nothing did."""
+def limit_of(objective: Objective, record: TrialRecord, lost: float) -> str:
+    """What limited the generator in a trial that lost such a share, in words; empty when nothing did."""
     if record.state == VOIDED:
         return f"the generator was the limit: {record.reason}"
     if GENERATOR_LIMITED in record.marks:
@@ -70,7 +72,7 @@ def limit_of(objective: Objective, record: TrialRecord) -> str:
     if LINK_LIMITED in record.marks:
         return f"the generator was the limit: {fullest_link(record)}"
     times = [term.limit for term in objective.terms if term.is_time]
-    if _is_late(objective, record):
+    if lost <= PASSING_LOST and _is_late(objective, record):
         late_ns = record.generator_late_start.p99_ns or 0
         return f"the generator was the limit: it began late itself, by {format_duration(_short(late_ns))} at p99"
     starts, mix = record.starts, record.mix

@@ -145,6 +145,7 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
     "Little's law": (on(of(LEADER), lambda trial: slower(trial, 1.2)), "red"),
     "smaller mail": (of_mail(on(of(LEADER), mail_of_which(10, 1_000_000))), "red"),
     "blocks": (on(one, at_half_speed), "amber"),
+    "turned away": (on(of(LEADER), lambda trial: replace(trial, statuses={"5xx": trial.operations})), "red"),
     "stale connections": (on(of(LEADER), lambda trial: asked_again(trial, 0.011)), "amber"),
 }
 

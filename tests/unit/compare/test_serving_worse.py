@@ -67,8 +67,15 @@ def ledger(**counts: int) -> Trick:
     return workload(ledger={"counts": {"accepted": 1000, **counts}, "balanced": True})
 
 
+def statuses(**shares: float) -> Trick:
+    """So many of its replies have these statuses, which the plan counts as answers."""
+    return lambda trial: replace(trial, statuses={name: round(s * trial.operations) for name, s in shares.items()})
+
+
 TRICKS: dict[str, tuple[Trick, str]] = {
     "answers with error pages": (errors(wrong_status=0.02), "web"),
+    "turns everybody away where any status counts": (statuses(**{"5xx": 1.0}), "web"),
+    "knows no page where any status counts": (statuses(**{"2xx": 0.8, "4xx": 0.2}), "web"),
     "breaks the protocol now and then": (errors(protocol=0.002), "web"),
     "sends other bytes": (errors(wrong_content=1e-9), "web"),
     "cuts bodies short": (errors(short_body=1e-9), "web"),
@@ -107,3 +114,17 @@ def test_it_does_not_win_by_this(name: str) -> None:
 
 def test_without_a_trick_the_faster_one_wins() -> None:
     assert played(lambda trial: trial).pairs[0].primary.verdict.winner == "worse"
+
+
+def test_a_server_that_turns_everybody_away_is_told_of_in_one_look() -> None:
+    """Where any status counts its errors are none; the first sentence and that of errors say what it answered."""
+    found = played(statuses(**{"5xx": 1.0}))
+    (pair,) = found.pairs
+    assert pair.primary.verdict.kind == "withheld"
+    assert "of the replies of worse all with 5xx, of those of nginx" in found.headline[0]
+    (sentence,) = [text for text in found.headline if text.startswith("Errors: ")]
+    assert "worse none in" in sentence and "though it answered all with 5xx, which counts as answered here" in sentence
+    assert "5xx" not in sentence.split(";")[0]
+    # Where such statuses are failures they are told of once.
+    failing = played(lambda t: replace(t, statuses={"5xx": 500}, errors={"wrong_status": 500}))
+    assert not any("counts as answered" in text for text in failing.headline)

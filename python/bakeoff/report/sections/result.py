@@ -6,6 +6,7 @@ import math
 
 from bakeoff.compare import wording
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison
+from bakeoff.compare.turned_away import TurnedAway
 from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
@@ -53,6 +54,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
             *_course(context, c),
             ("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms"),
             ("Failed", f"{total:,} ({wording.percent(c.error_share)}){failed}" if total else f"none{failed}"),
+            *([("Answered", TurnedAway(c.operations, c.turned_away).words)] if c.turned_away else []),
             ("Address", c.address),
         ),
         series=series,
