@@ -1,11 +1,13 @@
 """The machines that send load: this one, or those of a cluster."""
 
-import importlib
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from bakeoff.agents.base import Agent
 from bakeoff.agents.local import LocalAgent
-from bakeoff.errors import LabError
+from bakeoff.errors import LabError, PlanError
 
 if TYPE_CHECKING:
     from bakeoff.plan.model import Plan
@@ -16,23 +18,38 @@ def make_agent() -> Agent:
     return LocalAgent()
 
 
-def make_agents(plan: "Plan", cluster: str | None) -> list[Agent]:
+def make_agents(plan: "Plan", cluster: str | None, names: Sequence[str] = ()) -> list[Agent]:
     """The agents that carry out a plan: this machine, or machines of the cluster whose head is at `cluster`, sorted by
-    their names.
+    their names; `names` are those of a run that is gone on with.
 
-    Raises LabError with advice when the engine was not built, or when the cluster cannot be used.
+    Raises PlanError for several machines without a cluster, LabError with advice when the engine was not built, or when
+    the cluster cannot be used.
     """
     if cluster is None:
+        if plan.fleet.agents > 1:
+            raise PlanError(
+                f"the plan divides the load among {plan.fleet.agents} machines: say with --cluster ADDRESS where they "
+                "are, or give --agents 1"
+            )
         return [make_agent()]
-    _need_ray()
-    raise LabError(f"no machine has joined the cluster at {cluster}: start one there")
+    _prepare_ray()
+    from bakeoff.agents.ray import cluster_agents
+
+    return [*cluster_agents(cluster, plan.fleet.agents, names)]
 
 
-def _need_ray() -> None:
-    """Raises LabError where the library that reaches other machines is not installed."""
-    try:
-        importlib.import_module("ray")
-    except ImportError:
+def _prepare_ray() -> None:
+    """Tell the library that reaches other machines how it is to behave, before it is loaded.
+
+    Raises LabError where it is not installed, or where this user has no token of a cluster.
+    """
+    if find_spec("ray") is None:
         raise LabError(
             "--cluster needs Ray, which is not installed here: `pip install 'bakeoff[cluster]'`, on every machine"
-        ) from None
+        )
+    from bakeoff.cluster.settings import environment
+    from bakeoff.cluster.token import check_token, default_token_file
+
+    token = default_token_file()
+    check_token(token)
+    os.environ.update(environment(token))

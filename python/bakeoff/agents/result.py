@@ -270,3 +270,12 @@ class Outcome:
 
     result: TrialResult
     histograms: Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class KeptResult:
+    """A finished trial that no run file has yet, as far as its agent knows: begun at `started_at` by its wall clock."""
+
+    started_at: str
+    outcome: Outcome
+    events: tuple[EngineEvent, ...]

@@ -37,12 +37,15 @@ def resume(
     done before you give the plan file that says the same, or --trust.
     """
     given = None if plan is None else resolve_plan(read_plan_file(plan))
-    stored = stored_plan(read_run(path))
+    run = read_run(path)
+    stored = stored_plan(run)
     if trust:
         for line in acts(stored):
             typer.echo(f"trusted: {line}", err=True)
     try:
-        done = resume_run(path, make_agents(stored, cluster), make_observer(), given, trust)
+        done = resume_run(
+            path, make_agents(stored, cluster, [agent.name for agent in run.agents]), make_observer(), given, trust
+        )
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     if not done:

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from bakeoff.agents.local import load_engine
 from bakeoff.agents.result import TrialResult
-from bakeoff.errors import LabError
+from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import spec_part
 from bakeoff.kinds.spec import Workload
 from bakeoff.plan.model import Contender, Plan
@@ -63,6 +63,18 @@ class Check(ABC):
 
         Raises PlanError for settings that do not fit this machine or the contender.
         """
+
+    def told(self, contender: Contender, addresses: Sequence[str]) -> Workload:
+        """The same; raises PlanError also where the kind does not fill in its own specification."""
+        try:
+            return self.workload(contender, addresses)
+        except ValidationError as error:  # the two parts of the kind contradict each other
+            fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
+            where = ".".join(map(str, fault["loc"]))
+            raise PlanError(
+                f"the kind {self.plan.kind} does not fill in its own specification ({where}: {fault['msg']}): correct "
+                "its plan.py or spec.py"
+            ) from None
 
     def facts(self) -> dict[str, Any]:
         """What was found, as JSON values, for the record of the run: `contenders` by name and, in `corpus`, what a

@@ -2,11 +2,8 @@
 
 from collections.abc import Sequence
 
-from pydantic import ValidationError
-
 from bakeoff.agents.base import Facts
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import PlanError
 from bakeoff.plan.model import Contender
 from bakeoff.run.kind import Check
 from bakeoff.run.polling import polls
@@ -18,17 +15,8 @@ def trial_spec(check: Check, contender: Contender, addresses: Sequence[str], fac
     Raises PlanError for settings that do not fit this machine or the contender.
     """
     s = check.plan.settings
-    try:
-        workload = check.workload(contender, addresses)
-    except ValidationError as error:  # of the kind's own specification: its two parts contradict each other
-        fault = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(map(str, fault["loc"]))
-        raise PlanError(
-            f"the kind {check.plan.kind} does not fill in its own specification ({where}: {fault['msg']}): correct its "
-            "plan.py or spec.py"
-        ) from None
     return TrialSpec(
-        workload=workload,
+        workload=check.told(contender, addresses),
         load=s.mix_values[0],
         threads=s.threads,
         streams=s.sessions_per_client // s.threads,

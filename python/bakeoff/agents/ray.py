@@ -1,0 +1,210 @@
+"""Machines of a cluster as agents, reached by Ray: one actor on each, which is a `Host` there.
+
+Ray brings questions and answers and says when a machine is gone; everything else is in bakeoff.agents.remote. Nothing
+is restarted or tried again by Ray: a trial that was sent twice would be two loads.
+"""
+
+import atexit
+import logging
+import socket
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import ray
+import ray._private.worker as ray_worker
+from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
+from ray.util.placement_group import placement_group
+from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+
+from bakeoff.agents.base import Facts
+from bakeoff.agents.limits import limits
+from bakeoff.agents.remote.agent import RemoteAgent
+from bakeoff.agents.remote.head import watch_head
+from bakeoff.agents.remote.host import Host
+from bakeoff.agents.remote.wire import Answer, LineDownError
+from bakeoff.cluster.hello import refuse_unlike
+from bakeoff.cluster.labels import NAME, from_labels
+from bakeoff.cluster.settings import RESOURCE
+from bakeoff.errors import LabError
+
+NODE = "ray.io/node-id"
+CONNECT_S, PLACES_S = 5.0, 30.0
+THREADS = 16  # questions that a machine answers at once, one of which hears the pulses
+
+
+class RayReply:
+    """An answer that Ray brings."""
+
+    def __init__(self, future: Any) -> None:
+        self._future = future
+
+    def get(self, timeout_s: float) -> Answer:
+        """See Reply."""
+        try:
+            kind, content = self._future.result(timeout_s)
+        except RayTaskError:
+            raise  # a defect of ours, with its traceback
+        except RayError as error:
+            raise LineDownError(why(error)) from None
+        return kind, content
+
+
+class RayLine:
+    """The way to a machine that is an actor."""
+
+    def __init__(self, actor: Any) -> None:
+        self._actor = actor
+        self._pulses: Any = None
+
+    def ask(self, method: str, *words: Any) -> RayReply:
+        """See Line."""
+        try:
+            return RayReply(self._actor.answer.remote(method, *words).future())
+        except RayError as error:
+            raise LineDownError(why(error)) from None
+
+    def pulse(self, timeout_s: float) -> str | None:
+        """See Line."""
+        try:
+            if self._pulses is None:
+                self._pulses = self._actor.pulses.options(num_returns="streaming").remote()
+            ready, _ = ray.wait([self._pulses], timeout=timeout_s)
+            return str(ray.get(next(self._pulses), timeout=timeout_s)) if ready else None
+        except StopIteration:  # they end now and then
+            self._pulses = None
+            return self.pulse(timeout_s)
+        except GetTimeoutError:
+            return None
+        except RayTaskError:
+            raise
+        except RayError as error:
+            raise LineDownError(why(error)) from None
+
+    def drop(self) -> None:
+        """See Line."""
+        with suppress(RayError, ValueError):
+            ray.kill(self._actor)
+
+
+def _place(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal():
+        raise LabError(f"--cluster {address}: write HOST:PORT, as `bakeoff cluster start` says it")
+    return host.strip("[]"), int(port)
+
+
+def why(error: RayError) -> str:
+    """What an error of Ray means for the machine, as the end of a sentence."""
+    text = str(error)
+    if isinstance(error, RayActorError):
+        if "creation task" in text or "failed to import" in text:
+            return "its agent could not begin, as with another build of Bakeoff: install the same wheel there"
+        if "node has died" in text:
+            return "its machine is gone, or the network to it"
+        return "its process ended" if "process has died" in text else "it cannot be reached"
+    return f"Ray cannot reach it ({type(error).__name__})"
+
+
+def connect(address: str) -> None:
+    """Become a controller of the cluster whose head is at `address`. Raises LabError with advice."""
+    try:
+        socket.create_connection(_place(address), CONNECT_S).close()
+    except OSError as error:
+        raise LabError(
+            f"no cluster answers at {address} ({error.strerror or error}): start one there with `bakeoff cluster start`"
+        ) from None
+    if ray.is_initialized():
+        return
+    ray_worker.print_to_stdstream = _say_nothing  # what it has to say of lost processes would go to standard output
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL, _node_ip_address=None)
+    except (ConnectionError, RayError, ValueError, RuntimeError) as error:
+        raise LabError(
+            f"the cluster at {address} does not let this machine control it ({_first_line(error)}): run on the machine "
+            "where it was started, as the same user"
+        ) from None
+    logging.getLogger("ray").setLevel(logging.CRITICAL)
+
+
+def cluster_agents(address: str, count: int, wanted: Sequence[str]) -> list[RemoteAgent]:
+    """The agents of `count` machines of the cluster, sorted by name; those that are `wanted`, where any are.
+
+    Raises LabError with advice when there are not so many, or when others use them.
+    """
+    connect(address)
+    joined = machines()
+    chosen = choose(address, sorted(joined), count, wanted)
+    ours = limits()
+    refuse_unlike(ours, {name: _told(joined[name]["Labels"]) for name in chosen})
+    nodes = [joined[name]["NodeID"] for name in chosen]
+    group = placement_group(
+        [{RESOURCE: 1.0}] * len(nodes),
+        strategy="STRICT_SPREAD",
+        bundle_label_selector=[{NODE: node} for node in nodes],
+    )
+    try:
+        ray.get(group.ready(), timeout=PLACES_S)
+    except GetTimeoutError:
+        raise LabError(
+            f"{', '.join(chosen)} did not become free within {PLACES_S:g} s: another run uses them; wait for its end"
+        ) from None
+    agents = [_agent(name, group, index) for index, name in enumerate(chosen)]
+    for agent in agents:
+        atexit.register(agent.close)
+    watch_head(*_place(address), lambda: _head_is_gone(address, agents))
+    refuse_unlike(ours, {agent.name: agent.facts() for agent in agents})  # another wheel may have been put there since
+    return agents
+
+
+def _told(labels: Mapping[str, str]) -> Facts:
+    """What a machine said of itself when it joined."""
+    return Facts({}, {}, (), (), from_labels(labels))
+
+
+def _head_is_gone(address: str, agents: Sequence[RemoteAgent]) -> None:
+    for agent in agents:
+        agent.give_up(f"the head of the cluster at {address} is gone, and the cluster ends with it")
+
+
+def machines() -> dict[str, dict[str, Any]]:
+    """What Ray knows of the nodes that joined to send load and are alive, by agent's name."""
+    there = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get(RESOURCE)]
+    return {node["Labels"].get(NAME) or node["NodeManagerHostname"]: node for node in there}
+
+
+def choose(address: str, joined: Sequence[str], count: int, wanted: Sequence[str]) -> list[str]:
+    """The machines to use, by name and sorted. Raises LabError when there are too few."""
+    missing = [name for name in wanted if name not in joined]
+    here = ", ".join(joined) or "none"
+    if missing:
+        raise LabError(
+            f"the run was begun with {', '.join(missing)}, and the cluster at {address} has {here}: join "
+            f"{'it' if len(missing) == 1 else 'them'} again by `bakeoff cluster join`"
+        )
+    if len(joined) < count:
+        raise LabError(
+            f"the plan asks for {count} machine{'' if count == 1 else 's'}, and the cluster at {address} has "
+            f"{len(joined)} ({here}): join more by `bakeoff cluster join`, or give a smaller --agents"
+        )
+    return sorted(wanted) or list(joined[:count])
+
+
+def _agent(name: str, group: Any, index: int) -> RemoteAgent:
+    actor = ray.remote(Host).options(
+        num_cpus=0,
+        resources={RESOURCE: 1},
+        max_concurrency=THREADS,
+        max_restarts=0,
+        max_task_retries=0,
+        scheduling_strategy=PlacementGroupSchedulingStrategy(group, index),
+    )
+    return RemoteAgent(name, RayLine(actor.remote(name)))
+
+
+def _say_nothing(*_data: Any, **_how: Any) -> None:
+    pass
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)[:200]

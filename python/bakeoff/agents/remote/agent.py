@@ -1,0 +1,270 @@
+"""What stands on the controller for a machine that sends load: an agent whose every answer comes over a line."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import ValidationError
+
+from bakeoff.agents.base import Facts
+from bakeoff.agents.capacity import Demand
+from bakeoff.agents.remote.kept import read_kept
+from bakeoff.agents.remote.spec import Cutter, send
+from bakeoff.agents.remote.wire import (
+    BEGIN_S,
+    DEMAND,
+    FACTS,
+    IDLE_SILENCE_S,
+    PULSE_S,
+    SILENCE_S,
+    Line,
+    LineDownError,
+    Pulse,
+    events_heard,
+    opened,
+    outcome_heard,
+    row_heard,
+)
+from bakeoff.agents.result import EngineEvent, KeptResult, Outcome, Snapshot, SoakRow
+from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
+from bakeoff.errors import AgentLostError, LabError
+
+if TYPE_CHECKING:
+    from bakeoff.agents.remote.check import RemoteCheck
+    from bakeoff.plan.model import Plan
+
+LISTEN_S = 0.5  # at most in one go
+HEARD_EVERY_S = 1.0
+NOT_BEGUN = Snapshot(elapsed_s=0.0, phase="prepare", operations=0, errors=0, bytes_in=0)
+
+
+class RemoteAgent:
+    """A machine at the other end of a line. What it says by itself is listened to in a thread of its own: without a
+    pulse for too long it is lost, whatever it was doing, and stays so.
+    """
+
+    def __init__(self, name: str, line: Line, now: Callable[[], float] = time.monotonic) -> None:
+        self.name = name
+        self._line, self._now = line, now
+        self._cutter, self._sent = Cutter(), set[str]()
+        self._state = threading.Condition()
+        self._pulse = Pulse()
+        self._running: int | None = None
+        self._lost = ""
+        self._begun = False
+        self._closed = False
+        self._listener = threading.Thread(target=self._listen, name=f"agent {name}", daemon=True)
+        self._listener.start()
+
+    def facts(self) -> Facts:
+        """See Agent."""
+        text = self.ask("facts")
+        try:
+            facts: Facts = FACTS.validate_json(text)
+        except ValidationError:
+            raise LabError(f"agent {self.name} has another build of Bakeoff: install the same wheel there") from None
+        return facts
+
+    def clock(self) -> int:
+        """See Agent."""
+        return int(self.ask("clock"))
+
+    def preflight(self, demand: Demand) -> Sequence[str]:
+        """See Agent."""
+        return [str(text) for text in self.ask("preflight", DEMAND.dump_json(demand).decode())]
+
+    def check(self, plan: "Plan") -> "RemoteCheck":
+        """See Agent."""
+        from bakeoff.agents.remote.check import RemoteCheck
+
+        return RemoteCheck(self.ask, plan, int(self.ask("check", json.dumps(plan.to_dict()))))
+
+    def accept(self, spec: TrialSpec, part: Slice = WHOLE) -> None:
+        """See Agent."""
+        self._ask_of_spec("accept", spec, part)
+
+    def start(self, spec: TrialSpec, part: Slice = WHOLE, key: str = "") -> "RemoteSession":
+        """See Agent."""
+        number = int(self._ask_of_spec("start", spec, part, key))
+        with self._state:
+            self._running = number
+        return RemoteSession(self, number)
+
+    def kept(self, key: str) -> KeptResult | None:
+        """See Agent."""
+        text = self.ask("kept", key)
+        return None if text is None else read_kept(text)
+
+    def forget(self, key: str) -> None:
+        """See Agent."""
+        with suppress(AgentLostError):
+            self.ask("forget", key)
+
+    def _ask_of_spec(self, method: str, spec: TrialSpec, part: Slice, *more: Any) -> Any:
+        cut = self._cutter.cut(spec, part)
+        send(self._cutter.texts, cut.parts, self._sent, lambda *words: self.ask("part", *words))
+        return self.ask(method, cut.head, cut.work, dict(cut.parts), *more)
+
+    def ask(self, method: str, *words: Any) -> Any:
+        """What the machine answers. Raises the error that it tells, or AgentLostError; waits as long as it is alive."""
+        self.raise_if_lost()
+        try:
+            reply = self._line.ask(method, *words)
+            while True:
+                try:
+                    return opened(reply.get(PULSE_S))
+                except TimeoutError:
+                    self.raise_if_lost()
+        except LineDownError as error:
+            self.give_up(str(error))
+        raise AgentLostError(self.name, self._lost)
+
+    def raise_if_lost(self) -> None:
+        """Raises AgentLostError when the machine is gone."""
+        if self._lost:
+            raise AgentLostError(self.name, self._lost)
+
+    def until(self, number: int, what: Callable[[Pulse], bool], timeout_s: float) -> Pulse | None:
+        """A pulse of a trial for which this is so, or of one that followed it; None after `timeout_s` without. Raises
+        AgentLostError.
+        """
+        end = self._now() + timeout_s
+        with self._state:
+            while True:
+                self.raise_if_lost()
+                begun = self._pulse.trial or 0
+                if begun > number or (begun == number and what(self._pulse)):
+                    return self._pulse
+                left_s = end - self._now()
+                if left_s <= 0:
+                    return None
+                self._state.wait(min(left_s, LISTEN_S))
+
+    def of(self, number: int) -> Pulse | None:
+        """The last pulse of a trial, if there was one."""
+        with self._state:
+            return self._pulse if self._pulse.trial == number else None
+
+    def ended(self, number: int) -> None:
+        """The outcome of a trial is here."""
+        with self._state:
+            if self._running == number:
+                self._running = None
+
+    def tell(self, method: str, *words: Any) -> None:
+        """Ask without waiting for the answer."""
+        if not self._lost:
+            try:
+                self._line.ask(method, *words)
+            except LineDownError as error:
+                self.give_up(str(error))
+
+    def close(self) -> None:
+        """Listen no more, and let the machine go."""
+        self._closed = True
+        self._listener.join()
+        self._line.drop()
+
+    def _listen(self) -> None:
+        heard = told = self._now()
+        while not self._closed and not self._lost:
+            before = self._now()
+            try:
+                text = self._line.pulse(LISTEN_S)
+            except LineDownError as error:
+                self.give_up(str(error))
+                return
+            now = self._now()
+            if text is not None:
+                self._take(Pulse.model_validate_json(text))
+                heard = now
+            elif now - before > 2 * LISTEN_S:  # it was this process that stood still
+                heard = now
+            limit_s = self._patience_s()
+            if now - heard > limit_s:
+                self.give_up(f"nothing was heard from it for {limit_s:g} s")
+            elif now - told > HEARD_EVERY_S:
+                self.tell("heard")
+                told = now
+
+    def _patience_s(self) -> float:
+        if self._running is not None:
+            return SILENCE_S
+        return IDLE_SILENCE_S if self._begun else BEGIN_S
+
+    def _take(self, pulse: Pulse) -> None:
+        with self._state:
+            self._pulse, self._begun = pulse, True
+            self._state.notify_all()
+
+    def give_up(self, reason: str) -> None:
+        """The machine is lost, for the first reason that is known."""
+        with self._state:
+            first = not self._lost
+            self._lost = self._lost or reason
+            self._state.notify_all()
+            running = self._running
+        if first and not self._closed:
+            if running is not None:
+                with suppress(LineDownError):  # should it hear it, it ends sooner than it would alone
+                    self._line.ask("cancel", running)
+            threading.Thread(target=self._line.drop, daemon=True).start()
+
+
+class RemoteSession:
+    """A trial on another machine."""
+
+    def __init__(self, agent: RemoteAgent, number: int) -> None:
+        self._agent, self._number = agent, number
+        self._events = self._rows = 0
+        self._outcome: Outcome | None = None
+
+    def armed(self, timeout_s: float) -> bool:
+        """See TrialSession."""
+        return self._agent.until(self._number, lambda pulse: pulse.armed, timeout_s) is not None
+
+    def go(self, at_ns: int = 0) -> Self:
+        """See TrialSession."""
+        self._agent.ask("go", self._number, at_ns)
+        return self
+
+    def snapshot(self) -> Snapshot:
+        """See TrialSession."""
+        self._agent.raise_if_lost()
+        pulse = self._agent.of(self._number)
+        return NOT_BEGUN if pulse is None or pulse.snapshot is None else pulse.snapshot
+
+    def drain_events(self) -> Sequence[EngineEvent]:
+        """See TrialSession."""
+        pulse = self._agent.of(self._number)
+        if self._outcome is None and (pulse is None or pulse.events <= self._events):
+            self._agent.raise_if_lost()
+            return ()
+        events = events_heard(self._agent.ask("events", self._number, self._events))
+        self._events += len(events)
+        return events
+
+    def drain_rows(self) -> Sequence[SoakRow]:
+        """See TrialSession."""
+        pulse = self._agent.of(self._number)
+        if self._outcome is None and (pulse is None or pulse.rows <= self._rows):
+            self._agent.raise_if_lost()
+            return ()
+        rows = [row_heard(told) for told in self._agent.ask("rows", self._number, self._rows)]
+        self._rows += len(rows)
+        return rows
+
+    def wait(self, timeout_s: float) -> Outcome | None:
+        """See TrialSession."""
+        if self._outcome is None and self._agent.until(self._number, lambda pulse: pulse.over, timeout_s) is not None:
+            told = self._agent.ask("outcome", self._number)
+            self._agent.ended(self._number)
+            self._outcome = outcome_heard(told)
+        return self._outcome
+
+    def cancel(self) -> None:
+        """See TrialSession."""
+        self._agent.tell("cancel", self._number)

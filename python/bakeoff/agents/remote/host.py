@@ -1,0 +1,201 @@
+"""What stands on a machine that sends load for a controller elsewhere: a local agent, asked by name of the method.
+
+It knows nothing of how the questions arrive. Many threads ask at once; one hears the pulses.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.remote.kept import Keeper
+from bakeoff.agents.remote.spec import CutSpec, Parts
+from bakeoff.agents.remote.trial import HostedTrial
+from bakeoff.agents.remote.wire import DEMAND, FACTS, PULSE_S, Answer, Pulse, answered
+from bakeoff.agents.result import EngineEvent, KeptResult, Outcome
+from bakeoff.agents.spec import TrialSpec
+from bakeoff.errors import LabError
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.kind import Check, Note
+
+# Pulses end now and then and are asked for anew, so that nothing grows with the length of a soak.
+PULSES = 1000
+CLEAR_S = 5.0
+
+
+class Host:
+    """The agent of this machine for a controller elsewhere, which calls it `name`. `folder` is where results are kept,
+    by default in the user's state folder.
+    """
+
+    def __init__(self, name: str, folder: Path | None = None) -> None:
+        self._name = name
+        self._keeper = Keeper(name, folder)
+        self._agent: LocalAgent | None = None
+        self._heard = time.monotonic()
+        self._parts = Parts()
+        self._checks: list[Check] = []
+        self._trial: HostedTrial | None = None
+        self._changed = threading.Event()
+        self._lock = threading.Lock()
+
+    def answer(self, method: str, *words: Any) -> Answer:
+        """What the method called so gives, or the error that a user can put right."""
+        self._heard = time.monotonic()
+        asked: Callable[..., Any] = getattr(self, f"do_{method}")
+        return answered(lambda: asked(*words))
+
+    def pulses(self) -> Iterator[str]:
+        """How the trial of this machine is, every 200 ms and whenever something happens to it."""
+        for _ in range(PULSES):
+            self._changed.clear()
+            trial = self._trial
+            yield (Pulse() if trial is None else trial.pulse()).model_dump_json()
+            self._changed.wait(PULSE_S)
+
+    def do_heard(self) -> int:
+        """The controller is there; the process that it talks to."""
+        return os.getpid()
+
+    def do_clock(self) -> int:
+        """See Agent."""
+        return time.monotonic_ns()
+
+    def do_facts(self) -> str:
+        """See Agent."""
+        return FACTS.dump_json(self._local().facts()).decode()
+
+    def do_preflight(self, demand: str) -> list[str]:
+        """See Agent."""
+        return list(self._local().preflight(DEMAND.validate_json(demand)))
+
+    def do_part(self, digest: str, piece: bytes, last: bool) -> None:
+        """A piece of what is large in specifications."""
+        self._parts.take(digest, piece, last)
+
+    def do_accept(self, head: str, work: str, parts: dict[str, str]) -> None:
+        """See Agent."""
+        spec = self._spec(head, work, parts)
+        self._local().accept(spec, spec.slice)
+
+    def do_kept(self, key: str) -> str | None:
+        """See Agent."""
+        return self._keeper.find(key)
+
+    def do_forget(self, key: str) -> None:
+        """See Agent."""
+        self._keeper.forget(key)
+
+    def do_start(self, head: str, work: str, parts: dict[str, str], key: str) -> int:
+        """See Agent; gives the number of the trial. One at a time runs."""
+        with self._lock:
+            before = self._trial
+            if before is not None and not before.over:
+                before.cancel()
+                if not before.wait(CLEAR_S):
+                    raise LabError("its trial of before does not end: stop `bakeoff cluster join` there, join it again")
+            spec = self._spec(head, work, parts)
+            session = self._local().start(spec, spec.slice)
+            number = 1 if before is None else before.number + 1
+            keep = partial(self._keep, key, datetime.now(UTC).isoformat(timespec="milliseconds"))
+            self._trial = HostedTrial(number, session, self._last_heard, self._changed.set, keep)
+            return number
+
+    def do_go(self, trial: int, at_ns: int) -> None:
+        """See TrialSession."""
+        self._of(trial).go(at_ns)
+
+    def do_cancel(self, trial: int) -> None:
+        """See TrialSession."""
+        self._of(trial).cancel()
+
+    def do_outcome(self, trial: int) -> tuple[str, dict[str, bytes]]:
+        """The outcome of a trial that is over."""
+        return self._of(trial).outcome()
+
+    def do_events(self, trial: int, since: int) -> str:
+        """Events of a trial from number `since` on."""
+        return self._of(trial).events(since)
+
+    def do_rows(self, trial: int, since: int) -> list[Any]:
+        """Rows of a soak from number `since` on."""
+        return self._of(trial).rows(since)
+
+    def do_check(self, plan: str) -> int:
+        """See Agent; gives the number of the check."""
+        self._checks.append(self._local().check(Plan.from_dict(json.loads(plan))))
+        return len(self._checks) - 1
+
+    def do_examine(self, check: int, contender: str) -> None:
+        """See Check."""
+        self._checks[check].examine(self._contender(check, contender))
+
+    def do_answers(self, check: int, contender: str) -> None:
+        """See Check."""
+        self._checks[check].answers(self._contender(check, contender))
+
+    def do_unchanged(self, check: int, contender: str) -> None:
+        """See Check."""
+        self._checks[check].unchanged(self._contender(check, contender))
+
+    def do_compare(self, check: int) -> str:
+        """See Check."""
+        return _notes(self._checks[check].compare())
+
+    def do_addresses(self, check: int, contender: str) -> list[str]:
+        """See Check."""
+        return list(self._checks[check].addresses(self._contender(check, contender)))
+
+    def do_workload(self, check: int, contender: str, addresses: list[str]) -> str:
+        """See Check."""
+        return self._checks[check].told(self._contender(check, contender), addresses).model_dump_json()
+
+    def do_found(self, check: int) -> str:
+        """See Check.facts."""
+        return json.dumps(self._checks[check].facts())
+
+    def do_close(self, check: int) -> str:
+        """See Check."""
+        return _notes(self._checks[check].close())
+
+    def _keep(self, key: str, started_at: str, outcome: Outcome, events: list[EngineEvent]) -> None:
+        """Keep what a trial came to, if it came to its end."""
+        if key and not outcome.result.cancelled and outcome.result.fatal is None:
+            self._keeper.keep(key, KeptResult(started_at, outcome, tuple(events)))
+
+    def _spec(self, head: str, work: str, parts: dict[str, str]) -> TrialSpec:
+        return TrialSpec.model_validate_json(self._parts.joined(CutSpec(head, work, parts)))
+
+    def _of(self, number: int) -> HostedTrial:
+        trial = self._trial
+        if trial is None or trial.number != number:
+            raise LabError("its trial is over and was followed by another one")
+        return trial
+
+    def _last_heard(self) -> float:
+        return self._heard
+
+    def _local(self) -> LocalAgent:
+        """The agent here; where its engine is missing, whoever asks is told."""
+        if self._agent is None:
+            self._agent = LocalAgent(self._name)
+        return self._agent
+
+    def _contender(self, check: int, name: str) -> Contender:
+        return next(one for one in self._checks[check].plan.contenders if one.name == name)
+
+
+def _notes(notes: Any) -> str:
+    return json.dumps([asdict(note) for note in notes])
+
+
+def notes_heard(text: str) -> list[Note]:
+    """The notes that crossed."""
+    return [Note(**note) for note in json.loads(text)]

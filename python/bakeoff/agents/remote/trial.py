@@ -1,0 +1,136 @@
+"""A trial on the machine that sends the load: ready, gone, over; watched in a thread of its own."""
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from bakeoff.agents.base import TrialSession
+from bakeoff.agents.remote.wire import DEAD_MAN_S, PULSE_S, Pulse, Told, events_told, outcome_told, row_told
+from bakeoff.agents.result import EngineEvent, Outcome
+from bakeoff.errors import BakeoffError
+
+T = TypeVar("T")
+SILENT = f"the controller was silent for {DEAD_MAN_S:g} s: the trial was stopped"
+
+
+class HostedTrial:
+    """A trial that the machine carries out. `heard` says when the controller last said something, by the monotonic
+    clock; when that is too long ago the trial is stopped. `changed` is called when it is armed, and when it is over.
+    `keep` is given the outcome before anybody is told of it.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        session: TrialSession,
+        heard: Callable[[], float],
+        changed: Callable[[], None],
+        keep: Callable[[Outcome, list[EngineEvent]], None],
+    ) -> None:
+        self.number = number
+        self._session, self._heard, self._changed, self._keep = session, heard, changed, keep
+        self._lock = threading.Lock()
+        self._events: list[EngineEvent] = []
+        self._rows: list[Told] = []
+        self._events_gone = self._rows_gone = 0
+        self._armed, self._over = threading.Event(), threading.Event()
+        self._stopped = False
+        self._outcome: Outcome | None = None
+        self._failure: BaseException | None = None
+        threading.Thread(target=self._watch, name=f"trial {number}", daemon=True).start()
+
+    def go(self, at_ns: int) -> None:
+        """See TrialSession."""
+        self._session.go(at_ns)
+
+    def cancel(self) -> None:
+        """See TrialSession."""
+        self._session.cancel()
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing of it runs any more."""
+        return self._over.is_set()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether it is over within `timeout_s`."""
+        return self._over.wait(timeout_s)
+
+    def pulse(self) -> Pulse:
+        """How far it is."""
+        over, snapshot = self._over.is_set(), None
+        with suppress(BakeoffError):  # whoever asks for the outcome is told
+            snapshot = self._session.snapshot()
+            self._collect()
+        with self._lock:
+            return Pulse(
+                trial=self.number,
+                armed=self._armed.is_set(),
+                over=over,
+                events=self._events_gone + len(self._events),
+                rows=self._rows_gone + len(self._rows),
+                snapshot=snapshot,
+            )
+
+    def outcome(self) -> tuple[str, dict[str, bytes]]:
+        """The outcome of a trial that is over. Raises what broke it."""
+        if self._failure is not None:
+            raise self._failure
+        assert self._outcome is not None
+        return outcome_told(self._outcome)
+
+    def events(self, since: int) -> str:
+        """Events from number `since` on; those before are let go."""
+        self._collect()
+        with self._lock:
+            del self._events[: since - self._events_gone]
+            self._events_gone = since
+            return events_told(self._events)
+
+    def rows(self, since: int) -> list[Told]:
+        """Rows from number `since` on; those before are let go."""
+        self._collect()
+        with self._lock:
+            del self._rows[: since - self._rows_gone]
+            self._rows_gone = since
+            return list(self._rows)
+
+    def _collect(self) -> None:
+        """Take over what the engine told since the last time."""
+        with self._lock:
+            self._events += self._session.drain_events()
+            self._rows += [row_told(row) for row in self._session.drain_rows()]
+
+    def _watch(self) -> None:
+        try:
+            while not self._session.armed(PULSE_S):
+                self._listen()
+            self._armed.set()
+            self._changed()
+            while (outcome := self._session.wait(PULSE_S)) is None:
+                self._listen()
+            self._collect()
+            with self._lock:
+                events = list(self._events)
+            self._keep(outcome, events)
+            self._outcome = outcome
+        except BakeoffError as error:
+            self._failure = error
+        except BaseException as error:  # a defect, which whoever asks for the outcome gets to see
+            self._failure = error
+            raise
+        finally:
+            self._armed.set()
+            self._over.set()
+            self._changed()
+
+    def _listen(self) -> None:
+        """Stop a trial that nobody waits for."""
+        if not self._stopped and time.monotonic() - self._heard() > DEAD_MAN_S:
+            self._stopped = True
+            at_s = self._session.snapshot().elapsed_s
+            self._session.cancel()
+            with self._lock:
+                self._events.append(EngineEvent(at_s=at_s, level="warning", text=SILENT))

@@ -1,0 +1,178 @@
+"""Agents on other machines: what crosses, what is said of errors, and what happens when one end is silent."""
+
+import json
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.remote import agent as near
+from bakeoff.agents.remote import trial as there
+from bakeoff.agents.remote.agent import RemoteAgent
+from bakeoff.agents.remote.spec import Cutter, Parts, send
+from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
+from bakeoff.errors import AgentLostError, LabError, PlanError, TargetError
+from bakeoff.mix import Clients
+from bakeoff.run.fleet import Fleet
+from tests.control import PATIENCE_S
+from tests.unit.agents.direct import DirectLine, direct
+from tests.unit.run.fake import plan_for
+
+NULL = TrialSpec(workload=NullWorkload(), load=Clients(3), length_s=0.3)
+LONG = NULL.model_copy(update={"length_s": 1000.0})
+
+
+@pytest.fixture
+def far() -> Iterator[tuple[RemoteAgent, DirectLine]]:
+    agent, line = direct()
+    yield agent, line
+    agent.close()
+
+
+Far = tuple[RemoteAgent, DirectLine]
+
+
+def test_a_trial_is_armed_begins_and_ends(far: Far) -> None:
+    agent, _ = far
+    session = agent.start(NULL)
+    assert session.armed(PATIENCE_S)
+    assert session.wait(0.0) is None and session.snapshot().operations == 0
+    at_ns = agent.clock() + 50_000_000
+    outcome = session.go(at_ns).wait(PATIENCE_S)
+    assert outcome is not None and outcome.result.start is not None
+    assert outcome.result.start.planned_ns == at_ns <= outcome.result.start.real_ns
+    assert outcome.result.operations > 0 and not outcome.result.cancelled
+    assert outcome.histograms and session.wait(0.0) is outcome
+    assert list(session.drain_events()) == [] and list(session.drain_rows()) == []
+
+
+def test_facts_demand_and_refusals_cross(far: Far) -> None:
+    agent, _ = far
+    facts, own = agent.facts(), LocalAgent().facts()
+    assert (facts.build, facts.processors, facts.limits) == (own.build, own.processors, own.limits)
+    assert facts.environment["cpu"] == own.environment["cpu"]
+    refused = NULL.model_copy(update={"cores": 100_000})
+    with pytest.raises(PlanError) as local:
+        LocalAgent().accept(refused)
+    with pytest.raises(PlanError) as remote:
+        agent.accept(refused)
+    assert str(remote.value) == str(local.value)
+
+
+def test_a_check_is_made_there_and_its_errors_keep_class_and_sentence(far: Far) -> None:
+    agent, _ = far
+    plan = plan_for("http://127.0.0.1:1/", suite="web-url")
+    (contender,) = plan.contenders
+    local, remote = LocalAgent().check(plan), agent.check(plan)
+    for ask in ("answers", "examine"):
+        with pytest.raises(TargetError) as here:
+            getattr(local, ask)(contender)
+        with pytest.raises(TargetError) as distant:
+            getattr(remote, ask)(contender)
+        assert str(distant.value) == str(here.value)
+    assert list(remote.addresses(contender)) == list(local.addresses(contender)) == ["127.0.0.1:1"]
+    assert remote.facts() == local.facts()
+    assert list(remote.close()) == list(local.close()) == []
+
+
+def test_a_soak_tells_its_rows_and_the_last_ones_after_its_end(far: Far) -> None:
+    agent, _ = far
+    session = agent.start(NULL.model_copy(update={"length_s": 0.5, "row_s": 0.1})).go()
+    rows = []
+    while (outcome := session.wait(0.05)) is None:
+        rows += session.drain_rows()
+    rows += session.drain_rows()
+    assert [row.figures.row for row in rows] == [0, 1, 2, 3, 4]
+    assert sum(row.figures.operations for row in rows) == outcome.result.operations
+    assert all(bool(row.service) == bool(row.figures.operations) for row in rows) and not session.drain_rows()
+
+
+def test_what_is_large_crosses_once() -> None:
+    cutter, parts, sent = Cutter(), Parts(), set[str]()
+    spec = NULL.model_copy(update={"workload": Bulky(words=tuple(f"word {i}" for i in range(2000)))})
+    crossed: list[str] = []
+
+    def take(digest: str, piece: bytes, last: bool) -> None:
+        crossed.append(digest)
+        parts.take(digest, piece, last)
+
+    for seed in (1, 2):
+        part, trial = Slice(index=1, of=3), spec.for_trial(Clients(5), seed)
+        cut = cutter.cut(trial, part)
+        send(cutter.texts, cut.parts, sent, take)
+        assert len(cut.head + cut.work) < 1000
+        assert json.loads(parts.joined(cut)) == json.loads(trial.part(part).to_json())
+    assert len(crossed) == 1
+    with pytest.raises(LabError, match="damaged"):
+        parts.take("0" * 64, b"x", True)
+
+
+class Bulky(NullWorkload):
+    """Work with a long list."""
+
+    words: tuple[str, ...]
+
+
+def test_a_silent_machine_is_lost(far: Far, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, line = far
+    session = agent.start(LONG).go()
+    assert session.armed(PATIENCE_S)
+    monkeypatch.setattr(near, "SILENCE_S", 0.3)
+    line.mute = True
+    with pytest.raises(AgentLostError, match=r"agent far was lost: nothing was heard from it for 0\.3 s"):
+        session.wait(PATIENCE_S)
+    for ask in (session.snapshot, session.drain_events, session.drain_rows, agent.clock, lambda: session.armed(0)):
+        with pytest.raises(AgentLostError):
+            ask()
+    session.cancel()
+    assert line.dropped
+
+
+def test_a_line_that_breaks_says_why_to_whoever_waits(far: Far) -> None:
+    agent, line = far
+    session = agent.start(LONG).go()
+    threading.Timer(0.1, lambda: setattr(line, "down", "its process ended")).start()
+    with pytest.raises(AgentLostError, match="its process ended"):
+        session.wait(PATIENCE_S)
+
+
+def test_a_trial_ends_when_the_controller_is_silent(far: Far, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent, _ = far
+    monkeypatch.setattr(near, "HEARD_EVERY_S", 1000.0)
+    session = agent.start(LONG).go()
+    assert session.armed(PATIENCE_S)
+    monkeypatch.setattr(there, "DEAD_MAN_S", 0.3)
+    outcome = session.wait(PATIENCE_S)
+    assert outcome is not None and outcome.result.cancelled
+    assert [event.text for event in session.drain_events()] == [there.SILENT]
+
+
+def test_a_trial_that_is_still_there_is_stopped_before_the_next(far: Far) -> None:
+    agent, _ = far
+    first = agent.start(LONG).go()
+    assert first.armed(PATIENCE_S)
+    second = agent.start(NULL).go().wait(PATIENCE_S)
+    assert second is not None and not second.result.cancelled
+    with pytest.raises(LabError, match="followed by another"):
+        first.wait(PATIENCE_S)
+
+
+def test_cancel_needs_no_word_to_begin(far: Far) -> None:
+    agent, _ = far
+    session = agent.start(LONG)
+    session.cancel()
+    outcome = session.wait(PATIENCE_S)
+    assert outcome is not None and outcome.result.cancelled
+
+
+def test_several_are_a_fleet() -> None:
+    agents = [direct(name)[0] for name in ("a", "b")]
+    outcome = Fleet(agents).start({agent.name: NULL for agent in agents}).wait(PATIENCE_S)
+    assert outcome is not None and outcome.whole is not None
+    assert [(part.agent, part.clients) for part in outcome.parts] == [("a", 1), ("b", 2)]
+    assert outcome.whole.result.operations == sum(
+        part.outcome.result.operations for part in outcome.parts if part.outcome
+    )
+    for agent in agents:
+        agent.close()
