@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bakeoff.agents.local import explained, load_engine, read_outcome
-from bakeoff.agents.result import OperationCount, Outcome, RecentResult, Snapshot
+from bakeoff.agents.result import AgentSnapshot, OperationCount, Outcome, RecentResult, Snapshot
 from bakeoff.agents.spec import TrialSpec
 
+NOBODY = Snapshot(elapsed_s=0, phase="done", operations=0, errors=0, bytes_in=0)
 # A trial is as far as the agent that is furthest back.
 PHASES = ("prepare", "armed", "starting", "ramp_up", "window", "ramp_down", "drain", "done")
 
@@ -23,18 +24,33 @@ def merged_outcome(spec: TrialSpec, parts: Sequence[tuple[str, Outcome]]) -> Out
         return read_outcome(load_engine().merge_slices(spec.to_json(), slices))
 
 
-def merged_snapshot(parts: Sequence[Snapshot]) -> Snapshot:
-    """How far a trial is, from what its agents tell; that of a single agent as it is."""
+def merged_snapshot(parts: Sequence[tuple[str, Snapshot]]) -> Snapshot:
+    """How far a trial is, from what its agents tell, by name; that of a single one as it is. Without any it is over."""
+    if not parts:
+        return NOBODY
     if len(parts) == 1:
-        return parts[0]
+        return parts[0][1]
+    snapshots = [snapshot for _, snapshot in parts]
     return Snapshot(
-        elapsed_s=max(part.elapsed_s for part in parts),
-        phase=min((part.phase for part in parts), key=lambda phase: PHASES.index(phase) if phase in PHASES else 0),
-        operations=sum(part.operations for part in parts),
-        errors=sum(part.errors for part in parts),
-        bytes_in=sum(part.bytes_in for part in parts),
-        per_operation=_per_operation(parts),
-        recent=_recent([part.recent for part in parts]),
+        elapsed_s=max(part.elapsed_s for part in snapshots),
+        phase=min((part.phase for part in snapshots), key=lambda phase: PHASES.index(phase) if phase in PHASES else 0),
+        operations=sum(part.operations for part in snapshots),
+        errors=sum(part.errors for part in snapshots),
+        bytes_in=sum(part.bytes_in for part in snapshots),
+        per_operation=_per_operation(snapshots),
+        recent=_recent([part.recent for part in snapshots]),
+        per_agent=tuple(agent for name, part in parts for agent in part.per_agent or (_of_agent(name, part),)),
+    )
+
+
+def _of_agent(name: str, snapshot: Snapshot) -> AgentSnapshot:
+    return AgentSnapshot(
+        agent=name,
+        elapsed_s=snapshot.elapsed_s,
+        operations=snapshot.operations,
+        errors=snapshot.errors,
+        p50_ns=snapshot.recent.p50_ns,
+        p99_ns=snapshot.recent.p99_ns,
     )
 
 

@@ -244,8 +244,21 @@ class RecentResult(_Result):
     times: tuple[tuple[int, int], ...] = ()
 
 
+class AgentSnapshot(_Result):
+    """How far one of several agents is, as in `Snapshot`."""
+
+    agent: str
+    elapsed_s: float
+    operations: int
+    errors: int
+    p50_ns: int | None = None
+    p99_ns: int | None = None
+
+
 class Snapshot(_Result):
-    """A trial at a glance: totals since it began, and what is new in `recent`."""
+    """A trial at a glance: totals since it began, and what is new in `recent`. Of several agents `per_agent` tells how
+    far each of them is.
+    """
 
     elapsed_s: float
     phase: str
@@ -254,6 +267,7 @@ class Snapshot(_Result):
     bytes_in: int
     per_operation: tuple[OperationCount, ...] = ()
     recent: RecentResult = RecentResult()
+    per_agent: tuple[AgentSnapshot, ...] = ()
 
 
 class EngineEvent(_Result):

@@ -173,13 +173,8 @@ class FleetSession:
 
     def snapshot(self) -> Snapshot:
         """How far the trial is."""
-        answers = [self._ask(part, part.session.snapshot) for part in self._parts if not part.lost]
-        snapshots = [snapshot for snapshot in answers if snapshot is not None]
-        return (
-            merged_snapshot(snapshots)
-            if snapshots
-            else Snapshot(elapsed_s=0, phase="done", operations=0, errors=0, bytes_in=0)
-        )
+        answers = [(p.agent, self._ask(p, p.session.snapshot)) for p in self._parts if not p.lost]
+        return merged_snapshot([(agent, snapshot) for agent, snapshot in answers if snapshot is not None])
 
     def drain_events(self) -> Sequence[EngineEvent]:
         """What the engines noticed since the last call, with the agent's name when there are several."""

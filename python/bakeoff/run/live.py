@@ -9,7 +9,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from bakeoff.agents.result import Snapshot
+from bakeoff.agents.result import AgentSnapshot, Snapshot
 from bakeoff.plan.model import Plan
 from bakeoff.run.observer import Clock, milliseconds, row_line, short_duration, trial_line
 from bakeoff.steady_stream import SteadyStream
@@ -17,6 +17,8 @@ from bakeoff.store.records import OK, EventRecord, PlannedTrial, SoakRowRecord, 
 from bakeoff.units import format_rate, format_size
 
 _PHASES = {
+    "prepare": "getting ready",
+    "armed": "ready",
     "starting": "starting",
     "ramp_up": "ramp up",
     "window": "measuring",
@@ -25,6 +27,7 @@ _PHASES = {
 }
 
 WIDEST_BAR = 40
+MOST_AGENTS = 8  # with a line for each
 NARROWEST_BAR = 5
 
 
@@ -51,6 +54,49 @@ class _Now:
         ]
 
 
+class _Agents:
+    """How fast each of several agents is just now: rates since the last look."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, AgentSnapshot] = {}
+        self._now: list[tuple[float, AgentSnapshot]] = []
+
+    def look(self, snapshot: Snapshot) -> None:
+        """Take what they tell now."""
+        none = AgentSnapshot(agent="", elapsed_s=0.0, operations=0, errors=0)
+        self._now = []
+        for agent in snapshot.per_agent:
+            before = self._before.get(agent.agent, none)
+            span_s = max(agent.elapsed_s - before.elapsed_s, 1e-9)
+            self._now.append(((agent.operations - before.operations) / span_s, agent))
+        self._before = {agent.agent: agent for agent in snapshot.per_agent}
+
+    def lines(self) -> list[Text]:
+        """One for each; of more than fit those that are furthest from the others."""
+        if len(self._now) <= MOST_AGENTS:
+            return [self._line(entry) for entry in self._now]
+        by_rate = sorted(self._now, key=lambda entry: entry[0])
+        slow = max(self._now, key=lambda entry: entry[1].p99_ns or 0)
+        extremes = (("least", by_rate[0]), ("most", by_rate[-1]), ("longest p99", slow))
+        head = Text(
+            f"  {len(self._now)} agents, median {format_rate(by_rate[len(by_rate) // 2][0], 'operations')} each"
+        )
+        return [head, *(self._line(entry, what) for what, entry in extremes)]
+
+    def _line(self, entry: tuple[float, AgentSnapshot], what: str = "") -> Text:
+        rate, agent = entry
+        width = max(len(other.agent) for _, other in self._now)
+        times = [("p50", agent.p50_ns), ("p99", agent.p99_ns)]
+        cells = [
+            Text(f"  {what}" if what else " ", style="dim"),
+            Text(f"{agent.agent:<{width}}", style="bold"),
+            Text(format_rate(rate, "operations")),
+            *(Text(f"{name} {milliseconds(time_ns)}") for name, time_ns in times if time_ns is not None),
+            Text(f"{agent.errors:,} errors", style="red" if agent.errors else "dim"),
+        ]
+        return Text("  ").join(cells)
+
+
 class LiveObserver:
     """Redraws in place; failed trials and warnings stay above as lines."""
 
@@ -62,6 +108,7 @@ class LiveObserver:
         self._trial: PlannedTrial | None = None
         self._before = (0.0, 0, 0)
         self._now: _Now | None = None
+        self._agents = _Agents()
         # the last attribute: Live renders once at its own birth
         self._live = Live(console=console, refresh_per_second=4, transient=True, get_renderable=self._render)
 
@@ -78,6 +125,7 @@ class LiveObserver:
     def on_trial_start(self, trial: PlannedTrial) -> None:
         """See Observer."""
         self._trial, self._before, self._now = trial, (0.0, 0, 0), None
+        self._agents = _Agents()
 
     def on_snapshot(self, trial: PlannedTrial, snapshot: Snapshot) -> None:
         """See Observer."""
@@ -94,6 +142,7 @@ class LiveObserver:
             errors=snapshot.errors,
         )
         self._before = (snapshot.elapsed_s, snapshot.operations, snapshot.bytes_in)
+        self._agents.look(snapshot)
 
     def on_row(self, row: SoakRowRecord, left_s: float) -> None:
         """See Observer."""
@@ -120,7 +169,7 @@ class LiveObserver:
     def _render(self) -> RenderableType:
         if self._clock is None or self._plan is None:
             return Text("")
-        return Group(self._overall(self._clock, self._plan.name), self._current())
+        return Group(self._overall(self._clock, self._plan.name), self._current(), *self._of_agents())
 
     def _overall(self, clock: Clock, name: str) -> RenderableType:
         """Name, bar, trials and time left; on a narrow terminal the bar shrinks, then the name, never a number."""
@@ -135,6 +184,15 @@ class LiveObserver:
             cells.append(ProgressBar(total=clock.trials, completed=clock.done, width=bar))
         line.add_row(*cells, Text(figures))
         return line
+
+    def _of_agents(self) -> list[RenderableType]:
+        """Nothing where there is one, or no room."""
+        if self._trial is None or self._now is None:
+            return []
+        lines = self._agents.lines()
+        for line in lines:
+            line.truncate(self._console.width, overflow="ellipsis")
+        return [*lines]
 
     def _current(self) -> RenderableType:
         trial, plan = self._trial, self._plan

@@ -95,6 +95,13 @@ def trial_line(record: TrialRecord) -> str:
     figures = format_rate(record.operations_per_s, "operations")
     figures += f", p99 {milliseconds(p99)}" if p99 is not None else ""
     figures += f", {record.errors_total:,} errors"
+    if len(record.per_agent) > 1:
+        by_rate = sorted(record.per_agent, key=lambda share: share.operations_per_s)
+        least, most = by_rate[0], by_rate[-1]
+        figures += (
+            f"; {len(by_rate)} agents, from {format_rate(least.operations_per_s)} ({least.agent}) to "
+            f"{format_rate(most.operations_per_s)} ({most.agent})"
+        )
     if record.judged is not None:
         figures += "; met" if record.judged.met else f"; missed {', '.join(_beyond(record.judged)) or 'it'}"
     return f"{where}: {figures}" + (f" ({', '.join(record.marks)})" if record.marks else "")

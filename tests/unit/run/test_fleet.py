@@ -180,15 +180,15 @@ def test_snapshots_add_up_and_the_slowest_says_the_phase() -> None:
 
     one = told("ramp_down", 2.0, 5, 1, [(10, 3), (30, 2)])
     two = told("window", 1.5, 7, 0, [(10, 6), (900, 1)])
-    both = merged_snapshot([one, two])
+    both = merged_snapshot([("one", one), ("two", two)])
     assert (both.elapsed_s, both.phase, both.operations, both.errors, both.bytes_in) == (2.0, "window", 12, 1, 24)
     assert [(c.name, c.operations, c.errors) for c in both.per_operation] == [("get", 12, 1)]
     recent = both.recent
     assert (recent.span_s, recent.operations, recent.times) == (1.0, 12, ((10, 9), (30, 2), (900, 1)))
     assert (recent.p50_ns, recent.p99_ns) == (10, 900)
-    assert merged_snapshot([one]) is one
+    assert merged_snapshot([("one", one)]) is one
     idle = told("starting", 0.0, 0, 0, [])
-    assert merged_snapshot([idle, idle]).recent.p50_ns is None
+    assert merged_snapshot([("one", idle), ("two", idle)]).recent.p50_ns is None
 
 
 def test_a_run_of_two_agents_keeps_the_figures_of_each(tmp_path: Path) -> None:

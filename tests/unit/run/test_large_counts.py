@@ -33,6 +33,6 @@ def test_snapshots_of_several_agents_add_up_to_the_unit(count: int) -> None:
         per_operation=(OperationCount(name="a", operations=count, errors=count),),
         recent=RecentResult(operations=count, times=((5, count),)),
     )  # fmt: skip
-    both = merged_snapshot([one, one])
+    both = merged_snapshot([("one", one), ("two", one)])
     assert (both.operations, both.errors, both.bytes_in) == (2 * count,) * 3
     assert (both.per_operation[0].operations, both.recent.operations) == (2 * count, 2 * count)
