@@ -2,7 +2,10 @@
 
 use super::huffman::{self, Malformed};
 use super::static_table::FIELDS;
+use repeat::Repeat;
 use std::collections::VecDeque;
+
+mod repeat;
 
 /// The size of either dynamic table unless a peer says otherwise, bytes.
 pub(crate) const TABLE_BYTES: usize = 4096;
@@ -37,11 +40,25 @@ pub(crate) struct Decoder {
     limit_bytes: usize,
     /// Room for a field that comes in pieces: name and value.
     text: Vec<u8>,
+    repeat: Repeat,
 }
 
 impl Decoder {
     pub fn new() -> Self {
-        Self { table: VecDeque::new(), table_bytes: 0, limit_bytes: TABLE_BYTES, text: Vec::new() }
+        Self {
+            table: VecDeque::new(),
+            table_bytes: 0,
+            limit_bytes: TABLE_BYTES,
+            text: Vec::new(),
+            repeat: Repeat::default(),
+        }
+    }
+
+    /// Whether decoding `block` now would tell the same fields as the last block, and leave the table as it is: then
+    /// there is no need to.
+    #[inline]
+    pub fn repeats(&self, block: &[u8]) -> bool {
+        self.repeat.is_of(block)
     }
 
     /// Hands each field of `block` to `field`, as name and value.
@@ -52,6 +69,7 @@ impl Decoder {
     ) -> Result<(), Malformed> {
         let mut rest = block;
         let (mut list_bytes, mut may_resize) = (0, true);
+        self.repeat.begin(block);
         while let Some(&first) = rest.first() {
             if first & 0xe0 == 0x20 {
                 // The size of the table may change at the beginning of a block only.
@@ -61,11 +79,14 @@ impl Decoder {
                 }
                 self.limit_bytes = limit_bytes;
                 self.make_room(0);
+                self.repeat.resized();
                 continue;
             }
             may_resize = false;
             list_bytes += if first & 0x80 != 0 {
-                let (name, value) = self.entry(integer(&mut rest, 7)?)?;
+                let index = integer(&mut rest, 7)?;
+                self.repeat.refers(index);
+                let (name, value) = self.entry(index)?;
                 field(name, value)?;
                 name.len() + value.len() + ENTRY_BYTES
             } else {
@@ -82,6 +103,7 @@ impl Decoder {
                 return Err(Malformed);
             }
         }
+        self.repeat.end(self.table.len());
         Ok(())
     }
 
@@ -101,6 +123,7 @@ impl Decoder {
     /// Reads name and value into `text`; returns the length of the name.
     fn literal(&mut self, rest: &mut &[u8], prefix_bits: u32) -> Result<usize, Malformed> {
         let index = integer(rest, prefix_bits)?;
+        self.repeat.refers(index);
         let mut text = std::mem::take(&mut self.text);
         text.clear();
         if index == 0 {
@@ -115,6 +138,7 @@ impl Decoder {
     }
 
     fn insert(&mut self, name_bytes: usize) {
+        self.repeat.inserts();
         let entry = Entry { text: self.text.as_slice().into(), name_bytes };
         self.make_room(entry.size());
         // One that is larger than the table empties it, and is no error.

@@ -73,6 +73,8 @@ pub(super) struct Http2Mux {
     /// The size of the server's table, to be told with the next block.
     resize_bytes: Option<usize>,
     decoder: Decoder,
+    /// What the last header block said.
+    reply: ReplyHead,
     reader: Reader,
     /// A header block in pieces: its stream, and whether that ends with it.
     block: Vec<u8>,
@@ -100,6 +102,7 @@ impl Http2Mux {
             shared,
             resize_bytes: None,
             decoder: Decoder::new(),
+            reply: ReplyHead::default(),
             reader: Reader::new(),
             block: Vec::new(),
             continues: None,
@@ -203,7 +206,16 @@ impl Http2Mux {
         }
     }
 
-    /// A whole header block. It is decoded even when nobody waits for it: it may change the table.
+    fn decode(&mut self, block: &[u8]) -> Result<(), ErrorClass> {
+        self.reply = ReplyHead::default();
+        let take = |name: &[u8], value: &[u8]| {
+            self.reply.take(name, value);
+            Ok(())
+        };
+        self.decoder.decode(block, take).map_err(|_| BROKEN)
+    }
+
+    /// A whole header block. It is looked at even when nobody waits for it: it may change the table.
     #[inline]
     fn block(
         &mut self,
@@ -212,12 +224,10 @@ impl Http2Mux {
         block: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<Option<MuxEvent<'static>>, ErrorClass> {
-        let mut reply = ReplyHead::default();
-        let take = |name: &[u8], value: &[u8]| {
-            reply.take(name, value);
-            Ok(())
-        };
-        self.decoder.decode(block, take).map_err(|_| BROKEN)?;
+        if !self.decoder.repeats(block) {
+            self.decode(block)?;
+        }
+        let reply = self.reply;
         // Who answers twice breaks the protocol.
         let Some(stream) = self.streams.get(id) else { return if self.gave_up { Ok(None) } else { Err(BROKEN) } };
         let lane = stream.lane;
