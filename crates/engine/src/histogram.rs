@@ -19,7 +19,7 @@ pub enum HistogramError {
 /// HdrHistogram V2 bytes (cookie 0x1c849313), readable by every HdrHistogram library.
 pub fn serialize(histogram: &LatencyHistogram) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let written = V2Serializer::new().serialize(histogram.inner(), &mut bytes);
+    let written = V2Serializer::new().serialize(&histogram.to_hdr(), &mut bytes);
     debug_assert!(written.is_ok(), "writing to memory cannot fail");
     bytes
 }
@@ -33,7 +33,7 @@ pub fn deserialize(bytes: &[u8]) -> Result<Histogram<u64>, HistogramError> {
 
 /// Adds the counts of several blobs; percentiles of the result are exact to the histograms' resolution.
 pub fn merge<'a>(blobs: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<u8>, HistogramError> {
-    let mut total = LatencyHistogram::new().inner().clone();
+    let mut total = LatencyHistogram::new().to_hdr().into_owned();
     for blob in blobs {
         total.add(deserialize(blob)?).map_err(|error| HistogramError::Incompatible(error.to_string()))?;
     }
@@ -86,7 +86,7 @@ mod tests {
         for value in [1_u64, 2_047, 50_000, 5_000_000, 3_600_000_000_000] {
             histogram.clear();
             histogram.record(value);
-            let found = histogram.inner().value_at_quantile(0.5);
+            let found = histogram.to_hdr().value_at_quantile(0.5);
             let error = (found as f64 - value as f64).abs() / value as f64;
             assert!(error <= 0.001, "{value} came back as {found}");
         }
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn counts_past_two_to_the_32_and_53_come_back_and_add_up() {
         for count in [(1_u64 << 32) + 1, (1 << 53) + 1] {
-            let mut inner = LatencyHistogram::new().inner().clone();
+            let mut inner = LatencyHistogram::new().to_hdr().into_owned();
             inner.record_n(1_000, count).unwrap();
             inner.record_n(1_000_000, 1).unwrap();
             let mut bytes = Vec::new();

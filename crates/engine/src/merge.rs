@@ -117,7 +117,7 @@ fn add_histograms(slices: &[SliceResult], key: &str, total: &mut LatencyHistogra
 fn summary(slices: &[SliceResult], key: &str) -> Figures<Value> {
     let mut histogram = LatencyHistogram::lazy();
     add_histograms(slices, key, &mut histogram)?;
-    Ok(summarize(histogram.inner()))
+    Ok(summarize(&histogram.to_hdr()))
 }
 
 /// The same, and the histogram is kept when something is in it.
@@ -127,7 +127,7 @@ fn kept_summary(slices: &[SliceResult], key: &str, kept: &mut Blobs) -> Figures<
     if histogram.count() > 0 {
         kept.insert(key.to_owned(), serialize(&histogram));
     }
-    Ok(summarize(histogram.inner()))
+    Ok(summarize(&histogram.to_hdr()))
 }
 
 fn per_operation(slices: &[SliceResult], kept: &mut Blobs) -> Figures<Vec<Value>> {
@@ -190,7 +190,7 @@ fn per_second(slices: &[SliceResult]) -> Figures<Vec<Value>> {
         Ok(json!({
             "second": second, "width_s": most(&rows, "/width_s")?, "phase": rows[0].1["phase"],
             "operations": total(&rows, "/operations")?, "errors": total(&rows, "/errors")?,
-            "bytes_in": total(&rows, "/bytes_in")?, "service": summarize(histogram.inner()),
+            "bytes_in": total(&rows, "/bytes_in")?, "service": summarize(&histogram.to_hdr()),
         }))
     };
     (0..seconds).map(row).collect()

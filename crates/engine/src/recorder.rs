@@ -418,7 +418,7 @@ impl Recorder {
 
     /// The highest 99th percentile of the operations so far, ns.
     pub(crate) fn p99_ns(&self) -> u64 {
-        let histograms = self.operations.iter().map(|figures| figures.service.inner());
+        let histograms = self.operations.iter().map(|figures| figures.service.to_hdr());
         histograms.filter(|histogram| !histogram.is_empty()).map(|h| h.value_at_quantile(0.99)).max().unwrap_or(0)
     }
 

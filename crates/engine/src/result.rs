@@ -196,7 +196,7 @@ fn series_json(recorders: &mut [Recorder], elapsed_ns: u64, mut kept: Option<&mu
             "operations": operations,
             "errors": errors,
             "bytes_in": bytes_in,
-            "service": summarize(histogram.inner()),
+            "service": summarize(&histogram.to_hdr()),
         })
     });
     rows.collect::<Vec<_>>().into()
@@ -216,7 +216,7 @@ fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<
         .map(|(name, step)| {
             let key = format!("step/{name}");
             histograms.insert(key.clone(), serialize(step));
-            json!({"name": name, "summary": summarize(step.inner()), "histogram": key})
+            json!({"name": name, "summary": summarize(&step.to_hdr()), "histogram": key})
         })
         .collect()
 }
@@ -230,7 +230,7 @@ fn starts_json(planned: Option<&PlannedFigures>, histograms: &mut BTreeMap<Strin
             "started": planned.started,
             "never_started": planned.offered.saturating_sub(planned.started),
             "answered": planned.answered,
-            "late": summarize(planned.late.inner()),
+            "late": summarize(&planned.late.to_hdr()),
             "late_histogram": "late",
             "ran_out": planned.ran_out,
             "connections_used": planned.connections_used,
@@ -282,8 +282,8 @@ fn generator_json(merged: &Merged, threads: &[ThreadFigures], figures: &Generato
         "run_delay_share": share(|thread| thread.run_delay_ns),
         "cpu_us_per_operation": if operations == 0 { 0.0 } else { cpu_ns as f64 / 1e3 / operations as f64 },
         "threads": threads.len(),
-        "late_start": summarize(merged.late_start.inner()),
-        "lag": summarize(merged.lag.inner()),
+        "late_start": summarize(&merged.late_start.to_hdr()),
+        "lag": summarize(&merged.lag.to_hdr()),
         "rss_bytes": figures.rss_bytes,
         "disturbances": figures.disturbances,
     })
@@ -316,8 +316,8 @@ pub fn collect(
         per_operation.push(json!({
             "name": name, "operations": part.operations, "errors": errors_json(&part.errors()),
             "bytes_in": part.bytes_in, "bytes_out": part.bytes_out,
-            "service": summarize(part.service.inner()), "histogram": key,
-            "response": part_response.as_ref().map(|response| summarize(response.inner())),
+            "service": summarize(&part.service.to_hdr()), "histogram": key,
+            "response": part_response.as_ref().map(|response| summarize(&response.to_hdr())),
             "response_histogram": part_response.as_ref().map(|_| &response_key),
         }));
         if let Some(response) = part_response.filter(|response| response.count() > 0) {
@@ -379,10 +379,10 @@ pub fn collect(
             "oldest_s": threads.iter().map(|t| t.oldest_unfinished_ns).max().unwrap_or(0) as f64 / 1e9,
         },
         "statuses": statuses.map(|(name, n)| ((*name).to_owned(), json!(n))).collect::<Map<_, _>>(),
-        "service": summarize(service.inner()),
+        "service": summarize(&service.to_hdr()),
         "histogram": "service",
         "starts": starts,
-        "response": response.as_ref().map(|response| summarize(response.inner())),
+        "response": response.as_ref().map(|response| summarize(&response.to_hdr())),
         "response_histogram": response.as_ref().map(|_| "response"),
         "per_operation": per_operation,
         "steps": steps,

@@ -136,7 +136,7 @@ mod tests {
         assert_eq!((count_of(&shared, 0), count_of(&shared, 300), count_of(&shared, 1)), (20_000, 20_000, 0));
         let mut total = LatencyHistogram::lazy();
         shared.add_to(300, &mut total);
-        assert_eq!((total.inner().min(), total.inner().max()), (1_000, 1_003));
+        assert_eq!((total.to_hdr().min(), total.to_hdr().max()), (1_000, 1_003));
     }
 
     #[test]

@@ -32,7 +32,7 @@ fn a_lazy_recorder_takes_a_histogram_for_late_starts_when_there_are_many() {
     }
     assert!(!recorder.late_start.is_lazy());
     let merged = crate::result::merge_recorders(&[recorder]);
-    assert_eq!((merged.late_start.count(), merged.late_start.inner().max()), (1_001, 999));
+    assert_eq!((merged.late_start.count(), merged.late_start.to_hdr().max()), (1_001, 999));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn times_that_were_put_away_come_back_when_recorders_are_merged() {
     total.add(&recorder.operations[0]);
     total.add(&recorder.operations[1]);
     assert_eq!((total.operations, total.service.count()), (4, 4));
-    assert_eq!((total.service.inner().min(), total.service.inner().max()), (100, 400));
+    assert_eq!((total.service.to_hdr().min(), total.service.to_hdr().max()), (100, 400));
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn a_plan_counts_response_times_by_the_end_and_starts_by_the_plan() {
     recorder.close_plan(Some(10), 4, 3);
     let merged = crate::result::merge_recorders(&[recorder]);
     let figures = merged.planned.unwrap();
-    assert_eq!((figures.response[0].inner().min(), figures.response[0].inner().max()), (60, 300));
-    assert_eq!((figures.response[0].count(), figures.late.count(), figures.late.inner().max()), (2, 1, 200));
+    assert_eq!((figures.response[0].to_hdr().min(), figures.response[0].to_hdr().max()), (60, 300));
+    assert_eq!((figures.response[0].count(), figures.late.count(), figures.late.to_hdr().max()), (2, 1, 200));
     assert_eq!((figures.offered, figures.started), (10, 5));
     assert_eq!((figures.ran_out, figures.connections_used), (1 + 4, 3));
 }
@@ -135,7 +135,7 @@ fn response_times_are_of_turns_and_what_waits_at_the_end_counts_as_far_as_it_wai
     [200, 300, 800, 890].into_iter().for_each(|planned_ns| recorder.record_start(planned_ns));
     recorder.close_plan(Some(5), 1, 1);
     let figures = crate::result::merge_recorders(&[recorder]).planned.unwrap();
-    let times: Vec<_> = figures.turns.inner().iter_recorded().map(|time| time.value_iterated_to()).collect();
+    let times: Vec<_> = figures.turns.to_hdr().iter_recorded().map(|time| time.value_iterated_to()).collect();
     assert_eq!((times, figures.answered), (vec![10, 100, 250, 400], 1));
     let lengths = figures.queue.unwrap().lengths();
     assert_eq!((lengths[0], lengths.last()), (0, Some(&3)));

@@ -308,7 +308,7 @@ impl Ledger {
 
     /// Time from acceptance to visibility as an interval: after the last miss, at the latest at the first hit.
     pub fn visible_json(&self) -> Value {
-        json!({"after": summarize(self.lower.inner()), "by": summarize(self.upper.inner())})
+        json!({"after": summarize(&self.lower.to_hdr()), "by": summarize(&self.upper.to_hdr())})
     }
 }
 
@@ -402,8 +402,8 @@ mod tests {
         }
         assert_eq!(json["balanced"], true, "{json}");
         assert_eq!(json["ids"]["lost"], json!(["0.0.1 in u@test"]));
-        assert_eq!(ledger.lower.inner().max(), 50);
-        assert_eq!(ledger.upper.inner().max(), 200);
+        assert_eq!(ledger.lower.to_hdr().max(), 50);
+        assert_eq!(ledger.upper.to_hdr().max(), 200);
     }
 
     #[test]

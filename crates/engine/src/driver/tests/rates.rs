@@ -220,7 +220,7 @@ fn starts_that_find_nobody_idle_wait_in_their_order_and_are_counted() {
     let planned = merged.planned.unwrap();
     assert_eq!(starts, [[0, 3], [1, 2]]);
     assert_eq!((planned.offered, planned.started, planned.ran_out, planned.late.count()), (6, 4, 4, 2));
-    assert!((planned.late.inner().max() as f64 / 2e6 - 1.0).abs() < 0.001);
+    assert!((planned.late.to_hdr().max() as f64 / 2e6 - 1.0).abs() < 0.001);
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn a_turn_is_one_start_and_its_lateness_is_that_of_all_its_operations() {
     // The second turn was due at 1 ms and began at 1.5 ms, the third at 2 and 3 ms.
     assert_eq!(starts, [[0, 1, 2]]);
     assert_eq!((planned.offered, planned.started, planned.ran_out), (4, 3, 3));
-    let response: Vec<_> = [0.5, 0.99].iter().map(|q| planned.response[0].inner().value_at_quantile(*q)).collect();
+    let response: Vec<_> = [0.5, 0.99].iter().map(|q| planned.response[0].to_hdr().value_at_quantile(*q)).collect();
     assert!((response[0] as f64 / 0.5e6 - 1.0).abs() < 0.001 && (response[1] as f64 / 1e6 - 1.0).abs() < 0.001);
     assert_eq!(planned.response[0].count(), 6);
 }
