@@ -7,6 +7,10 @@ use crate::net::socket::{self, Moved};
 use crate::net::tls;
 use bakeoff_engine::{Actions, ErrorClass, Event, MuxEvent, Session, StreamEvent};
 
+/// So often an empty socket is looked at again when a reply has begun: a server writes head and body one after the other,
+/// and so many looks take less than to fall asleep and be woken for the rest.
+const LOOKS: u32 = 12;
+
 impl<S: Session> EventLoop<'_, S> {
     /// Something happened on a shared connection.
     #[inline]
@@ -66,11 +70,16 @@ impl<S: Session> EventLoop<'_, S> {
         tls: &mut Option<Box<tls::Session>>,
         buffer: &mut [u8],
     ) -> Result<bool, ErrorClass> {
+        let mut looks_left = LOOKS;
         loop {
             let fd = self.connections[place].fd;
             let count = match socket::receive(fd, buffer) {
                 Moved::Bytes(0) => return Ok(true),
                 Moved::Bytes(count) => count,
+                Moved::Blocked if looks_left > 0 && self.traffic.shared[place].is_amid => {
+                    looks_left -= 1;
+                    continue;
+                }
                 Moved::Blocked => return Ok(false),
                 Moved::Failed(errno) => return Err(socket::class_of_established(errno)),
             };
@@ -139,7 +148,10 @@ impl<S: Session> EventLoop<'_, S> {
             let mut actions = Actions::NONE;
             let (lane, next) = match event {
                 MuxEvent::Stream(lane, event) => {
-                    if matches!(event, StreamEvent::End { .. } | StreamEvent::Reset | StreamEvent::Malformed) {
+                    let is_over =
+                        matches!(event, StreamEvent::End { .. } | StreamEvent::Reset | StreamEvent::Malformed);
+                    shared.is_amid = !is_over;
+                    if is_over {
                         self.traffic.of_lanes[lane] = None;
                     }
                     (lane, self.driver.event(lane, Event::Stream(event), &mut actions))

@@ -25,6 +25,8 @@ pub(super) struct Shared {
     /// Requests among it.
     unsent: usize,
     is_dirty: bool,
+    /// What was heard last is a part of a reply, of which more is to come.
+    pub(super) is_amid: bool,
 }
 
 impl Shared {
