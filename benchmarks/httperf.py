@@ -73,6 +73,7 @@ def trial(case: Case, connections: int) -> dict[str, Any]:
         "print_reply": {"header": False, "body": False},
         "periodic_stats": False,
         "verbose": False,
+        "tell_figures": False,
     }
     spec = {"workload": workload, "load": {"clients": 1}, "length_s": 3600, "pin": [int(CLIENT_CORE)]}
     outcome = _engine.start(json.dumps(spec)).go().wait(3600)

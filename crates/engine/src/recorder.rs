@@ -141,9 +141,11 @@ impl Recorder {
         self
     }
 
-    /// Whether rows take the place of seconds.
-    pub(crate) const fn is_soak(&self) -> bool {
-        self.rows.is_some()
+    /// Keeps no seconds: nothing grows with the length of the trial.
+    #[must_use]
+    pub fn without_seconds(mut self) -> Self {
+        self.series = Series::none();
+        self
     }
 
     /// Whether a row is over that was not fetched.

@@ -160,7 +160,7 @@ pub(crate) fn second_key(second: u64) -> String {
 ///
 /// There are no holes: a second in which nothing ended is a row of zeros. `elapsed_ns` is how long traffic lasted.
 fn series_json(recorders: &mut [Recorder], elapsed_ns: u64, mut kept: Option<&mut BTreeMap<String, Vec<u8>>>) -> Value {
-    let Some(first) = recorders.first().filter(|first| !first.is_soak()) else { return json!([]) };
+    let Some(first) = recorders.first().filter(|first| !first.series.is_none()) else { return json!([]) };
     let timeline = *first.timeline();
     let planned_ns = timeline.end_ns - timeline.start_ns;
     let lived_ns = if elapsed_ns == 0 { planned_ns } else { elapsed_ns.min(planned_ns) };

@@ -54,6 +54,10 @@ impl Series {
         Self { row_end_ns: Nanos::MAX, ..Self::with(&timeline, LatencyHistogram::lazy()) }
     }
 
+    pub const fn is_none(&self) -> bool {
+        self.row_end_ns == Nanos::MAX
+    }
+
     fn with(timeline: &Timeline, histogram: LatencyHistogram) -> Self {
         let seconds = (timeline.end_ns - timeline.start_ns).div_ceil(SECOND_NS);
         Self {

@@ -12,6 +12,8 @@ pub(crate) const OPERATIONS: [&str; 3] = ["connection", "call", "session"];
 const CONNECTION: u16 = 0;
 pub(crate) const CALL: u16 = 1;
 const SESSION: u16 = 2;
+/// So many bins of a histogram are told while the trial goes on.
+const TOLD_MAX: usize = 2_000;
 /// Sessions with more replies are counted in the last place.
 const LENGTH_MAX: usize = 100_000;
 
@@ -184,6 +186,21 @@ impl Books {
         let spread = self.figures.sessions.as_mut().map_or(&mut nowhere, |sessions| &mut sessions.rate);
         let sessions = self.sessions.sample(now_ns, spread);
         Some((replies, sessions.filter(|_| self.mode == Mode::Sessions)))
+    }
+
+    /// What was counted so far; without lifetimes and lengths of sessions where they are very many.
+    pub fn so_far(&self, start_ns: Nanos, now_ns: Nanos) -> HttperfFigures {
+        let mut figures = self.figures.clone();
+        figures.test_duration_s = seconds(now_ns.saturating_sub(start_ns));
+        figures.lifetime_median_s = self.lifetimes.median_s();
+        figures.lifetimes = self.lifetimes.bins();
+        if figures.lifetimes.len() > TOLD_MAX {
+            figures.lifetimes.clear();
+        }
+        if let Some(sessions) = figures.sessions.as_mut().filter(|sessions| sessions.lengths.len() > TOLD_MAX) {
+            sessions.lengths.clear();
+        }
+        figures
     }
 
     /// The trial is over: what is computed from many is.

@@ -79,6 +79,18 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_is_what_many_starts_come_to() {
+        let variable = PeriodSpec::Variable { steps: vec![(1.0, 3.0), (0.5, 1.0), (2.0, 6.0)] };
+        let uniform = PeriodSpec::Uniform { from_s: 0.01, to_s: 0.03 };
+        let exponential = PeriodSpec::Exponential { mean_s: 0.02 };
+        for period in [PeriodSpec::Fixed { period_s: 0.1 }, uniform, exponential, variable] {
+            let mean_s = period.mean_s();
+            let last_ms = first(period.clone(), 20_001)[20_000];
+            assert!((last_ms as f64 / 20_000.0 / mean_s / 1e3 - 1.0).abs() < 0.03, "{period:?}: {mean_s} s");
+        }
+    }
+
+    #[test]
     fn random_periods_have_their_mean_and_bounds_and_come_again() {
         let uniform = PeriodSpec::Uniform { from_s: 0.010, to_s: 0.030 };
         let times = first(uniform.clone(), 20_001);

@@ -24,6 +24,11 @@ use std::sync::Arc;
 
 /// Between two looks at what only has to be seen soon, ns.
 const TICK_NS: Nanos = 50_000_000;
+/// Loads that are to last longer have no seconds in their result, whose memory would grow with them.
+const LONG_S: f64 = 2.0 * 3_600.0;
+/// Figures are told so long after those before, and this share of the trial so far: a long one tells some hundred times.
+const TELL_NS: Nanos = SECOND_NS;
+const TELL_SHARE: Nanos = 100;
 const READ_BYTES: usize = 64 * 1024;
 /// Starts that are made up for before sockets are looked at again.
 const BURST_MAX: u64 = 1_000;
@@ -96,6 +101,7 @@ pub(crate) struct Run<'a> {
     end_ns: Nanos,
     next_tick_ns: Nanos,
     next_second_ns: Nanos,
+    next_figures_ns: Nanos,
     told: (u64, u64),
     now_ns: Nanos,
     timeline: Timeline,
@@ -106,6 +112,7 @@ impl<'a> Run<'a> {
         let Prepared { spec, dialer, connectors, poll, length_ns } = prepared;
         let recorder = Recorder::new(timeline, OPERATIONS.len(), 1);
         let recorder = if spec.period.is_some() { recorder.with_plan_of(CALL) } else { recorder };
+        let recorder = if spec.planned_s() > LONG_S { recorder.without_seconds() } else { recorder };
         live.show(0, OPERATIONS.map(str::to_owned).to_vec(), recorder.tally());
         let start_ns = timeline.start_ns;
         let books = Books::new(recorder, spec.mode(), spec.client, start_ns);
@@ -152,6 +159,7 @@ impl<'a> Run<'a> {
             end_ns: start_ns + spec.runtime_s.map_or(length_ns, |runtime_s| nanos(runtime_s).min(length_ns)),
             next_tick_ns: start_ns,
             next_second_ns: start_ns + SECOND_NS,
+            next_figures_ns: if spec.tell_figures { start_ns + TELL_NS } else { Nanos::MAX },
             told: (0, 0),
             now_ns: start_ns,
             timeline,
@@ -192,6 +200,12 @@ impl<'a> Run<'a> {
             let before = std::mem::replace(&mut self.told, (statuses.s200, statuses.s302));
             let told = json!({"200": statuses.s200 - before.0, "302": statuses.s302 - before.1});
             self.live.tell("periodic", &told.to_string());
+        }
+        if self.now_ns >= self.next_figures_ns {
+            self.next_figures_ns = self.now_ns + TELL_NS + (self.now_ns - self.start_ns) / TELL_SHARE;
+            let figures = self.books.so_far(self.start_ns, self.now_ns);
+            let figures = HttperfFigures { starts: self.started, ..figures };
+            self.live.tell("figures", &serde_json::to_string(&figures).unwrap_or_default());
         }
         self.sample();
     }

@@ -260,6 +260,8 @@ pub struct HttperfSpec {
     pub periodic_stats: bool,
     /// Events of level `rate` with each sample of 5 s.
     pub verbose: bool,
+    /// Events of level `figures` now and then, with all that was counted so far.
+    pub tell_figures: bool,
 }
 
 /// What is counted off: connections with their calls, or sessions.
@@ -311,6 +313,12 @@ impl HttperfSpec {
         let sessions = self.wsess.as_ref().map(|sessions| sessions.sessions);
         let sessions = sessions.or(self.wsesslog.as_ref().map(|sessions| sessions.sessions));
         sessions.or(self.wsesspage.as_ref().map(|sessions| sessions.sessions)).unwrap_or(self.num_conns)
+    }
+
+    /// How long the starts take by the clock, s; 0 where each waits for the one before.
+    pub fn planned_s(&self) -> f64 {
+        let planned_s = self.period.as_ref().map_or(0.0, |period| period.mean_s() * self.starts() as f64);
+        self.runtime_s.map_or(planned_s, |runtime_s| runtime_s.min(planned_s))
     }
 
     /// Connections that one session may have at once.
@@ -431,6 +439,21 @@ impl HttperfSpec {
 }
 
 impl PeriodSpec {
+    /// Its mean, s.
+    pub(crate) fn mean_s(&self) -> f64 {
+        match self {
+            Self::Fixed { period_s } => *period_s,
+            Self::Uniform { from_s, to_s } => f64::midpoint(*from_s, *to_s),
+            Self::Exponential { mean_s } => *mean_s,
+            Self::Variable { steps } => {
+                let (time_s, starts) = steps.iter().fold((0.0, 0.0), |(time_s, starts), (period_s, duration_s)| {
+                    (time_s + duration_s, starts + duration_s / period_s)
+                });
+                time_s / starts
+            }
+        }
+    }
+
     fn check(&self) -> Result<(), String> {
         let good = |value: f64| (0.0..=SECONDS_MAX).contains(&value);
         let (right, advice) = match self {

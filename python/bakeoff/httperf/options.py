@@ -66,6 +66,7 @@ class Options:
             print_reply=NOTHING if self.print_reply is None else PARTS[self.print_reply],
             periodic_stats=self.periodic_stats,
             verbose=self.verbose > 0,
+            figures=self.output is not None,
         )
 
 

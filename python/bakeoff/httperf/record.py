@@ -1,24 +1,31 @@
 """The run file of one run of httperf: a plan of one contender, one mix and one block, and its trial."""
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 
+from pydantic import ValidationError
+
 from bakeoff.agents.base import Agent
-from bakeoff.agents.result import Outcome
+from bakeoff.agents.result import EngineEvent, Outcome
 from bakeoff.agents.spec import NullWorkload, TrialSpec
+from bakeoff.errors import LabError
 from bakeoff.httperf.echo import echo
 from bakeoff.httperf.options import Options
 from bakeoff.kinds import run_part
+from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.mix import Clients
 from bakeoff.plan.load import PRIMARY
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.order import order_trials
 from bakeoff.plan.suites import load_suite
-from bakeoff.run.judge import to_record
+from bakeoff.run.judge import to_record, without_result
 from bakeoff.run.tool import tool
-from bakeoff.store.records import AgentRecord, ContenderRecord
+from bakeoff.store.records import INTERRUPTED, AgentRecord, ContenderRecord
 from bakeoff.store.write import RunHeader, RunWriter
+from bakeoff.units import format_duration
 
 SUITE = "httperf"
 # The smallest difference that matters, and the share of errors that fails a trial, where no plan says another.
@@ -52,6 +59,34 @@ class Record:
             finally:
                 if not record._kept:
                     options.output.unlink(missing_ok=True)
+
+    def so_far(self, began: datetime, event: EngineEvent) -> None:
+        """Store what was counted until now as an attempt that was broken off: what is stored next takes its place. So a
+        run that is killed keeps what it had.
+
+        Raises LabError when the engine tells what cannot be read.
+        """
+        if self._writer is None:
+            return
+        try:
+            figures = HttperfFigures.model_validate_json(event.text)
+        except ValidationError as error:
+            raise LabError(f"the engine tells what cannot be read ({str(error)[:200]}): build it anew") from None
+        length_s, text = figures.test_duration_s, began.isoformat(timespec="milliseconds")
+        reason = f"broken off: these are the figures of its first {format_duration(round(length_s, 1))}"
+        bytes_in = figures.reply_header_bytes + figures.reply_content_bytes + figures.reply_footer_bytes
+        record = replace(
+            without_result(order_trials(self._plan)[0], text, INTERRUPTED, reason),
+            window_s=length_s,
+            operations=figures.replies,
+            operations_per_s=figures.replies / max(length_s, 1e-9),
+            bytes_in=bytes_in,
+            bytes_out=figures.request_bytes,
+            bytes_per_s=bytes_in / max(length_s, 1e-9),
+            workload=json.loads(event.text),
+        )
+        self._writer.add_trial(record, {})
+        self._kept = True
 
     def keep(self, began: datetime, outcome: Outcome) -> None:
         """Store the trial."""

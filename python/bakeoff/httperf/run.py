@@ -53,14 +53,14 @@ def run(options: Options, agent: Agent, write: Write, tell: Write, progress: Pro
         began = datetime.now(UTC)
         with stop.deferred():
             session = agent.start(spec).go()
-        stopped = False
+        stopped, said = False, _Said(options, write, tell, lambda event: record.so_far(began, event))
         try:
-            outcome = _watch(session, options, write, tell, progress)
+            outcome = _watch(session, said, progress)
         except KeyboardInterrupt:
             stopped = True
         with stop.deferred():
             if stopped:
-                outcome = _stopped(session, options, write, tell)
+                outcome = _stopped(session, said)
             progress.end()
             result = outcome.result
             record.keep(began, outcome)
@@ -102,35 +102,43 @@ def _place(host: str, port: int) -> str:
     return next((place for place in places if not place.startswith("[")), places[0])
 
 
-def _watch(session: TrialSession, options: Options, write: Write, tell: Write, progress: Progress) -> Outcome:
+class _Said:
+    """What the engine tells while it runs, and where it goes."""
+
+    def __init__(self, options: Options, write: Write, tell: Write, keep: Callable[[EngineEvent], None]) -> None:
+        self._options, self._write, self._tell, self._keep = options, write, tell, keep
+
+    def pass_on(self, events: Sequence[EngineEvent]) -> None:
+        """Lines of the report to the output, figures to the run file, anything else to the user."""
+        for event in events:
+            if event.level == "figures":
+                self._keep(event)
+            elif (lines := live_lines(event)) is None:
+                self._tell(f"{event.level}: {event.text}\n")
+            elif not self._options.json:
+                self._write("".join(f"{line}\n" for line in lines))
+
+
+def _watch(session: TrialSession, said: _Said, progress: Progress) -> Outcome:
     """Pass on what the engine tells until the trial is over."""
     while (outcome := session.wait(POLL_S)) is None:
-        _pass_on(session.drain_events(), options, write, tell)
+        said.pass_on(session.drain_events())
         progress.show(session.snapshot())
-    _pass_on(session.drain_events(), options, write, tell)
+    said.pass_on(session.drain_events())
     return outcome
 
 
-def _stopped(session: TrialSession, options: Options, write: Write, tell: Write) -> Outcome:
+def _stopped(session: TrialSession, said: _Said) -> Outcome:
     """The outcome so far. Raises LabError when there is none."""
     session.cancel()
     until = time.monotonic() + CANCEL_PATIENCE_S
     outcome = None
     while outcome is None and time.monotonic() < until:
         outcome = session.wait(POLL_S)
-    _pass_on(session.drain_events(), options, write, tell)
+    said.pass_on(session.drain_events())
     if outcome is None:
         raise LabError("the engine does not stop: its figures are lost; end it with SIGKILL")
     return outcome
-
-
-def _pass_on(events: Sequence[EngineEvent], options: Options, write: Write, tell: Write) -> None:
-    for event in events:
-        lines = live_lines(event)
-        if lines is None:
-            tell(f"{event.level}: {event.text}\n")
-        elif not options.json:
-            write("".join(f"{line}\n" for line in lines))
 
 
 def _json(options: Options, figures: HttperfFigures, stopped: bool) -> str:

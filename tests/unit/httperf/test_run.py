@@ -11,11 +11,12 @@ import pytest
 from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.compare import compare_run
-from bakeoff.errors import PlanError, RunFileError, TargetError
+from bakeoff.errors import LabError, PlanError, RunFileError, TargetError
 from bakeoff.httperf.beside import SAMPLED, beside
 from bakeoff.httperf.options import Options, parse
 from bakeoff.httperf.progress import Progress
 from bakeoff.httperf.run import run
+from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
 from bakeoff.store.join import join
@@ -138,6 +139,39 @@ def test_ctrl_c_prints_and_keeps_what_there_is(tmp_path: Path) -> None:
     assert stopped and out == ECHO + LINES_OF_IT and f"Run file: {path}" in told
     (trial,) = read_run(path).trials
     assert trial.state == INTERRUPTED and trial.workload["connections"] == 30_000
+
+
+def so_far(**figures: Any) -> EngineEvent:
+    return EngineEvent(at_s=3.0, level="figures", text=json.dumps(EXAMPLE | {"test_duration_s": 3.0} | figures))
+
+
+def test_figures_that_are_told_are_kept_until_the_run_is_over(tmp_path: Path) -> None:
+    path, seen = tmp_path / "a.bakeoff", list[str]()
+
+    class Looking(Session):
+        def snapshot(self) -> Snapshot:
+            (trial,) = read_run(path).trials
+            seen.append(trial.reason)
+            assert trial.state == INTERRUPTED and trial.figures(HttperfFigures).replies == 7
+            return super().snapshot()
+
+    class Telling(Agent):
+        def start(self, spec: TrialSpec, part: Slice = WHOLE) -> FakeSession:
+            if spec.workload.kind == "null":
+                return super().start(spec, part)
+            assert spec.model_dump()["workload"]["tell_figures"]
+            return Looking(known(), [so_far(replies=5), so_far(replies=7)], False)
+
+    out, told, _ = carried_out(f"{WORDS} -o {path}", Telling(known()))
+    assert seen and set(seen) == {"broken off: these are the figures of its first 3s"}
+    assert out == ECHO + LINES_OF_IT and "figures:" not in told
+    assert read_run(path).trials[0].state == OK
+
+
+def test_figures_that_cannot_be_read_are_one_sentence(tmp_path: Path) -> None:
+    broken = EngineEvent(at_s=3.0, level="figures", text="{")
+    with pytest.raises(LabError, match="build it anew"):
+        carried_out(f"{WORDS} -o {tmp_path / 'a.bakeoff'}", Agent(known(), [broken]))
 
 
 def test_what_is_fatal_is_a_sentence_and_is_kept(tmp_path: Path) -> None:

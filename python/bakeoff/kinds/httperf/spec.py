@@ -175,6 +175,7 @@ class HttperfWorkload(Workload):
     print_reply: PrintSpec
     periodic_stats: bool
     verbose: bool
+    tell_figures: bool
 
     @property
     def peers(self) -> tuple[str, ...]:

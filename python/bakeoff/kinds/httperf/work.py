@@ -41,6 +41,7 @@ class Telling:
     print_reply: PrintSpec = NOTHING
     periodic_stats: bool = False
     verbose: bool = False
+    figures: bool = False
 
 
 def workload(
@@ -86,6 +87,7 @@ def workload(
         print_reply=telling.print_reply,
         periodic_stats=telling.periodic_stats,
         verbose=telling.verbose,
+        tell_figures=telling.figures,
     )
 
 
