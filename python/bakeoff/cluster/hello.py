@@ -14,23 +14,30 @@ from bakeoff.errors import LabError
 NOTED = {"clock source": ("clocksource",), "frequency governor": ("cpu", "governor")}
 
 
-def refuse_unlike(ours: Limits, agents: Mapping[str, Facts], demands: Mapping[str, Demand] | None = None) -> list[str]:
-    """Raises LabError with a sentence for each machine that may not take part and how to mend it; returns warnings.
+def refuse_unlike(ours: Limits, agents: Mapping[str, Facts]) -> None:
+    """Raises LabError with a sentence for each machine that may not take part and how to mend it.
 
-    `ours` are the limits of the process that controls the run, of which the build and the versions count; `agents` and
-    `demands` are by agent's name. Without demands it is not asked whether a machine can carry the load.
+    `ours` are the limits of the process that controls the run, of which the build and the versions count; `agents` are
+    by name.
     """
-    refusals = [
-        f"agent {name} {text}"
-        for name, facts in agents.items()
-        for text in _refusals(ours, facts.limits, (demands or {}).get(name))
-    ]
+    _refuse({name: list(_refusals(ours, facts.limits)) for name, facts in agents.items()})
+
+
+def refuse_small(agents: Mapping[str, Facts], demands: Mapping[str, Demand]) -> list[str]:
+    """Raises LabError for each machine that cannot carry its part; returns warnings about what differs among them. Both
+    are by agent's name.
+    """
+    _refuse({name: list(_too_small(facts.limits, demands[name])) for name, facts in agents.items()})
+    return [*_differing(agents), *_unequal(agents)]
+
+
+def _refuse(reasons: Mapping[str, list[str]]) -> None:
+    refusals = [f"agent {name} {text}" for name, texts in reasons.items() for text in texts]
     if refusals:
         raise LabError("; ".join(refusals))
-    return [*_differing(agents), *_unlike_limits(agents)]
 
 
-def _refusals(ours: Limits, theirs: Limits, demand: Demand | None) -> Iterator[str]:
+def _refusals(ours: Limits, theirs: Limits) -> Iterator[str]:
     if theirs.nice != 0:
         yield (
             f"runs at nice {theirs.nice}, so other work of its machine decides how fast it is: start `bakeoff cluster "
@@ -51,8 +58,6 @@ def _refusals(ours: Limits, theirs: Limits, demand: Demand | None) -> Iterator[s
             f"has Ray {_version(theirs.ray)}, and the machine that controls it {_version(ours.ray)}: `pip install "
             f"ray=={ours.ray or theirs.ray}` on both, then join again"
         )
-    if demand is not None:
-        yield from _too_small(theirs, demand)
 
 
 def _too_small(theirs: Limits, demand: Demand) -> Iterator[str]:
@@ -83,7 +88,7 @@ def _differing(agents: Mapping[str, Facts]) -> list[str]:
     return warnings
 
 
-def _unlike_limits(agents: Mapping[str, Facts]) -> list[str]:
+def _unequal(agents: Mapping[str, Facts]) -> list[str]:
     """Warnings about unequal shares of processors: the load is divided evenly all the same."""
 
     values = {name: f"{facts.limits.cores:g}" for name, facts in agents.items()}

@@ -7,6 +7,7 @@ from typing import Any
 
 from bakeoff.agents.base import Agent
 from bakeoff.agents.spec import TrialSpec
+from bakeoff.cluster.hello import refuse_small
 from bakeoff.errors import PlanError, TargetError
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Contender, Plan
@@ -21,10 +22,13 @@ from bakeoff.run.specs import trial_spec
 
 def preflight(plan: Plan, fleet: Fleet, run_file: Path) -> list[Note]:
     """Warnings. Raises LabError or PlanError when an agent cannot carry its part, or the disk is too small."""
-    slices = fleet.slices()
-    texts_by_agent = fleet.each(lambda agent: agent.preflight(demand_of(plan, slices[agent.name])))
+    demands = {name: demand_of(plan, part) for name, part in fleet.slices().items()}
+    several = len(fleet.agents) > 1
+    unlike = refuse_small({name: fleet.facts(name) for name in demands}, demands) if several else []
+    texts_by_agent = fleet.each(lambda agent: agent.preflight(demands[agent.name]))
     check_disk(run_file, estimate_bytes(plan))
-    return [Note("warning", _of(fleet, name, text)) for name, texts in texts_by_agent.items() for text in texts]
+    told = [_of(fleet, name, text) for name, texts in texts_by_agent.items() for text in texts]
+    return [Note("warning", text) for text in (*unlike, *told)]
 
 
 class Ground:

@@ -11,7 +11,7 @@ import pytest
 from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand
 from bakeoff.agents.limits import Limits, limits
-from bakeoff.cluster.hello import refuse_unlike
+from bakeoff.cluster.hello import refuse_small, refuse_unlike
 from bakeoff.errors import LabError
 
 OURS = Limits(0, 1024, (0, 1), None, "3.11.2", "2.60.0", "0.1.0", "abc", "def")
@@ -23,12 +23,16 @@ def facts(environment: dict[str, Any] | None = None, **other: Any) -> Facts:
 
 def refused(agent: Facts, demand: Demand | None = None) -> str:
     with pytest.raises(LabError) as caught:
-        refuse_unlike(OURS, {"a": facts(), "b": agent}, {"a": Demand(1), "b": demand} if demand else None)
+        if demand is None:
+            refuse_unlike(OURS, {"a": facts(), "b": agent})
+        else:
+            refuse_small({"a": facts(), "b": agent}, {"a": Demand(1), "b": demand})
     return str(caught.value)
 
 
 def test_machines_that_are_alike_are_taken_without_a_word() -> None:
-    assert refuse_unlike(OURS, {"a": facts(), "b": facts()}, {"a": Demand(10), "b": Demand(10)}) == []
+    refuse_unlike(OURS, {"a": facts(), "b": facts()})
+    assert refuse_small({"a": facts(), "b": facts()}, {"a": Demand(10), "b": Demand(10)}) == []
 
 
 @pytest.mark.parametrize(
@@ -69,7 +73,7 @@ def test_a_machine_of_another_kind_is_refused_and_told_how_to_mend_it(
 )
 def test_a_machine_that_cannot_carry_its_part_is_refused(other: dict[str, Any], demand: Demand, said: str) -> None:
     assert said in refused(facts(**other), demand)
-    assert refuse_unlike(OURS, {"b": facts(open_files=None)}, {"b": Demand(1_000_000, cores=2)}) == []
+    assert refuse_small({"b": facts(open_files=None)}, {"b": Demand(1_000_000, cores=2)}) == []
 
 
 def test_every_machine_that_is_wrong_is_named_at_once() -> None:
@@ -81,10 +85,11 @@ def test_what_one_may_have_chosen_is_named_but_not_refused() -> None:
     tsc = {"clocksource": "tsc", "cpu": {"governor": "performance"}}
     hpet = {"clocksource": "hpet", "cpu": {"governor": "performance"}}
     agents = {name: facts(tsc) for name in "abcde"} | {"f": facts(hpet, affinity=(0,))}
-    clock, cores = refuse_unlike(OURS, agents)
+    clock, cores = refuse_small(agents, dict.fromkeys(agents, Demand(1)))
     assert "clock source (tsc: a, b, c and 2 more; hpet: f)" in clock
     assert "unequal numbers of cores (2: a, b, c and 2 more; 1: f)" in cores
-    assert refuse_unlike(OURS, {"a": facts({"cpu": 3}), "b": facts({"clocksource": ["x"]})}) == []
+    odd = {"a": facts({"cpu": 3}), "b": facts({"clocksource": ["x"]})}
+    assert refuse_small(odd, dict.fromkeys(odd, Demand(1))) == []
 
 
 def test_the_limits_of_a_process_are_its_own() -> None:
