@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,14 @@ class Machine:
     def processes(self) -> list[psutil.Process]:
         """Those that run there, without the first."""
         return [process for process in psutil.process_iter() if self._runs(process.pid)]
+
+    def names(self) -> list[str]:
+        """What runs there, by name."""
+        found = []
+        for process in self.processes:
+            with suppress(psutil.NoSuchProcess):
+                found.append(process.name())
+        return found
 
     def _runs(self, pid: int) -> bool:
         try:
