@@ -48,6 +48,11 @@ class SoakTrend:
     rows: int
 
     @property
+    def is_open(self) -> bool:
+        """Whether its interval has no end on either side, as that of few rows that are alike."""
+        return self.low <= -1.0 + 1e-9 or self.high >= 1e9
+
+    @property
     def moves(self) -> bool:
         """Whether the interval leaves out that nothing changed."""
         return self.low > 0.0 or self.high < 0.0

@@ -93,6 +93,16 @@ def test_rows_without_a_success_have_no_times_and_break_nothing() -> None:
     html.render(compose(record, compare_run(record)))
 
 
+def test_few_rows_that_say_nothing_of_a_trend_are_told_in_words() -> None:
+    """Six rows that are like their neighbours are worth few: the interval of the slope has no end."""
+    steps = [1, 1, 1, 4, 4, 4]
+    record = soaked([replace(row, operations=row.operations * steps[row.number]) for row in hours(6)])
+    (one,) = told(record).contenders
+    assert trend(one, "rate").is_open and not trend(one, "rate").moves
+    texts = html.render(compose(record, compare_run(record))).decode()
+    assert ": 6 whole rows over 6h, too few to see a trend; first row" in texts
+
+
 def test_a_run_that_is_none_has_no_soak() -> None:
     record = run(mixes=(4,), blocks=1)
     assert soak_of(record) is None and compare_run(record).to_dict()["soak"] is None

@@ -97,7 +97,8 @@ def _capacities(found: CapacityComparison) -> Table:
     note = (
         f"The highest load that met {found.objective}: geometric mean of the blocks, each with a search of its own "
         f"(MLRsearch, RFC 9971), whose bounds end at most {wording.percent(found.width)} apart. Judged by {judged}; "
-        "what failed, never began or was not answered is slower than any limit."
+        "what failed is slower than any limit, what still waited at the end of a window counts with its time so far. "
+        "At a rate no load is carried under which the queue grows all through a window."
     )
     return Table("Capacities", columns, tuple(rows), note, depth=Depth.COMPARISON)
 

@@ -43,16 +43,14 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
     wins = [p for p in context.comparison.pairs if p.primary.verdict.winner == c.name]
     total = sum(c.errors.values())
     failed = f", {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""
-    peak_at = f"peak, at {c.peak_mix.words}" if c.peak_mix else "no usable trial"
+    figure, caption = _kept(context, c) if context.at_rates else _peak(context, c)
     return Card(
         title=c.name,
-        figure=f"{wording.figures(c.peak)} {context.comparison.run.rate_unit}",
-        caption=f"{peak_at} (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
-        if not math.isnan(c.peak_low)
-        else peak_at,
+        figure=figure,
+        caption=caption,
         lines=(
             *_course(context, c),
-            ("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms"),
+            *([] if context.at_rates else [("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms")]),
             ("Failed", f"{total:,} ({wording.percent(c.error_share)}){failed}" if total else f"none{failed}"),
             *([("Answered", TurnedAway(c.operations, c.turned_away).words)] if c.turned_away else []),
             ("Address", c.address),
@@ -60,6 +58,24 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         series=series,
         tone="good" if wins else "plain",
     )
+
+
+def _peak(context: Context, c: ContenderSummary) -> tuple[str, str]:
+    at = f"peak, at {c.peak_mix.words}" if c.peak_mix else "no usable trial"
+    if not math.isnan(c.peak_low):
+        at = f"{at} (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
+    return f"{wording.figures(c.peak)} {context.comparison.run.rate_unit}", at
+
+
+def _kept(context: Context, c: ContenderSummary) -> tuple[str, str]:
+    """At rates there is no peak: a queue that drains answers more than is offered."""
+    (each,) = [each for each in context.comparison.falls_behind if each.contender == c.name]
+    kept = each.kept_mix if each.behind_mix is not None else context.comparison.run.mixes[-1]
+    if not each.blocks:
+        return wording.MISSING, "the rate that it keeps up with is not known: trials are missing"
+    if kept is None:
+        return "none", "keeps up with none of the rates"
+    return kept.words, "the highest rate that it keeps up with, of those that were tried"
 
 
 def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...]:

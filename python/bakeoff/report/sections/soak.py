@@ -78,6 +78,9 @@ def _trend(trend: SoakTrend, one: ContenderSoak, title: str) -> Text:
         text = f"{title}: {what}: {wording.plural(trend.rows, 'whole row')}, too few for a trend; {ends}."
         return Text(text, depth=Depth.SUMMARY)
     over = f"over {_length(one.measured_s)}"
+    if trend.is_open:
+        text = f"{title}: {what}: {wording.plural(trend.rows, 'whole row')} {over}, too few to see a trend; {ends}."
+        return Text(text, depth=Depth.SUMMARY)
     if not trend.moves:
         span = f"{_percent(trend.low)} to {_percent(trend.high)} %"
         return Text(f"{title}: {what}: no trend seen {over} ({span}); {ends}.", depth=Depth.SUMMARY)

@@ -15,8 +15,12 @@ NAMED = 8
 METRICS = (("rate", "unweighted harmonic"), ("plain", "plain"), ("weighted", "weighted, as published"))
 
 
-def section(context: Context) -> Section:
-    """Transactions per second in three ways, the spread over clients, and whoever got nothing."""
+def section(context: Context) -> Section | None:
+    """Transactions per second in three ways, the spread over clients, and whoever got nothing; nothing of a rate, whose
+    connections stand in for each other.
+    """
+    if context.at_rates:
+        return None
     columns = [Column(context.mix_title)]
     for name in context.names:
         titles = (*(title for _, title in METRICS), "slowest client", "fastest client", "lowest Jain index")
