@@ -10,3 +10,5 @@ CEILING_SHARE = 0.7
 BUSY_SHARE = 0.9
 # So much of the window a load thread may have waited for a processor before it is told.
 WAIT_SHARE = 0.05
+# Starts that are as late as this, p99, are told: no server made them so.
+LATE_START_P99_NS = 50_000_000

@@ -29,6 +29,9 @@ PRINTING = [
     ("users", "convert", "u.csv", "--to", "ldif"),
     ("inventory", "."),
     ("iozone", "-h"),
+    ("iozone", "--help"),
+    ("explain",),
+    ("explain", "late-start", "voided"),
 ]
 WRITING = {
     "report.html": ("report", "r.bakeoff", "-o"),
@@ -50,6 +53,8 @@ REFUSED = [
     ("corpus", "x", "y"),
     ("inventory", "no"),
     ("inventory", "r.bakeoff"),
+    ("explain", "late-strat"),
+    ("iozone", "-s", "4k", "-r", "64k"),
     ("iozone", "-l", "²"),
     ("iozone", "-n", "9" * 5000),
     ("iozone", "-J", "9" * 5000),

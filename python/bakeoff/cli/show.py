@@ -50,6 +50,8 @@ def show(
     console.print(fitted(_table(run), console))
     if (agents := agents_sheet(run)) is not None:
         console.print(fitted(agents, console))
+    if any(t.marks for t in run.trials):
+        console.print("what a mark means: bakeoff explain MARK", markup=False)
     for t in run.trials:
         if t.state != OK:
             where = f"block {t.block}, {t.contender}, {t.mix} {t.mix.unit}"

@@ -81,10 +81,14 @@ def check(
     parallel: Annotated[int, typer.Option(min=1, max=200, help="Logins at once.")] = 8,
     starttls: Annotated[bool, typer.Option("--starttls", help="Turn connections to TLS first.")] = False,
     insecure: Annotated[bool, typer.Option("--insecure", help="Do not check TLS certificates.")] = False,
+    ca_file: Annotated[
+        Path | None, typer.Option("--ca-file", metavar="FILE", help="PEM file of certificate authorities to trust.")
+    ] = None,
 ) -> None:
     """Log in with every account and ask whether mail for it is taken; say which fail."""
     accounts, address = read_accounts(users), parse_mail_address(",".join(words))
-    mail = MailSettings.model_validate({"starttls": starttls, "insecure": insecure})
+    given = {"starttls": starttls, "insecure": insecure, "ca_file": None if ca_file is None else str(ca_file)}
+    mail = MailSettings.model_validate(given)
     failed = check_accounts(accounts, address, mail, parallel)
     for account, why in failed[:SHOWN]:
         typer.echo(f"{account.address}: {why}", err=True)

@@ -24,6 +24,7 @@ VERBS = {
     "plan": "Show the trials, their order and the duration of a plan without running it. Nothing is sent to anybody.",
     "resume": "Finish a run that was interrupted: the trials that are missing run, the others stay as they are.",
     "show": "List the trials of a run file.",
+    "explain": "Say what a mark or state of a trial means, and what to do about it.",
     "compare": "Say which contender is better, by how much, and how sure that is.",
     "report": "Write the report of a run as one HTML file that opens offline, or as plain text.",
     "import": "Make a run file of what another tool has printed, so that it can be compared and reported.",

@@ -123,7 +123,7 @@ class Options:
             (file, record)
             for file in self.file_sizes()
             for record in self.record_sizes()
-            if self.records or (record <= file and not self.cut_off(file, record))
+            if record <= file and not self.cut_off(file, record)
         ]
 
     def cut_off(self, file: int, record: int) -> bool:
@@ -174,7 +174,7 @@ def parse(words: Sequence[str]) -> Options:
         word = rest.pop(0)
         if not word.startswith("-") or word == "-":
             raise PlanError(f"{word!r} is not an option: see `bakeoff iozone -h`")
-        letters = word[1:]
+        letters = word[1:] if word != "--help" else "h"
         while letters:
             letter, letters = letters[0], letters[1:]
             if letter == "+":
@@ -320,4 +320,7 @@ def _consistent(options: Options) -> None:
     if names and options.throughput and len(names) < max(options.throughput):
         raise PlanError(f"-F: name {max(options.throughput)} files, one for each process")
     if not options.throughput and not options.pairs():
-        raise PlanError("no record size fits a file size: give smaller records or larger files")
+        least, most = min(options.record_sizes()) // KIB, max(options.file_sizes()) // KIB
+        raise PlanError(
+            f"records of {least} kB do not fit into files of {most} kB: give smaller records (-r) or larger files (-s)"
+        )

@@ -43,5 +43,12 @@ def text_of(name: str, field: FieldInfo, value: Any) -> str:
     if isinstance(value, Mapping):
         return ",".join(f"{key}={weight:g}" for key, weight in value.items()) or "-"
     if isinstance(value, tuple):
-        return ",".join(f"{item:g}" if isinstance(item, float) else str(item) for item in value) or "-"
+        return ",".join(map(_item, value)) or "-"
     return format_binary(value) if name.endswith("_bytes") else str(value)
+
+
+def _item(item: Any) -> str:
+    """One of several values; of a table such as `4KiB=90,100KiB=10` one place with its share."""
+    if isinstance(item, tuple) and len(item) == 2:
+        return f"{_item(item[0])}={_item(item[1])}"
+    return f"{item:g}" if isinstance(item, float) else str(item)

@@ -36,10 +36,9 @@ from bakeoff.store.records import (
     Summary,
     TrialRecord,
 )
-from bakeoff.thresholds import BUSY_SHARE, CEILING_SHARE, P99_OPERATIONS, WAIT_SHARE
+from bakeoff.thresholds import BUSY_SHARE, CEILING_SHARE, LATE_START_P99_NS, P99_OPERATIONS, WAIT_SHARE
 from bakeoff.units import format_share
 
-LATE_START_P99_NS = 50_000_000
 # Of a rate: a generator that is late by this share of the response time itself, and by so much, is named.
 SCHEDULE_SHARE, SCHEDULE_LEAST_NS = 0.1, 1_000_000
 # One that leaves this share of the planned starts undone, with connections idle, says nothing about the server.

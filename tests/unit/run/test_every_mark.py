@@ -5,6 +5,8 @@ from typing import Any, get_args
 import pytest
 
 from bakeoff.run.judge import marks
+from bakeoff.store import records
+from bakeoff.store.mark_meanings import MARKS, STATES
 from bakeoff.store.marks import Mark
 from tests.unit.run.fake import EMPTY, MAIL, SOME, WEB, result
 
@@ -61,6 +63,10 @@ ROWS: dict[Mark, tuple[dict[str, Any], float | None]] = {
 
 def test_every_mark_has_its_row() -> None:
     assert set(ROWS) == set(get_args(Mark))
+
+
+def test_every_mark_and_state_is_explained() -> None:
+    assert set(MARKS) == set(get_args(Mark)) and set(STATES) == set(records.STATES)
 
 
 def test_a_generator_that_is_late_by_a_hundredth_of_the_response_time_is_not_named() -> None:

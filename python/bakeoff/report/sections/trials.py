@@ -5,6 +5,7 @@ from __future__ import annotations
 from bakeoff.compare import wording
 from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
+from bakeoff.store.mark_meanings import MARKS
 
 
 def section(context: Context) -> Section:
@@ -39,7 +40,16 @@ def section(context: Context) -> Section:
         )
         for t in sorted(context.whole.trials, key=lambda t: t.order)
     )
-    return Section("trials", "Every trial", (Table("Trials in the order they ran", columns, rows, folded=True),))
+    table = Table("Trials in the order they ran", columns, rows, folded=True)
+    return Section("trials", "Every trial", (table, *_legend(context)))
+
+
+def _legend(context: Context) -> tuple[Table, ...]:
+    """What the marks mean that trials of this run have."""
+    seen = {mark for trial in context.whole.trials for mark in trial.marks}
+    rows = tuple((mark, meaning.text, meaning.mend) for mark, meaning in MARKS.items() if mark in seen)
+    names = (Column("Mark", numeric=False), Column("Meaning", numeric=False), Column("What to do", numeric=False))
+    return (Table("What the marks mean", names, rows, folded=True),) if rows else ()
 
 
 def _load(context: Context) -> str:

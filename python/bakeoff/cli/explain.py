@@ -1,0 +1,40 @@
+"""`bakeoff explain`: what the marks and states on the lines of trials mean."""
+
+from typing import Annotated
+
+import typer
+
+from bakeoff.cli.console import make_console
+from bakeoff.errors import PlanError
+from bakeoff.plan.messages import did_you_mean
+from bakeoff.store.mark_meanings import MARKS, STATES, Meaning
+from bakeoff.store.marks import FORMER
+
+MEANINGS: dict[str, Meaning] = dict([*STATES.items(), *MARKS.items()])
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("explain")(explain)
+
+
+def _complete(incomplete: str) -> list[str]:
+    return [word for word in MEANINGS if word.startswith(incomplete)]
+
+
+def explain(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[MARK]...", help="Marks or states; without one all of them.", autocompletion=_complete),
+    ] = None,
+) -> None:
+    """Say what a mark or state of a trial means, and what to do about it."""
+    console = make_console()
+    for word in words or MEANINGS:
+        name = FORMER.get(word, word)
+        if name not in MEANINGS:
+            raise PlanError(f"there is no mark or state {word!r}: {did_you_mean(word, MEANINGS)}")
+        meaning = MEANINGS[name]
+        console.print(f"{name}: {meaning.text}", markup=False, highlight=False)
+        if meaning.mend:
+            console.print(f"  {meaning.mend}", markup=False, highlight=False)

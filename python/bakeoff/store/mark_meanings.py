@@ -1,0 +1,92 @@
+"""What marks and states of trials mean, and what to do about them: for `bakeoff explain` and the legends of reports."""
+
+from dataclasses import dataclass
+
+from bakeoff.store.marks import Mark
+from bakeoff.store.records import FAILED, INTERRUPTED, OK, VOIDED
+from bakeoff.thresholds import BUSY_SHARE, CEILING_SHARE, LATE_START_P99_NS, P99_OPERATIONS, WAIT_SHARE
+from bakeoff.units import format_share
+
+BUSY, CEILING, WAIT = map(format_share, (BUSY_SHARE, CEILING_SHARE, WAIT_SHARE))
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """`text` says what was seen and what it does to the trial; `mend` what to do, empty where there is nothing."""
+
+    text: str
+    mend: str = ""
+
+
+MARKS: dict[Mark, Meaning] = {
+    "few-operations": Meaning(
+        f"Fewer than {P99_OPERATIONS} operations ended in the window: its p99 is hardly more than the largest value.",
+        "Make trials longer (--length).",
+    ),
+    "late-start": Meaning(
+        f"One operation in a hundred or more began over {LATE_START_P99_NS / 1e6:g} ms after it was due: the generator "
+        "itself was late.",
+        "Give the generator more or quieter cores (--cores, --pin), or a lower load.",
+    ),
+    "behind-schedule": Meaning(
+        "At a rate: the generator began late although connections were idle. Response times have its lateness in them, "
+        "and a verdict that rests on it is withheld.",
+        "Give it more cores (--cores), cores of its own (--pin), or a lower rate.",
+    ),
+    "out-of-connections": Meaning(
+        "At a rate: starts found every connection busy and waited. Their wait is in the response time.",
+        "Raise --most-connections where the server is meant to have more; else this is the server's queue.",
+    ),
+    "generator-limited": Meaning(
+        f"A load thread was busy for more than {BUSY} of the window: the rate may be the generator's, not the "
+        "server's.",
+        "Use more cores or machines (--cores, --agents), or a slower mix.",
+    ),
+    "generator-waited": Meaning(
+        f"A load thread waited for a processor for more than {WAIT} of the window: something else ran on its core.",
+        "Keep other work off the machine, or bind load threads to cores of their own (--pin).",
+    ),
+    "link-limited": Meaning(
+        f"The network link of a machine that sends load was more than {BUSY} full: the link was measured.",
+        "Use a faster link, or more machines (--agents).",
+    ),
+    "near-ceiling": Meaning(
+        f"The rate is above {CEILING} of what the generator reaches with work that does nothing.",
+        "Use more cores or machines (--cores, --agents).",
+    ),
+    "starved-client": Meaning(
+        "Some client was served nothing while others had ten operations and more on average: the server is unfair.",
+    ),
+    "stuck-operations": Meaning(
+        "Operations still ran at the end that were older than half of the window: they are in no figure but their own.",
+        "Look at the server's log; a shorter --reply-timeout makes errors of them.",
+    ),
+    "generator-paused": Meaning(
+        "The load generator stood still for a moment (stopped, suspended, or its clock was set), too short to void "
+        "the trial.",
+        "Let nothing stop it: a debugger, a paused virtual machine, power saving.",
+    ),
+    "stolen-time": Meaning(
+        "The hypervisor gave some of the generator's processor time to others.",
+        "Measure on a quieter host.",
+    ),
+    "ledger-unbalanced": Meaning(
+        "The books of a mail trial do not balance: messages were lost, doubled or damaged, or came late.",
+        "See the ledger in the report, or `bakeoff show --json`.",
+    ),
+    "beyond-link": Meaning(
+        "Data came faster than the link can carry (--link-speed): a cache of the client answered.",
+        "Use --direct, or work on more data than the client's memory holds.",
+    ),
+}
+STATES: dict[str, Meaning] = {
+    OK: Meaning("The trial counts."),
+    FAILED: Meaning(
+        "The contender did not do the work: too many errors (--error-limit), no success, or it did not come back. That "
+        "is a result, and it counts against the contender.",
+    ),
+    VOIDED: Meaning(
+        "The trial says nothing about the contender: the generator or its machine was at fault.", "Measure again."
+    ),
+    INTERRUPTED: Meaning("The user stopped it.", "`bakeoff resume RUN.bakeoff` does it again."),
+}
