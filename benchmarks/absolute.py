@@ -16,12 +16,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bakeoff.report.html import render_html
 from common import ROOT, machine_line
 
 from bakeoff import _engine
+from bakeoff.agents.local import LocalAgent
 from bakeoff.compare import compare_run
+from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.report.compose import compose
+from bakeoff.report.renderers import html
+from bakeoff.run.driver import start_run
+from bakeoff.run.observer import PlainObserver
 from bakeoff.store.read import read_run
 
 sys.path.insert(0, str(ROOT))
@@ -81,6 +85,34 @@ def queue() -> list[Row]:
     return [("wait in M/D/2, ms", mean_ms, 0.95 * theory_ms, 1.05 * theory_ms)]
 
 
+def capacity() -> list[Row]:
+    """Servers limited to 1,000 and 1,050 requests/s, searched in six blocks as plans are by default: their capacities,
+    and which one is called better (1 the first, 2 the second, 0 none).
+    """
+    servers = [Target(limit_per_s=per_s) for per_s in (1000.0, 1050.0)]
+    given = PlanInput(
+        "absolute",
+        {"suite": "web-url"},
+        {},
+        [{"name": name, "address": f"http://{s.address}/"} for name, s in zip("ab", servers, strict=True)],
+        capacity={"objective": "p99<=50ms,errors<=0.1%", "shares": "none"},
+    )
+    with tempfile.TemporaryDirectory() as folder, Path("/dev/null").open("w") as quiet:
+        path = Path(folder) / "x.bakeoff"
+        start_run(resolve_plan(given), path, [LocalAgent()], PlainObserver(quiet))
+        comparison = compare_run(read_run(path))
+    for server in servers:
+        server.stop()
+    assert comparison.capacity is not None
+    first, second = (each.capacity for each in comparison.capacity.contenders)
+    winner = {"a": 1.0, "b": 2.0}.get(comparison.pairs[0].primary.verdict.winner or "", 0.0)
+    return [
+        ("capacity of a limit of 1,000/s", first, 990.0, 1010.0),
+        ("capacity of a limit of 1,050/s", second, 1039.5, 1060.5),
+        ("the better one of them", winner, 2.0, 2.0),
+    ]
+
+
 def planned() -> list[Row]:
     """M/D/1 at 80 % of its capacity, by Poisson arrivals of a rate: response times within 5 % of the theory, ms."""
     server = Target(kind="app", service_s=PLANNED_SERVICE_S, threads=1)
@@ -103,7 +135,7 @@ def report() -> list[Row]:
         for path in paths:
             before = time.process_time()
             record = read_run(path)
-            render_html(compose(record, compare_run(record)))
+            html.render(compose(record, compare_run(record)))
             taken_s = time.process_time() - before
     return [("page of a full run, s of CPU", taken_s, 0.0, 3.0)]
 
@@ -122,7 +154,7 @@ def start() -> list[Row]:
 def main() -> int:
     """Measures all, and says which are beside their marks."""
     print(machine_line())
-    parts: list[Callable[[], list[Row]]] = [start, delay, limit, ceiling, report, queue, planned]
+    parts: list[Callable[[], list[Row]]] = [start, delay, limit, ceiling, report, queue, planned, capacity]
     missed = 0
     for part in parts:
         for name, value, least, most in part():

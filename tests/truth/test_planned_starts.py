@@ -135,3 +135,8 @@ def test_a_turn_of_mail_is_a_message_or_a_session_of_reading_and_users_take_turn
     assert (ledger["balanced"], ledger["counts"]["lost"]) == (True, 0)
     assert ledger["counts"]["accepted"] == json.loads(server.counts())["accepted"] >= sent
     assert starts["ran_out"] == starts["late"]["count"] + starts["never_started"]
+    # A response time is that of a whole turn: there is one for each that ended, and for each that was not over.
+    assert starts["answered"] == sent + read < result["operations"]
+    assert result["response"]["count"] == starts["answered"] + starts["queue"][-1]
+    of_turns_ns = sum(one["service"]["count"] * (one["service"]["mean_ns"] or 0) for one in result["per_operation"])
+    assert result["response"]["mean_ns"] * result["response"]["count"] >= 0.99 * of_turns_ns
