@@ -14,6 +14,7 @@ import pytest
 from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
 from bakeoff.kinds import KINDS, figures_of, run_part
+from bakeoff.kinds.spec import new_mark
 from bakeoff.plan.access import AccessLine, AccessSpec
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.run.specs import trial_spec
@@ -109,7 +110,7 @@ def of_plan(kind: str, server: Target, **settings: object) -> dict[str, Any]:
     plan = resolve_plan(with_flags(given, {}, settings, {}))
     agent = LocalAgent()
     spec = trial_spec(run_part(kind).check(plan), plan.contenders[0], [server.address], agent.facts())
-    spec = spec.for_trial(plan.settings.mix_values[0], plan.seed)
+    spec = spec.for_trial(plan.settings.mix_values[0], plan.seed, new_mark())
     outcome = _engine.start(spec.to_json()).go().wait(PATIENCE_S)
     assert outcome is not None, "the trial did not end"
     told: dict[str, Any] = json.loads(outcome.json())

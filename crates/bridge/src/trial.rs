@@ -1,6 +1,6 @@
 //! Trials: start, arm, go, watch, wait, cancel.
 
-use crate::registry::{StartError, check_trial, merging, start_trial};
+use crate::registry::{StartError, check_trial, merge_trial, start_trial};
 use crate::{EngineError, SpecError};
 use bakeoff_engine::{SliceResult, SoakRow, TrialResult};
 use pyo3::prelude::*;
@@ -50,14 +50,13 @@ pub(crate) fn merge_slices(
     spec_json: &str,
     slices: Vec<(String, String, BTreeMap<String, Vec<u8>>)>,
 ) -> PyResult<TrialOutcome> {
-    let figures = merging(spec_json).map_err(|error| SpecError::new_err(error.to_string()))?;
     let merged = py.detach(|| {
         let read = |(name, json, histograms): (String, String, BTreeMap<String, Vec<u8>>)| {
             let json = serde_json::from_str(&json).map_err(|error| format!("the result of {name}: {error}"))?;
             Ok(SliceResult { name, result: TrialResult { json, histograms } })
         };
         let slices = slices.into_iter().map(read).collect::<Result<Vec<_>, String>>()?;
-        bakeoff_engine::merge_slices(&slices, figures).map_err(|error| error.to_string())
+        merge_trial(spec_json, &slices)
     });
     Ok(TrialOutcome { result: merged.map_err(EngineError::new_err)? })
 }

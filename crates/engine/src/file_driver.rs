@@ -69,7 +69,7 @@ pub struct FileDriver<S, C> {
 }
 
 impl<S: FileSession, C: Clock> FileDriver<S, C> {
-    /// The driver of session `thread` (from 0, over all clients), one of those that share `times`.
+    /// The driver of session `thread` (from 0, over all clients of the trial, whoever drives them), one of those that share `times`.
     pub fn new<W: FileWorkload<Session = S>>(
         workload: &W,
         spec: &TrialSpec,
@@ -87,7 +87,8 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         let names = workload.operations();
         let recorder =
             Recorder::lazy(timeline, names.len(), spec.clients() as usize).sharing(times).with_steps(workload.steps());
-        live.show(thread as usize, names, recorder.tally());
+        let first = spec.own_clients().start * spec.threads;
+        live.show((thread - first) as usize, names, recorder.tally());
         Self {
             session: workload.session(identity),
             clock,

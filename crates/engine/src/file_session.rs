@@ -265,6 +265,12 @@ pub trait FileWorkload: Send + Sync + 'static {
     /// Its state machine.
     type Session: FileSession;
 
+    /// Why a trial cannot be divided among several machines, in words; `None` when it can be, whose figures
+    /// [`FileWorkload::merged`] then makes one.
+    fn undivided(&self) -> Option<&'static str> {
+        Some("its figures do not add up")
+    }
+
     /// Names of the operations; an [`Outcome::operation`] is an index into them.
     fn operations(&self) -> Vec<String>;
 
@@ -282,6 +288,12 @@ pub trait FileWorkload: Send + Sync + 'static {
     /// Extra figures of the trial, put into its result under `workload`.
     fn figures(&self, _sessions: &[Self::Session]) -> serde_json::Value {
         serde_json::Value::Null
+    }
+
+    /// The figures of a trial from those that each machine's [`FileWorkload::figures`] told of its slice. The error is a
+    /// sentence.
+    fn merged(&self, _parts: &[&serde_json::Value]) -> Result<serde_json::Value, String> {
+        Err("trials of this work cannot be divided".to_owned())
     }
 
     /// May add to the finished result of the trial, whose form is that of the run file's reference.

@@ -43,7 +43,7 @@ pub use file_session::{
 pub use histogram::{HistogramError, counts_within, deserialize, merge, quantiles, serialize, summarize};
 pub use latency::LatencyHistogram;
 pub use load::{Distribution, Load, Rate};
-pub use merge::{MergeError, MergeFigures, SliceResult, add_counts, merge_slices};
+pub use merge::{MergeError, SliceResult, add_counts, merge_slices};
 pub use mux::{MakeMux, Mux, MuxEvent, StreamEvent, Streams};
 pub use recorder::{Recorder, Stamps};
 pub use result::{GeneratorFigures, StartFigures, ThreadFigures, TrialResult, collect};

@@ -11,7 +11,7 @@ use crate::{HistogramError, LatencyHistogram, TrialResult, deserialize, serializ
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-pub use figures::{MergeFigures, add_counts};
+pub use figures::add_counts;
 
 /// What one machine measured of a trial.
 #[derive(Debug, Clone)]
@@ -44,6 +44,9 @@ pub enum MergeError {
         /// The one it differs from.
         first: String,
     },
+    /// What the machines tell of their sessions does not come together.
+    #[error("{0}")]
+    Figures(String),
     /// A histogram that cannot be read.
     #[error("a histogram of {name}: {error}")]
     Histogram {
@@ -232,8 +235,11 @@ fn generator(slices: &[SliceResult], rows: &[Told<'_>], operations: u64) -> Figu
     }))
 }
 
-/// One result of the slices of a trial; `figures` is how those of its workload come together.
-pub fn merge_slices(slices: &[SliceResult], figures: MergeFigures) -> Result<TrialResult, MergeError> {
+/// One result of the slices of a trial; `figures` is how those of its workload come together, or why they do not.
+pub fn merge_slices(
+    slices: &[SliceResult],
+    figures: impl FnOnce(&[&Value]) -> Result<Value, String>,
+) -> Result<TrialResult, MergeError> {
     if slices.is_empty() {
         return Err(MergeError::Nothing);
     }
@@ -274,7 +280,7 @@ pub fn merge_slices(slices: &[SliceResult], figures: MergeFigures) -> Result<Tri
         "per_client": per_client(slices)?,
         "connections": connections(&rows),
         "generator": generator(slices, &rows, operations + errors)?,
-        "workload": figures(&rows.iter().map(|(_, row)| &row["workload"]).collect::<Vec<_>>()),
+        "workload": figures(&rows.iter().map(|(_, row)| &row["workload"]).collect::<Vec<_>>()).map_err(MergeError::Figures)?,
     });
     // It is there even when nothing is in it.
     kept.entry("service".to_owned()).or_insert_with(|| serialize(&LatencyHistogram::lazy()));

@@ -1,8 +1,7 @@
 //! The seam for protocols: a session is a state machine without socket and without clock.
 
 use crate::{
-    Actions, Endpoint, ErrorClass, MergeFigures, Nanos, SpecError, Stage, Stages, Stamps, StreamEvent, Streams,
-    Timeline,
+    Actions, Endpoint, ErrorClass, Nanos, SpecError, Stage, Stages, Stamps, StreamEvent, Streams, Timeline, add_counts,
 };
 use std::sync::Arc;
 
@@ -73,8 +72,8 @@ pub trait Workload: Send + Sync + 'static {
     /// Its state machine.
     type Session: Session;
 
-    /// How several machines' figures become one; `None` when a trial of this workload cannot be divided among them.
-    const MERGE: Option<MergeFigures> = None;
+    /// Whether a trial can be divided among several machines, whose figures [`Workload::merged`] then makes one.
+    const DIVIDES: bool = false;
 
     /// Names of the operations; an [`Outcome::operation`] is an index into them.
     fn operations(&self) -> Vec<String>;
@@ -127,6 +126,12 @@ pub trait Workload: Send + Sync + 'static {
         Self: Sized,
     {
         serde_json::Value::Null
+    }
+
+    /// The figures of a trial from those that each machine's [`Workload::figures`] told of its slice; counts, unless a
+    /// workload says otherwise. The error is a sentence.
+    fn merged(&self, parts: &[&serde_json::Value]) -> Result<serde_json::Value, String> {
+        Ok(add_counts(parts))
     }
 }
 

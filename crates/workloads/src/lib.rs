@@ -5,5 +5,6 @@ mod deck;
 pub mod file;
 pub mod mail;
 pub mod null;
+mod packed;
 pub mod replay;
 pub mod web;

@@ -1,8 +1,6 @@
 //! The workload that does nothing: its rate is the tool's own ceiling.
 
-use bakeoff_engine::{
-    Actions, ErrorClass, Event, Identity, MergeFigures, Outcome, Progress, Session, Workload, add_counts,
-};
+use bakeoff_engine::{Actions, ErrorClass, Event, Identity, Outcome, Progress, Session, Workload};
 
 /// Operations that are over as soon as they have begun.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +15,7 @@ const DONE: Outcome = Outcome { operation: 0, error: None, bytes_in: 0, bytes_ou
 impl Workload for NullWorkload {
     type Session = NullSession;
 
-    const MERGE: Option<MergeFigures> = Some(add_counts);
+    const DIVIDES: bool = true;
 
     fn operations(&self) -> Vec<String> {
         vec!["nothing".to_owned()]

@@ -63,9 +63,9 @@ class TrialSpec(Spec):
         kind = str(value.get("kind"))
         return (NullWorkload if kind == "null" else spec_part(kind)).model_validate(value)
 
-    def for_trial(self, load: Mix, seed: int) -> "TrialSpec":
-        """The spec of one trial."""
-        return self.model_copy(update={"load": load, "seed": seed, "workload": self.workload.fresh()})
+    def for_trial(self, load: Mix, seed: int, mark: str) -> "TrialSpec":
+        """The spec of one trial, whose mark all its agents are told."""
+        return self.model_copy(update={"load": load, "seed": seed, "workload": self.workload.marked(mark)})
 
     def part(self, part: Slice) -> "TrialSpec":
         """The same trial for the agent that drives this part of it."""

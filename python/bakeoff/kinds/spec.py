@@ -3,9 +3,12 @@
 The twins are held together by `tests/bridge/test_specs.py`: the same names, what one refuses the other does not take.
 """
 
+import secrets
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict
+
+MARK_BYTES = 8
 
 
 class Spec(BaseModel):
@@ -39,9 +42,14 @@ class Workload(Spec):
         """Addresses that it comes from, where a plan names some."""
         return ()
 
-    def fresh(self) -> Self:
-        """The same work for one more trial of the run, under a mark of its own where trials must be told apart."""
+    def marked(self, mark: str) -> Self:
+        """The same work for the trial with this mark, where what it leaves must be told from that of others."""
         return self
+
+
+def new_mark() -> str:
+    """A mark for one trial, the same for all machines that share it."""
+    return secrets.token_hex(MARK_BYTES)
 
 
 class TlsSpec(Spec):

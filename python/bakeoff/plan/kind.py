@@ -32,6 +32,10 @@ class PlanPart:
         """Raise PlanError when `address` cannot be the address of a contender of this kind."""
         raise NotImplementedError
 
+    def undivided(self, settings: CommonSettings) -> str | None:
+        """Why several machines cannot share a trial, and what to do instead; None when they can."""
+        return None
+
     def classes(self, suite: "Suite", settings: CommonSettings) -> Sequence[SuiteClass]:
         """The classes with their final weights. Raises PlanError when the settings do not fit them."""
         return suite.classes

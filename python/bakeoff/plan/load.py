@@ -243,6 +243,8 @@ def _resolve(given: PlanInput) -> Plan:
         raise explain(error, kind.settings, lambda key: label["plan" if key in own else "settings"](key)) from None
     contenders = _contenders(given)
     fleet = fleet_of(given.fleet, given.agents, [c.name for c in contenders], given.label("fleet"), given.origin)
+    if fleet.agents > 1 and (why := kind.undivided(settings)) is not None:
+        raise PlanError(f"{given.label('fleet')('agents')}: {why}")
     addresses = [c.address for c in contenders] + [a for seen in fleet.addresses.values() for a in seen.values()]
     for address in addresses:
         kind.check_address(address, settings)

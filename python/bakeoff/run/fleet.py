@@ -96,9 +96,10 @@ class Fleet:
         for agent, part, _ in self._parts(specs):
             self.named(agent.name, partial(agent.accept, specs[agent.name], part))
 
-    def start(self, specs: Mapping[str, TrialSpec]) -> "FleetSession":
+    def start(self, specs: Mapping[str, TrialSpec], here: TrialSpec | None = None) -> "FleetSession":
         """Have a trial made ready, which begins while its session is waited for; `specs` are by agent, since each may
-        see the contender at another address.
+        see the contender at another address. `here` is the specification by which their results are merged; the first
+        of them unless it names what only its machine has.
 
         Raises what Agent.start raises; agents that had begun are stopped then.
         """
@@ -111,7 +112,7 @@ class Fleet:
             for one in begun:
                 one.session.cancel()
             raise
-        return FleetSession(next(iter(specs.values())), begun)
+        return FleetSession(next(iter(specs.values())) if here is None else here, begun)
 
     def _parts(self, specs: Mapping[str, TrialSpec]) -> list[tuple[Agent, Slice, int]]:
         """Agents with their slices and how many clients are in them; a small mix leaves some without any."""

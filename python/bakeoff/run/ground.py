@@ -9,6 +9,8 @@ from bakeoff.agents.base import Agent
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.cluster.hello import refuse_small
 from bakeoff.errors import PlanError, TargetError
+from bakeoff.kinds import run_part
+from bakeoff.kinds.spec import Workload, new_mark
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.fleet import Fleet
@@ -74,7 +76,7 @@ class Ground:
             for agent in self._fleet.agents
             for contender in self._plan.contenders
         }
-        specs = Specs(alike(trial_specs))
+        specs = Specs(alike(trial_specs), partial(run_part(self._plan.kind).here, self._plan))
         s = self._plan.settings
         for contender in self._plan.contenders:
             for mix in dict.fromkeys((s.mix_values[0], s.mix_values[-1])):
@@ -119,13 +121,19 @@ class Specs:
     many requests.
     """
 
-    def __init__(self, specs: Mapping[tuple[str, str], TrialSpec]) -> None:
-        self._specs = specs
+    def __init__(self, specs: Mapping[tuple[str, str], TrialSpec], here: Callable[[Workload], Workload]) -> None:
+        self._specs, self._here = specs, here
 
     def of(self, contender: str, mix: Mix, seed: int) -> dict[str, TrialSpec]:
         """Those of one trial, by agent: alike but for what each agent sees of the contender."""
         by_agent = {agent: spec for (agent, name), spec in self._specs.items() if name == contender}
-        return {agent: spec.for_trial(mix, seed) for agent, spec in by_agent.items()}
+        mark = new_mark()
+        return {agent: spec.for_trial(mix, seed, mark) for agent, spec in by_agent.items()}
+
+    def here(self, specs: Mapping[str, TrialSpec]) -> TrialSpec:
+        """The specification of a trial of several agents as this process can read it."""
+        first = next(iter(specs.values()))
+        return first.model_copy(update={"workload": self._here(first.workload)}) if len(specs) > 1 else first
 
 
 def _of(fleet: Fleet, agent: str, text: str) -> str:

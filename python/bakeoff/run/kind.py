@@ -119,6 +119,12 @@ class RunPart:
 
     check: type[Check]
 
+    def here(self, plan: Plan, workload: Workload) -> Workload:
+        """A workload as an agent was told it, with what it names where this process finds it: what agents measured is
+        merged here.
+        """
+        return workload
+
     def fault(self, result: TrialResult) -> Fault | None:
         """What the kind's own figures say against a trial, if anything."""
         return None

@@ -186,7 +186,7 @@ class Trials:
         self._observer.on_trial_start(trial)
         try:
             with self._stop.deferred():
-                session = self._fleet.start(specs)
+                session = self._fleet.start(specs, self._specs.here(specs))
             outcome = self._watch(trial, session, events, stretch)
         except KeyboardInterrupt:
             if session is not None:

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from bakeoff.agents.remote.spec import Cutter, Parts, send
 from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, TargetError
 from bakeoff.mix import Clients
+from bakeoff.plan.files import gathered
 from bakeoff.run.fleet import Fleet
 from tests.control import PATIENCE_S
 from tests.unit.agents.direct import DirectLine, direct
@@ -98,7 +100,7 @@ def test_what_is_large_crosses_once() -> None:
         parts.take(digest, piece, last)
 
     for seed in (1, 2):
-        part, trial = Slice(index=1, of=3), spec.for_trial(Clients(5), seed)
+        part, trial = Slice(index=1, of=3), spec.for_trial(Clients(5), seed, "a mark")
         cut = cutter.cut(trial, part)
         send(cutter.texts, cut.parts, sent, take)
         assert len(cut.head + cut.work) < 1000
@@ -176,3 +178,18 @@ def test_several_are_a_fleet() -> None:
     )
     for agent in agents:
         agent.close()
+
+
+def test_files_of_a_plan_need_not_be_on_the_machine(far: Far, tmp_path: Path) -> None:
+    """Accounts are read there from what came with the plan, and their file is gone when the agent is."""
+    agent, _ = far
+    users = tmp_path / "users.csv"
+    users.write_text("user,password,domain\n" + "".join(f"u{number},secret,example.test\n" for number in range(200)))
+    plan = plan_for("smtp=127.0.0.1:1,pop3=127.0.0.1:2", suite="mail-pop", users=str(users), mailboxes=2)
+    here = LocalAgent().check(plan).facts()["corpus"]
+    packed = gathered(plan)
+    users.rename(tmp_path / "only the controller has it")
+    with pytest.raises(PlanError, match="cannot be read"):
+        agent.check(plan)
+    users.write_bytes((tmp_path / "only the controller has it").read_bytes())
+    assert agent.check(plan).facts()["corpus"] == here and len(packed) > 100

@@ -1,5 +1,6 @@
 """The tables [fleet] and [agents.NAME] of a plan, and the flags that say the same."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,32 @@ def test_what_cannot_be_is_refused_in_a_sentence(fleet: dict[str, Any], agents: 
     with pytest.raises(PlanError) as refused:
         resolve_plan(given(fleet=fleet, agents=agents))
     assert why in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("suite", "settings", "why"),
+    [
+        ("file-matrix", {}, "file-matrix goes from test to test, all clients together"),
+        ("file-blocks", {}, "file-blocks goes from cell to cell, all clients together"),
+        ("file-mix", {"loadfile": "x.txt"}, "the clients of a loadfile wait for each other"),
+    ],
+)
+def test_work_whose_clients_wait_for_each_other_is_refused_and_what_to_do_said(
+    suite: str, settings: dict[str, Any], why: str, tmp_path: Path
+) -> None:
+    (tmp_path / "x.txt").write_text("Mkdir a SUCCESS\n")
+    settings = {key: str(tmp_path / value) for key, value in settings.items()}
+    folder = parse_contenders([f"a={tmp_path}"])
+    shared = PlanInput("plan.toml", {"suite": suite}, settings, folder, {}, None, {"agents": 2}, {})
+    with pytest.raises(PlanError, match=rf"^plan.toml \[fleet\] agents: {why}.*: leave agents out, or "):
+        resolve_plan(shared)
+    resolve_plan(replace(shared, fleet={}))
+
+
+def test_office_work_is_shared(tmp_path: Path) -> None:
+    folder = parse_contenders([f"a={tmp_path}"])
+    plan = resolve_plan(PlanInput("plan.toml", {"suite": "file-mix"}, {}, folder, {}, None, {"agents": 2}, {}))
+    assert plan.fleet.agents == 2
 
 
 def test_flags_are_named_as_they_were_given() -> None:

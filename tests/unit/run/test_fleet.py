@@ -147,15 +147,18 @@ def test_names_are_unlike() -> None:
 
 
 def test_what_cannot_be_divided_is_refused_before_anything_is_sent() -> None:
-    rest = {"name": "upload", "weight": 1.0}
-    app = {
-        "kind": "app", "addresses": ["127.0.0.1:1"], "unix": None, "source_addresses": [], "classes": [rest],
-        "upload_bytes": 1, "download_bytes": 1, "rounds": 1, "record_bytes": 512, "read_records": 1,
-        "write_records": 1, "working_set": 0.5,
+    matrix = {
+        "kind": "file-matrix", "folder": "/tmp", "pairs": [[65536, 4096]], "tests": ["write"], "keep": False,
+        "fsync": False, "close": False, "direct": False, "dsync": False, "sync": False, "mmap": False, "verify": True,
+        "cache": "warm", "drop_caches": False, "cold_command": None, "stonewall": True, "mixed_read_percent": None,
+        "stride": 17, "carrier": "disk", "link_bytes_per_s": None, "stall_s": 60.0,
     }  # fmt: skip
-    spec = TrialSpec.model_validate({"workload": app, "load": {"clients": 4}, "length_s": 1.0})
+    spec = TrialSpec.model_validate({"workload": matrix, "load": {"clients": 4}, "length_s": 1.0})
     Fleet([LocalAgent()]).accept({"local": spec})
-    with pytest.raises(PlanError, match=r"agent one: .*trials of `app` cannot be divided among several machines"):
+    with pytest.raises(
+        PlanError,
+        match=r"agent one: .*trials of `file-matrix` cannot be divided among several machines: all clients go",
+    ):
         Fleet([LocalAgent("one"), LocalAgent("two")]).accept({"one": spec, "two": spec})
 
 

@@ -2,9 +2,6 @@
 
 use serde_json::{Value, json};
 
-/// How the figures that machines have of their sessions become those of the trial.
-pub type MergeFigures = fn(&[&Value]) -> Value;
-
 /// Whole numbers of the same name added up, one level after the other; anything else is that of the first.
 pub fn add_counts(parts: &[&Value]) -> Value {
     let mut total = Value::Null;

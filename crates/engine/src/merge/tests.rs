@@ -3,6 +3,10 @@ use crate::{ErrorClass, GeneratorFigures, Outcome, Recorder, Rng, Stamps, Thread
 
 const CLIENTS: u32 = 7;
 const SECOND: u64 = 1_000_000_000;
+fn added(parts: &[&Value]) -> Result<Value, String> {
+    Ok(add_counts(parts))
+}
+
 const NAMES: [&str; 2] = ["read", "write"];
 
 /// What one load thread of `clients` saw: operations of every kind, in and outside of the window.
@@ -81,7 +85,7 @@ fn slices_together_are_what_one_recorder_of_all_gives() {
     let cuts: [&[u32]; 4] = [&[0, 7], &[0, 3, 7], &[0, 2, 4, 7], &[0, 1, 2, 3, 4, 5, 6, 7]];
     for cuts in cuts {
         let parts: Vec<_> = cuts.windows(2).map(|pair| pair[0]..pair[1]).collect();
-        let merged = merge_slices(&slices(&parts), add_counts).unwrap();
+        let merged = merge_slices(&slices(&parts), added).unwrap();
         let mut expected = whole.json.clone();
         // Each machine has its own.
         expected["generator"]["disturbances"] = Value::Null;
@@ -93,9 +97,9 @@ fn slices_together_are_what_one_recorder_of_all_gives() {
 #[test]
 fn the_order_of_slices_decides_nothing_but_who_is_named_first() {
     let mut parts = slices(&[0..2, 2..4, 4..7]);
-    let merged = merge_slices(&parts, add_counts).unwrap();
+    let merged = merge_slices(&parts, added).unwrap();
     parts.reverse();
-    let reversed = merge_slices(&parts, add_counts).unwrap();
+    let reversed = merge_slices(&parts, added).unwrap();
     assert_eq!(merged.histograms, reversed.histograms);
     assert_eq!(merged.json["per_client"], reversed.json["per_client"]);
     assert_eq!(merged.json["per_second"], reversed.json["per_second"]);
@@ -108,7 +112,7 @@ fn one_machine_that_was_stopped_or_failed_speaks_for_all_and_is_named() {
     let mut parts = slices(&[0..3, 3..7]);
     parts[1].result.json["cancelled"] = json!(true);
     parts[1].result.json["fatal"] = json!("the disk is gone");
-    let merged = merge_slices(&parts, add_counts).unwrap();
+    let merged = merge_slices(&parts, added).unwrap();
     assert_eq!(merged.json["cancelled"], true);
     assert_eq!(merged.json["fatal"], "from 3: the disk is gone");
 }
@@ -117,7 +121,7 @@ fn one_machine_that_was_stopped_or_failed_speaks_for_all_and_is_named() {
 fn seconds_that_only_one_machine_had_stand_alone() {
     let mut parts = slices(&[0..3, 3..7]);
     parts[0].result.json["per_second"].as_array_mut().unwrap().pop();
-    let merged = merge_slices(&parts, add_counts).unwrap();
+    let merged = merge_slices(&parts, added).unwrap();
     let rows = merged.json["per_second"].as_array().unwrap();
     assert_eq!(rows.len(), 5);
     assert_eq!(rows[4]["operations"], parts[1].result.json["per_second"][4]["operations"]);
@@ -125,11 +129,11 @@ fn seconds_that_only_one_machine_had_stand_alone() {
 
 #[test]
 fn what_does_not_fit_together_is_an_error_that_names_the_machine() {
-    assert!(merge_slices(&[], add_counts).is_err());
+    assert!(merge_slices(&[], added).is_err());
     let told = |change: fn(&mut SliceResult)| {
         let mut parts = slices(&[0..3, 3..7]);
         change(&mut parts[1]);
-        merge_slices(&parts, add_counts).unwrap_err().to_string()
+        merge_slices(&parts, added).unwrap_err().to_string()
     };
     assert_eq!(
         told(|part| part.result.json["operations"] = json!("many")),
@@ -174,7 +178,7 @@ fn counters_past_two_to_the_32_and_53_stay_whole_in_results_and_their_sum() {
             assert!(result.json.to_string().contains(&format!("\"operations\":{}", before + 2)));
             SliceResult { name: name.into(), result }
         };
-        let whole = merge_slices(&[slice("a", 0..1), slice("b", 1..2)], add_counts).unwrap().json;
+        let whole = merge_slices(&[slice("a", 0..1), slice("b", 1..2)], added).unwrap().json;
         assert_eq!(whole["operations"], json!(2 * before + 4));
         assert_eq!(whole["statuses"]["2xx"], json!(2 * before + 4));
         assert_eq!(whole["connections"]["opened"], json!(2 * before));

@@ -33,8 +33,8 @@ pub fn start_files<W: FileWorkload>(workload: W, spec: TrialSpec) -> Result<Tria
     process::raise_file_limit();
     // SAFETY: ignoring a signal; a file that grows too far then fails with EFBIG instead of killing the process.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-    let live = Arc::new(Live::new(spec.sessions() as usize, spec.max_operations));
-    let line = StartLine::new(&live, spec.sessions() as usize, spec.sessions());
+    let live = Arc::new(Live::new(spec.own_sessions() as usize, spec.own_operations()));
+    let line = StartLine::new(&live, spec.own_sessions() as usize, spec.own_sessions());
     let (watched, start) = (Arc::clone(&live), Arc::clone(&line));
     launch(live, line, move || run(&Arc::new(workload), &Arc::new(spec), &watched, &start))
 }
@@ -56,7 +56,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
         Some(Err(reason)) => return not_started(reason),
         Some(Ok(prepared)) => prepared,
     };
-    let sessions = spec.sessions() as usize;
+    let sessions = spec.own_sessions() as usize;
     let common = Arc::new(Common {
         live: Arc::clone(live),
         line: Arc::clone(line),
@@ -110,6 +110,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
     generator.start = line.figures();
     generator.disturbances = disturbances;
     generator.workload = workload.figures(&done);
+    generator.slice = (!spec.is_whole()).then(|| spec.own_clients());
     Ok(finish(workload, recorders, &threads, &generator))
 }
 
@@ -212,7 +213,7 @@ fn spawn<W: FileWorkload>(
 /// The kernel wakes a thread beside the one that woke it. On 2 idle processors two clients of 64 KiB files ran on one,
 /// one after the other, in 23 of 30 trials; placed like this in none.
 fn place(session: usize, spec: &TrialSpec) -> Option<u32> {
-    let sessions = spec.sessions() as usize;
+    let sessions = spec.own_sessions() as usize;
     if sessions == 1 || spec.pinned(session).is_some() {
         return spec.pinned(session);
     }
@@ -239,7 +240,9 @@ fn work<W: FileWorkload>(
     });
     let start_ns = if prepared.is_ok() { at_line.ready() } else { at_line.broken() };
     let live = Arc::clone(&common.live);
-    let mut driver = FileDriver::new(workload, spec, live, Arc::clone(&common.times), session as u32, start_ns, clock);
+    // Clients keep the numbers that they have in the whole trial.
+    let number = spec.own_clients().start * spec.threads + session as u32;
+    let mut driver = FileDriver::new(workload, spec, live, Arc::clone(&common.times), number, start_ns, clock);
     let (end, lived_ns, cpu_ns) = match prepared {
         Err(error) => (End::Aborted(super::folder::advice(common.folder.parent(), &error)), 0, 0),
         Ok(mut lane) => {

@@ -7,10 +7,11 @@ mod spec;
 mod watch;
 
 use bakeoff_app_protocol::{Figures, Hello, known};
-use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Workload};
+use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, TrialSpec, Workload};
 use plan::{AppPlan, STEPS};
 use serde_json::{Value, json};
 pub use session::AppSession;
+use session::Tally;
 pub use spec::{AppSpec, ClassSpec};
 use std::sync::Arc;
 
@@ -24,13 +25,14 @@ mod tests;
 pub struct AppWorkload {
     plan: Arc<AppPlan>,
     endpoint: Endpoint,
+    is_whole: bool,
 }
 
 impl AppWorkload {
-    /// Reads the workload part of a trial specification.
-    pub fn from_json(value: &Value) -> Result<Self, SpecError> {
-        let spec: AppSpec = serde::Deserialize::deserialize(value)?;
-        Self::new(&spec)
+    /// Reads the workload part of a trial's specification.
+    pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
+        let spec: AppSpec = serde::Deserialize::deserialize(&trial.workload)?;
+        Ok(Self { is_whole: trial.is_whole(), ..Self::new(&spec)? })
     }
 
     /// Checks the specification and prepares what the sessions share.
@@ -42,12 +44,14 @@ impl AppWorkload {
             source_addresses: spec.source_addresses.clone(),
             ..Endpoint::default()
         };
-        Ok(Self { plan, endpoint })
+        Ok(Self { plan, endpoint, is_whole: true })
     }
 }
 
 impl Workload for AppWorkload {
     type Session = AppSession;
+
+    const DIVIDES: bool = true;
 
     fn operations(&self) -> Vec<String> {
         self.plan.kinds.iter().map(|kind| kind.name().to_owned()).collect()
@@ -69,20 +73,33 @@ impl Workload for AppWorkload {
         AppSession::new(Arc::clone(&self.plan), rng, number)
     }
 
-    /// What the server says of itself, and what the checks showed.
+    /// What the server says of itself, and what the checks showed. One machine of several tells it as it was noted: what
+    /// the server used is known from the first look that any of them was told to the last.
     fn figures<'a>(&self, sessions: impl Iterator<Item = &'a AppSession>) -> Value {
-        let mut total = session::Tally::default();
+        let mut total = Tally::default();
         sessions.for_each(|session| total.add(session.tally()));
-        let refusals = total.refusals.iter().map(|(name, &count)| ((*name).to_owned(), json!(count)));
-        json!({
-            "server": total.server.map(|hello| server_json(&hello, total.used.used())),
-            "verified": {
-                "records": total.records_read, "damaged": total.damaged, "lost": total.lost,
-                "wrong_results": total.wrong_results,
-            },
-            "refusals": refusals.collect::<serde_json::Map<_, _>>(),
-        })
+        if self.is_whole { told(&total) } else { total.json() }
     }
+
+    fn merged(&self, parts: &[&Value]) -> Result<Value, String> {
+        let mut total = Tally::default();
+        for part in parts {
+            total.add(&Tally::from_json(part).ok_or("a machine does not tell what it was told by the server")?);
+        }
+        Ok(told(&total))
+    }
+}
+
+fn told(total: &Tally) -> Value {
+    let refusals = total.refusals.iter().map(|(name, &count)| (name.to_string(), json!(count)));
+    json!({
+        "server": total.server.map(|hello| server_json(&hello, total.used.used())),
+        "verified": {
+            "records": total.records_read, "damaged": total.damaged, "lost": total.lost,
+            "wrong_results": total.wrong_results,
+        },
+        "refusals": refusals.collect::<serde_json::Map<_, _>>(),
+    })
 }
 
 /// The server's settings, and what it used between its first and its last look inside the window.

@@ -9,6 +9,8 @@ use bakeoff_app_protocol::{
     Reply, Request, Status, VERSION, record_at,
 };
 use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session, Stage, Stamps, Timeline};
+use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,10 +24,36 @@ pub(crate) struct Tally {
     pub damaged: u64,
     pub lost: u64,
     pub wrong_results: u64,
-    pub refusals: BTreeMap<&'static str, u64>,
+    pub refusals: BTreeMap<Cow<'static, str>, u64>,
 }
 
 impl Tally {
+    /// As one machine of several tells it.
+    pub fn json(&self) -> Value {
+        json!({
+            "hello": self.server.map(|hello| hello.to_bytes().to_vec()),
+            "used": self.used.looks(),
+            "counts": [self.records_read, self.damaged, self.lost, self.wrong_results],
+            "refusals": self.refusals,
+        })
+    }
+
+    /// Reads what [`Tally::json`] tells; `None` for anything else.
+    pub fn from_json(value: &Value) -> Option<Self> {
+        let read = |name: &str| value.get(name).cloned();
+        let hello: Option<Vec<u8>> = serde_json::from_value(read("hello")?).ok()?;
+        let [records_read, damaged, lost, wrong_results] = serde_json::from_value(read("counts")?).ok()?;
+        Some(Self {
+            server: hello.map(|bytes| Hello::from_bytes(&bytes).ok_or(())).transpose().ok()?,
+            used: Watch::of(serde_json::from_value(read("used")?).ok()?),
+            records_read,
+            damaged,
+            lost,
+            wrong_results,
+            refusals: serde_json::from_value(read("refusals")?).ok()?,
+        })
+    }
+
     /// Adds another session's.
     pub fn add(&mut self, other: &Self) {
         if let Some(server) = other.server {
@@ -39,8 +67,8 @@ impl Tally {
         self.damaged += other.damaged;
         self.lost += other.lost;
         self.wrong_results += other.wrong_results;
-        for (&name, count) in &other.refusals {
-            *self.refusals.entry(name).or_default() += count;
+        for (name, count) in &other.refusals {
+            *self.refusals.entry(name.clone()).or_default() += count;
         }
     }
 }
@@ -221,7 +249,7 @@ impl AppSession {
     #[inline]
     fn complete(&mut self, reply: &Reply, actions: &mut Actions) -> Progress {
         if reply.status != Status::Ok {
-            *self.tally.refusals.entry(reply.status.name()).or_default() += 1;
+            *self.tally.refusals.entry(reply.status.name().into()).or_default() += 1;
             return match (self.request.kind, reply.status) {
                 // A client that is not let in must not come back at once.
                 (Kind::Hello, _) => self.broken(ErrorClass::Refused, actions),

@@ -35,6 +35,23 @@ impl Watch {
         }
     }
 
+    /// The first and the last look, each as uptime, CPU time, bytes read and written.
+    pub fn looks(&self) -> Option<[[u64; 4]; 2]> {
+        let look = |of: Figures| [of.uptime_ns, of.cpu_ns, of.disk_read_bytes, of.disk_written_bytes];
+        self.inside.map(|(first, last)| [look(first), look(last)])
+    }
+
+    /// What [`Watch::looks`] tells, to be added to another.
+    pub fn of(looks: Option<[[u64; 4]; 2]>) -> Self {
+        let look = |[uptime_ns, cpu_ns, disk_read_bytes, disk_written_bytes]: [u64; 4]| Figures {
+            uptime_ns,
+            cpu_ns,
+            disk_read_bytes,
+            disk_written_bytes,
+        };
+        Self { before_ns: None, inside: looks.map(|[first, last]| (look(first), look(last))) }
+    }
+
     /// What was used from the first look to the last, `uptime_ns` being the time between; zeros when the window is
     /// too short for two.
     pub fn used(&self) -> Figures {

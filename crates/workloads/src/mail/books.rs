@@ -1,13 +1,17 @@
 //! What the sessions of a trial tell each other between its stages.
 
 use super::message::Id;
+use bakeoff_engine::Nanos;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Accepted and seen copies by mailbox, so that the drain knows what is still to come.
 #[derive(Debug, Default)]
 pub(crate) struct Books {
     inner: Mutex<Inner>,
+    /// When the drain last read a message.
+    news_ns: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -25,6 +29,16 @@ impl Books {
             }
             inner.seen.extend(seen);
         }
+    }
+
+    /// The drain has read a message.
+    pub fn note_news(&self, now_ns: Nanos) {
+        self.news_ns.fetch_max(now_ns, Ordering::Relaxed);
+    }
+
+    /// When it last did, from whichever mailbox.
+    pub fn news_ns(&self) -> Nanos {
+        self.news_ns.load(Ordering::Relaxed)
     }
 
     /// What a mailbox is still to show.

@@ -1,6 +1,7 @@
 //! How many sessions a server let in at once, told from what it did: whom it greeted, and when.
 
 use super::operation::{DOORS, Operation};
+use crate::packed::{Reader, Writer};
 use bakeoff_engine::{Nanos, Stamps};
 use serde_json::{Value, json};
 
@@ -43,6 +44,36 @@ impl Visits {
                 visit.out = stamps.start_ns.max(visit.inside);
             }
         }
+    }
+
+    /// Writes the visits of one thread; times count from the start of the trial.
+    pub fn write(&self, out: &mut Writer, since: impl Fn(Nanos) -> Nanos) {
+        for visits in &self.of {
+            out.number(visits.len() as u64);
+            for visit in visits {
+                let asked = since(visit.asked);
+                out.number(asked);
+                out.number(since(visit.inside).saturating_sub(asked));
+                // 0 says that it did not end.
+                let stay = visit.out.saturating_sub(visit.inside);
+                out.number(if visit.out == Nanos::MAX { 0 } else { stay + 1 });
+            }
+        }
+    }
+
+    /// Reads what [`Visits::write`] wrote.
+    pub fn read(from: &mut Reader<'_>) -> Option<Self> {
+        let mut visits = Self::default();
+        for of in &mut visits.of {
+            for _ in 0..from.count(MOST)? {
+                let asked = from.number()?;
+                let inside = asked.checked_add(from.number()?)?;
+                let stay = from.number()?.checked_sub(1);
+                let out = stay.map_or(Some(Nanos::MAX), |stay| inside.checked_add(stay))?;
+                of.push(Visit { asked, inside, out });
+            }
+        }
+        Some(visits)
     }
 
     /// The first moment of which not everything is known any more.
@@ -183,6 +214,22 @@ mod tests {
             let (peak, missed) = crowd(30, serving_ns, late_ns);
             assert!(peak == 30 || missed < 10.0, "{serving_ns} {late_ns}: {peak}, {missed}");
         }
+    }
+
+    #[test]
+    fn visits_of_other_machines_are_read_as_they_were() {
+        let mut visits = Visits::default();
+        let stamp = |start_ns, end_ns| Stamps { start_ns, end_ns, ..Stamps::default() };
+        visits.add(Operation::SmtpConnect, false, true, &stamp(10, 20));
+        visits.add(Operation::SmtpConnect, true, false, &stamp(30, 40));
+        visits.add(Operation::SmtpQuit, true, true, &stamp(70, 80));
+        visits.add(Operation::SmtpConnect, true, false, &stamp(90, 95));
+        let mut out = Writer::default();
+        visits.write(&mut out, |at_ns| at_ns - 10);
+        let mut from = Reader(&out.0);
+        let read = Visits::read(&mut from).unwrap();
+        let told: Vec<_> = read.of.concat().iter().map(|visit| (visit.asked, visit.inside, visit.out)).collect();
+        assert_eq!((told, from.0.len()), (vec![(0, 10, 10), (20, 30, 60), (80, 85, Nanos::MAX)], 0));
     }
 
     #[test]

@@ -85,6 +85,8 @@ pub(crate) struct Ledger {
     /// Accepted in the window and delivered: read in the window, too, or whenever.
     pub delivered_in_window: u64,
     pub delivered_at_last: u64,
+    /// Mailboxes that could not be looked at, and to which messages were still to come.
+    pub waited_for: HashSet<u32>,
     /// Mail that is not Bakeoff's: how many messages were seen in which mailboxes.
     strangers: BTreeMap<u32, u64>,
 }
@@ -141,6 +143,7 @@ impl Ledger {
             ids_seen: 0,
             delivered_in_window: 0,
             delivered_at_last: 0,
+            waited_for: HashSet::new(),
             strangers: BTreeMap::new(),
         };
         let mut entries: HashMap<(u32, Id), Entry> = HashMap::new();
@@ -240,6 +243,7 @@ impl Ledger {
         *self.counts.entry(sent).or_default() += 1;
         match (outcome, seen) {
             (Sent::Accepted, false) if self.rules.unchecked.contains(&mailbox) => {
+                self.waited_for.insert(mailbox);
                 return self.note("unchecked", id, mailbox);
             }
             (Sent::Accepted, false) => return self.note("lost", id, mailbox),

@@ -18,10 +18,22 @@ impl Id {
         Self(u64::from(client) << (THREAD_BITS + NUMBER_BITS) | u64::from(thread) << NUMBER_BITS | u64::from(number))
     }
 
+    /// Client, thread and number.
+    pub fn parts(self) -> (u32, u32, u32) {
+        let thread = self.0 >> NUMBER_BITS & ((1 << THREAD_BITS) - 1);
+        ((self.0 >> (THREAD_BITS + NUMBER_BITS)) as u32, thread as u32, self.0 as u32)
+    }
+
+    /// An id of such parts, when they can be some.
+    pub fn checked(client: u64, thread: u64, number: u64) -> Option<Self> {
+        let fits = client < 1 << 20 && thread < 1 << THREAD_BITS && number < 1 << NUMBER_BITS;
+        fits.then(|| Self::new(client as u32, thread as u32, number as u32))
+    }
+
     /// `client.thread.number`
     pub fn text(self) -> String {
-        let thread = self.0 >> NUMBER_BITS & ((1 << THREAD_BITS) - 1);
-        format!("{}.{thread}.{}", self.0 >> (THREAD_BITS + NUMBER_BITS), self.0 as u32)
+        let (client, thread, number) = self.parts();
+        format!("{client}.{thread}.{number}")
     }
 }
 

@@ -9,6 +9,7 @@ mod ledger;
 mod mailbox;
 mod message;
 mod operation;
+mod part;
 mod plan;
 mod pop3;
 mod reader;
@@ -48,6 +49,8 @@ impl MailWorkload {
 impl Workload for MailWorkload {
     type Session = MailSession;
 
+    const DIVIDES: bool = true;
+
     fn operations(&self) -> Vec<String> {
         let name = |name: &&str| match (self.plan.is_lmtp(), *name) {
             (true, "smtp-ehlo") => "lmtp-lhlo".to_owned(),
@@ -83,5 +86,9 @@ impl Workload for MailWorkload {
 
     fn figures<'a>(&self, sessions: impl Iterator<Item = &'a MailSession>) -> Value {
         figures::figures(&self.plan, &sessions.collect::<Vec<_>>())
+    }
+
+    fn merged(&self, parts: &[&Value]) -> Result<Value, String> {
+        figures::merged(&self.plan, parts)
     }
 }

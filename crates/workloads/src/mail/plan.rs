@@ -35,6 +35,12 @@ pub(crate) struct Plan {
     refusals: Vec<AtomicU32>,
     pub books: Books,
     pub stages: Stages,
+    /// All clients are this machine's, so that it knows all that was sent.
+    pub is_whole: bool,
+    /// Operations of other machines may go on for so long after the measured part.
+    linger_ns: Nanos,
+    /// Nothing comes any more when nothing has come for so long.
+    quiet_ns: Nanos,
 }
 
 impl Plan {
@@ -71,9 +77,12 @@ impl Plan {
             sender: spec.sender,
             initialise: spec.initialise,
             retries: spec.retries,
-            late_ns: (spec.late_after_s * 1e9).round() as Nanos,
+            late_ns: nanos(spec.late_after_s),
             refusals: (0..trial.clients()).map(|_| AtomicU32::new(0)).collect(),
             books: Books::default(),
+            is_whole: trial.is_whole(),
+            linger_ns: nanos(spec.linger_s),
+            quiet_ns: nanos(spec.quiet_s),
         })
     }
 
@@ -120,6 +129,13 @@ impl Plan {
         self.pop3.as_ref().is_some_and(|pop3| pop3.delete)
     }
 
+    /// Whether what other machines sent has come, as far as a quiet time tells, the measured part having ended at
+    /// `end_ns`; `None` when there are no others.
+    pub fn others_are_quiet(&self, now_ns: Nanos, end_ns: Nanos) -> Option<bool> {
+        let quiet = now_ns >= (end_ns + self.linger_ns).max(self.books.news_ns()) + self.quiet_ns;
+        (!self.is_whole).then_some(quiet)
+    }
+
     /// A client was refused a connection: how many times in a row, with this one.
     pub fn refused(&self, client: u32) -> u32 {
         self.refusals[client as usize].fetch_add(1, Ordering::Relaxed) + 1
@@ -140,6 +156,10 @@ impl Plan {
             |thread: u32| first + (u64::from(thread) * u64::from(self.per_client) / u64::from(self.threads)) as u32;
         share(identity.thread)..share(identity.thread + 1)
     }
+}
+
+fn nanos(seconds: f64) -> Nanos {
+    (seconds * 1e9).round() as Nanos
 }
 
 fn keeps_books(smtp: Option<&SmtpSpec>, pop3: Option<&Pop3Spec>) -> bool {

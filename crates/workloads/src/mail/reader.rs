@@ -44,9 +44,13 @@ pub(crate) struct Reader {
     /// Another thread of the client empties the mailboxes that they share: each would wait for messages that another
     /// one has taken.
     leaves_it_to_another: bool,
-    /// Messages that came since the drain last began a round.
+    /// Mailboxes that the round of the drain has still to look at, and whether something came in it.
     round_left: usize,
     round_news: bool,
+    /// The drain has begun.
+    drains: bool,
+    /// The round of the drain began when all had long been quiet.
+    round_is_last: bool,
     /// The messages of the session in progress.
     pub items: Vec<Item>,
     /// Messages in the mailbox, as the server says.
@@ -76,6 +80,8 @@ impl Reader {
             leaves_it_to_another,
             round_left: 0,
             round_news: false,
+            drains: false,
+            round_is_last: false,
             items: Vec::new(),
             count: 0,
             moment: None,
@@ -107,9 +113,10 @@ impl Reader {
         self.hit_ns = 0;
     }
 
-    /// A step that succeeded is over.
-    pub fn stamp(&mut self, stamps: &Stamps) {
-        match self.moment.take() {
+    /// A step that succeeded is over; whether it was a message that was read.
+    pub fn stamp(&mut self, stamps: &Stamps) -> bool {
+        let moment = self.moment.take();
+        match moment {
             Some(Moment::LoggedIn) => self.login_ns = stamps.start_ns,
             Some(Moment::SeenEmpty) => self.listed(),
             Some(Moment::Listed) if self.hit_ns < self.login_ns => {
@@ -123,6 +130,7 @@ impl Reader {
             }
             Some(Moment::Listed) | None => {}
         }
+        moment == Some(Moment::Read)
     }
 
     /// The mailbox was listed: what is not there now was missed.
@@ -139,6 +147,7 @@ impl Reader {
             mailbox.look = Look::Never;
         }
         self.items.clear();
+        self.drains = true;
         self.round_left = self.mailboxes.len();
         self.round_news = true;
     }
@@ -163,10 +172,10 @@ impl Reader {
         }
     }
 
-    /// Mailboxes that were not looked at to the end although messages were to come, with the reason.
-    pub fn unchecked(&self) -> impl Iterator<Item = (u32, &'static str)> + '_ {
-        let waiting = self.mailboxes.iter().filter(|mailbox| !mailbox.expected.is_empty());
-        waiting.filter_map(|mailbox| match mailbox.look {
+    /// Mailboxes that the drain was to look at and did not to the end, with the reason.
+    pub fn unlooked(&self) -> impl Iterator<Item = (u32, &'static str)> + '_ {
+        let own = self.mailboxes.iter().filter(|_| self.drains && !self.leaves_it_to_another);
+        own.filter_map(|mailbox| match mailbox.look {
             Look::Never => Some((mailbox.index, "not reached before the end of the drain")),
             Look::Broken(why) => Some((mailbox.index, why)),
             Look::Whole => None,
@@ -193,15 +202,27 @@ impl Reader {
         full.is_some()
     }
 
-    /// Chooses a mailbox that still has to show something, or was not looked at since all had come.
-    pub fn turn_to_drain(&mut self) -> Drain {
-        if self.leaves_it_to_another || self.mailboxes.iter().all(|mailbox| mailbox.settled) {
+    /// Chooses a mailbox that still has to show something, or was not looked at since all had come. Where other machines
+    /// send as well, all has come when it has been quiet for long (`others_are_quiet`, None without others) and every
+    /// mailbox was found empty once more.
+    pub fn turn_to_drain(&mut self, others_are_quiet: Option<bool>) -> Drain {
+        let all_settled = self.mailboxes.iter().all(|mailbox| mailbox.settled);
+        if self.leaves_it_to_another || all_settled && others_are_quiet.is_none() {
             return Drain::Done;
         }
         loop {
             if self.round_left == 0 {
+                if let Some(quiet) = others_are_quiet {
+                    if quiet && self.round_is_last && all_settled {
+                        return Drain::Done;
+                    }
+                    // What others sent may be in any of them by now.
+                    self.round_is_last = quiet;
+                    self.mailboxes.iter_mut().for_each(|mailbox| mailbox.settled = false);
+                }
+                let news = std::mem::take(&mut self.round_news);
                 self.round_left = self.mailboxes.len();
-                if !std::mem::take(&mut self.round_news) {
+                if !news {
                     return Drain::Pause;
                 }
             }
@@ -335,5 +356,40 @@ impl Reader {
                 mailbox.settled = true;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the drain of two mailboxes does in so many steps, all of them found empty: numbers of mailboxes, or a word.
+    fn drained(outstanding: Option<u32>, quiet: &[Option<bool>]) -> Vec<String> {
+        let mut reader = Reader::new(0..2, false);
+        reader.expect(|mailbox| if outstanding == Some(mailbox) { HashSet::from([Id(7)]) } else { HashSet::new() });
+        let mut step = |quiet: &Option<bool>| match reader.turn_to_drain(*quiet) {
+            Drain::Poll => {
+                reader.confirmed(Stage::Drain);
+                reader.mailbox().index.to_string()
+            }
+            other => format!("{other:?}"),
+        };
+        quiet.iter().map(&mut step).collect()
+    }
+
+    #[test]
+    fn a_machine_that_knows_all_looks_until_all_has_come() {
+        assert_eq!(drained(None, &[None; 4]), ["1", "0", "Done", "Done"]);
+        assert_eq!(drained(Some(0), &[None; 5]), ["1", "0", "0", "Pause", "0"]);
+    }
+
+    #[test]
+    fn mail_of_other_machines_is_looked_for_everywhere_until_it_has_long_been_quiet() {
+        let looks = drained(None, &[Some(false); 7]);
+        assert_eq!(looks, ["1", "0", "1", "0", "Pause", "1", "0"]);
+        let looks = drained(None, &[[Some(false); 3].as_slice(), &[Some(true); 5]].concat());
+        assert_eq!(looks, ["1", "0", "1", "0", "Pause", "1", "0", "Done"]);
+        // One that is still waited for keeps none of the others from being looked at.
+        assert_eq!(drained(Some(0), &[Some(true); 8]), ["1", "0", "1", "0", "Pause", "1", "0", "Pause"]);
     }
 }

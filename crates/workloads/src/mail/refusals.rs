@@ -1,6 +1,7 @@
 //! Why sessions were not served: the ways of refusing look alike in a count of errors, and mean different limits.
 
 use bakeoff_engine::{ErrorClass, Nanos};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 macro_rules! refusals {
@@ -59,7 +60,7 @@ const TEXT_BYTES: usize = 200;
 const TEXTS: usize = 5;
 
 /// Counts of one session, or of all.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Refusals {
     counts: [u64; NAMES.len()],
     spikes: [u64; SPIKES.len()],

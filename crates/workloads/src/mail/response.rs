@@ -2,10 +2,11 @@
 
 use super::operation::Operation;
 use bakeoff_engine::{ErrorClass, Nanos};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Steps and the time they took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sum {
     steps: u64,
     time_ns: Nanos,
@@ -29,7 +30,7 @@ impl Sum {
 }
 
 /// Of the steps in the window.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Response {
     /// All successful steps but those of sessions that found a mailbox empty.
     full: Sum,
@@ -38,9 +39,12 @@ pub(crate) struct Response {
     sending: Sum,
     reading: Sum,
     /// Those of the POP3 session in progress: whether it finds anything turns out in its course.
+    #[serde(skip)]
     open_full: Sum,
+    #[serde(skip)]
     open_reading: Sum,
     /// It found nothing.
+    #[serde(skip)]
     empty: bool,
 }
 

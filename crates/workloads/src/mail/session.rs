@@ -39,6 +39,8 @@ pub struct MailSession {
     pub(crate) sender: Sender,
     pub(crate) reader: Reader,
     pub(crate) timeline: Timeline,
+    /// The last moment that it was told.
+    now_ns: Nanos,
     /// Sessions at the doors of the servers, while measuring.
     pub(crate) visits: Visits,
     pub(crate) send_ns: Nanos,
@@ -80,6 +82,7 @@ impl MailSession {
             sender,
             reader,
             timeline: Timeline::new(0, 0, 0, 0),
+            now_ns: 0,
             visits: Visits::default(),
             send_ns: 0,
             read_ns: 0,
@@ -101,11 +104,13 @@ impl MailSession {
                 self.reader.turn();
                 Some(Work::Read)
             }
-            Stage::Drain => match self.reader.turn_to_drain() {
-                Drain::Poll => Some(Work::Read),
-                Drain::Pause => Some(Work::Pause),
-                Drain::Done => None,
-            },
+            Stage::Drain => {
+                match self.reader.turn_to_drain(self.thread.plan.others_are_quiet(self.now_ns, self.timeline.end_ns)) {
+                    Drain::Poll => Some(Work::Read),
+                    Drain::Pause => Some(Work::Pause),
+                    Drain::Done => None,
+                }
+            }
         }
     }
 
@@ -215,6 +220,7 @@ impl Session for MailSession {
 
     fn finished(&mut self, outcome: &Outcome, stamps: &Stamps) {
         let time_ns = stamps.end_ns - stamps.start_ns;
+        self.now_ns = stamps.end_ns;
         let operation = self.talk.operation;
         if self.thread.stage == Stage::Measure {
             let total = if operation.sends() { &mut self.send_ns } else { &mut self.read_ns };
@@ -236,7 +242,10 @@ impl Session for MailSession {
         // Of several recipients some may have been taken: what was sent has its moment whatever the outcome.
         self.sender.stamp(stamps.end_ns);
         if outcome.error.is_none() {
-            self.reader.stamp(stamps);
+            let read = self.reader.stamp(stamps);
+            if read && self.thread.stage == Stage::Drain {
+                self.thread.plan.books.note_news(stamps.end_ns);
+            }
         }
     }
 

@@ -192,6 +192,10 @@ pub struct MailSpec {
     /// Steps that run at the end of the trial may go on for so long, s.
     #[serde(default = "ten_seconds")]
     pub linger_s: f64,
+    /// Where several machines divide the clients: after all is over, mail of the others is waited for until none has come
+    /// for so long, s.
+    #[serde(default = "ten_seconds")]
+    pub quiet_s: f64,
 }
 
 fn localhost() -> String {

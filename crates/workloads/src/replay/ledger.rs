@@ -3,6 +3,7 @@
 use super::expect;
 use super::paths::{OPERATIONS, Paths};
 use super::trace::Trace;
+use crate::packed::{self, Reader, Writer};
 use bakeoff_engine::{ErrorClass, Nanos, Outcome, Stamps, Timeline};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -51,6 +52,37 @@ impl Ledger {
         let response_ns = f32::from_bits(self.response[start].load(Ordering::Relaxed));
         let error = class.and_then(|class| ErrorClass::ALL.get(class).copied());
         (code & ENDED != 0).then_some(Ended { status: code & STATUS_MASK, error, response_ns })
+    }
+
+    /// What ended in the window, as text: the number of each start since the one before, its outcome and its time.
+    pub fn packed(&self) -> String {
+        let mut out = Writer::default();
+        let mut next = 0;
+        for start in 0..self.outcome.len() {
+            let code = self.outcome[start].load(Ordering::Relaxed);
+            if code & ENDED != 0 {
+                out.number((start - next) as u64);
+                out.number(u64::from(code & !ENDED));
+                out.0.extend_from_slice(&self.response[start].load(Ordering::Relaxed).to_be_bytes());
+                next = start + 1;
+            }
+        }
+        out.shut()
+    }
+
+    /// Takes what another machine has packed; `None` when it is of another trial.
+    pub fn take(&self, text: &str) -> Option<()> {
+        let bytes = packed::open(text)?;
+        let (mut from, mut next) = (Reader(&bytes), 0_usize);
+        while !from.0.is_empty() {
+            let start = next.checked_add(usize::try_from(from.number()?).ok()?)?;
+            let code = u16::try_from(from.number()?).ok()?;
+            let response = u32::from_be_bytes(from.bytes(4)?.try_into().ok()?);
+            self.response.get(start)?.store(response, Ordering::Relaxed);
+            self.outcome.get(start)?.store(code | ENDED, Ordering::Relaxed);
+            next = start + 1;
+        }
+        Some(())
     }
 
     /// The table: of each path of the rows, and of all others together, what was asked in the window and became of it.
@@ -180,6 +212,30 @@ mod tests {
         }
         ledger.note(7, &outcome(200, None), &Stamps::default());
         ledger.note(u64::MAX, &outcome(200, None), &Stamps::default());
+    }
+
+    #[test]
+    fn machines_that_divided_the_starts_tell_together_what_one_would() {
+        let mut rng = bakeoff_engine::Rng::for_thread(4, 0, 0);
+        let whole = Ledger::new(10_000);
+        let parts = [Ledger::new(10_000), Ledger::new(10_000), Ledger::new(10_000)];
+        for start in 0..9_000 {
+            let error = (rng.below(9) == 0).then_some(ErrorClass::Refused);
+            let outcome = outcome(if error.is_some() { 0 } else { 200 }, error);
+            let stamps = Stamps { end_ns: rng.below(1 << 33), ..Stamps::default() };
+            whole.note(start, &outcome, &stamps);
+            parts[(start % 3) as usize].note(start, &outcome, &stamps);
+        }
+        let merged = Ledger::new(10_000);
+        let bytes: usize = parts.iter().map(|part| part.packed().len()).sum();
+        parts.iter().for_each(|part| merged.take(&part.packed()).unwrap());
+        let told = |ledger: &Ledger| -> Vec<_> {
+            let of = |start| ledger.read(start).map(|ended| (ended.status, ended.error, ended.response_ns.to_bits()));
+            (0..10_000).map(of).collect()
+        };
+        assert_eq!(told(&merged), told(&whole));
+        assert!(bytes < 9_000 * 10, "{bytes} bytes for 9,000 starts");
+        assert_eq!((Ledger::new(5).take(&parts[0].packed()), merged.take("?")), (None, None));
     }
 
     #[test]

@@ -12,12 +12,13 @@ mod stamp;
 mod trace;
 
 use crate::web::{WebWorkload, header_tail};
-use bakeoff_engine::{Endpoint, Identity, Load, Nanos, SpecError, Stages, TrialSpec, Workload};
+use bakeoff_engine::{Endpoint, Identity, Load, Nanos, SpecError, Stages, Timeline, TrialSpec, Workload};
 use ledger::Ledger;
 pub use log::{GivenBody, LogReader};
 pub use moments::Spread;
 use moments::{Pace, STARTS_MAX, moments};
 use paths::Paths;
+use serde_json::Value;
 pub use session::ReplaySession;
 use sha2::{Digest, Sha256};
 pub use spec::{ReplaySpec, Statuses};
@@ -76,6 +77,9 @@ pub struct ReplayWorkload {
     web: WebWorkload,
     shared: Arc<Shared>,
     moments: Arc<[Nanos]>,
+    /// Of a trial that starts at 0, as moments do.
+    timeline: Timeline,
+    is_whole: bool,
 }
 
 impl ReplayWorkload {
@@ -115,7 +119,8 @@ impl ReplayWorkload {
             http: spec.web.http,
             trace,
         };
-        Ok(Self { web, shared: Arc::new(shared), moments: starts.into() })
+        let (timeline, is_whole) = (trial.timeline(0), trial.is_whole());
+        Ok(Self { web, shared: Arc::new(shared), moments: starts.into(), timeline, is_whole })
     }
 }
 
@@ -152,8 +157,16 @@ fn tails(spec: &ReplaySpec, trace: &Trace) -> Result<Vec<Vec<u8>>, SpecError> {
     std::iter::once(own).chain(virtuals).map(|host| Ok(header_tail(&spec.web, &host)?.into_bytes())).collect()
 }
 
+impl ReplayWorkload {
+    fn table(&self, ledger: &Ledger) -> Value {
+        ledger.table(&self.shared.trace, &self.shared.paths, &self.moments, Some(&self.timeline))
+    }
+}
+
 impl Workload for ReplayWorkload {
     type Session = ReplaySession;
+
+    const DIVIDES: bool = true;
 
     fn operations(&self) -> Vec<String> {
         self.shared.paths.operations()
@@ -175,11 +188,28 @@ impl Workload for ReplayWorkload {
         ReplaySession::new(Arc::clone(&self.shared), self.web.session(identity))
     }
 
-    fn figures<'a>(&self, mut sessions: impl Iterator<Item = &'a ReplaySession>) -> serde_json::Value {
-        let timeline = sessions.next().and_then(ReplaySession::timeline);
-        let Shared { trace, paths, ledger, .. } = &*self.shared;
+    /// One machine of several tells what became of its starts: which paths took the most time is for all to say.
+    fn figures<'a>(&self, _: impl Iterator<Item = &'a ReplaySession>) -> Value {
         let mut figures = self.web.figures(std::iter::empty());
-        figures["paths"] = ledger.table(trace, paths, &self.moments, timeline);
+        if self.is_whole {
+            figures["paths"] = self.table(&self.shared.ledger);
+        } else {
+            figures["ended"] = self.shared.ledger.packed().into();
+        }
         figures
+    }
+
+    fn merged(&self, parts: &[&Value]) -> Result<Value, String> {
+        let ledger = Ledger::new(self.moments.len());
+        for part in parts {
+            let ended = part["ended"].as_str().and_then(|text| ledger.take(text));
+            ended.ok_or("a machine does not tell what became of its requests")?;
+        }
+        let mut figures = self.web.merged(parts)?;
+        if let Some(figures) = figures.as_object_mut() {
+            figures.remove("ended");
+        }
+        figures["paths"] = self.table(&ledger);
+        Ok(figures)
     }
 }

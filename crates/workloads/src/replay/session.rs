@@ -29,10 +29,6 @@ impl ReplaySession {
         Self { shared, web, timeline: None, start: 0, request: 0, logged: 200, out: Vec::new() }
     }
 
-    pub(super) fn timeline(&self) -> Option<&Timeline> {
-        self.timeline.as_ref()
-    }
-
     /// What the web session says of the exchange, as that of this line.
     fn judged(&self, outcome: Outcome) -> Outcome {
         let wrong = self.shared.statuses == Statuses::Log

@@ -10,6 +10,7 @@
 //!   how many lines, each µs since the one before, number of its path, status
 //! ```
 
+use crate::packed::{Reader, Writer};
 use std::fmt::Write as _;
 
 const MAGIC: &[u8] = b"bakeoff replay trace 1\n";
@@ -173,65 +174,6 @@ impl Trace {
             }
         }
         label
-    }
-}
-
-struct Writer(Vec<u8>);
-
-impl Writer {
-    fn number(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.0.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.0.push(value as u8);
-    }
-
-    fn text(&mut self, text: &[u8]) {
-        self.number(text.len() as u64);
-        self.0.extend_from_slice(text);
-    }
-
-    fn texts(&mut self, texts: &[Vec<u8>]) {
-        self.number(texts.len() as u64);
-        texts.iter().for_each(|text| self.text(text));
-    }
-}
-
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn number(&mut self) -> Option<u64> {
-        let mut value = 0;
-        for shift in (0..63).step_by(7) {
-            let (byte, rest) = self.0.split_first()?;
-            self.0 = rest;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    /// A number of things that take a byte each at least.
-    fn count(&mut self, most: usize) -> Option<usize> {
-        usize::try_from(self.number()?).ok().filter(|count| *count <= most.min(self.0.len()))
-    }
-
-    fn index(&mut self, of: usize) -> Option<usize> {
-        usize::try_from(self.number()?).ok().filter(|index| *index < of)
-    }
-
-    fn text(&mut self) -> Option<&'a [u8]> {
-        let length = self.count(usize::MAX)?;
-        let (text, rest) = self.0.split_at(length);
-        self.0 = rest;
-        Some(text)
-    }
-
-    fn texts(&mut self, most: usize) -> Option<Vec<Vec<u8>>> {
-        (0..self.count(most)?).map(|_| self.text().map(<[u8]>::to_vec)).collect()
     }
 }
 

@@ -8,9 +8,7 @@ mod plan;
 mod session;
 mod spec;
 
-use bakeoff_engine::{
-    Endpoint, Identity, MergeFigures, Rng, SpecError, Stages, Streams, TlsSettings, TrialSpec, Workload, add_counts,
-};
+use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, Streams, TlsSettings, TrialSpec, Workload};
 pub use body::Chunked;
 pub use head::Malformed;
 use plan::WebPlan;
@@ -79,7 +77,7 @@ impl WebWorkload {
 impl Workload for WebWorkload {
     type Session = WebSession;
 
-    const MERGE: Option<MergeFigures> = Some(add_counts);
+    const DIVIDES: bool = true;
 
     fn operations(&self) -> Vec<String> {
         self.names.clone()

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from bakeoff.agents.base import Facts
 from bakeoff.agents.capacity import Demand
 from bakeoff.agents.remote.kept import read_kept
-from bakeoff.agents.remote.spec import Cutter, send
+from bakeoff.agents.remote.spec import PIECE, Cutter, send
 from bakeoff.agents.remote.wire import (
     BEGIN_S,
     DEMAND,
@@ -79,7 +79,11 @@ class RemoteAgent:
     def check(self, plan: "Plan") -> "RemoteCheck":
         """See Agent."""
         from bakeoff.agents.remote.check import RemoteCheck
+        from bakeoff.plan.files import gathered
 
+        packed = gathered(plan)
+        for start in range(0, len(packed), PIECE):
+            self.ask("files", packed[start : start + PIECE])
         return RemoteCheck(self.ask, plan, int(self.ask("check", json.dumps(plan.to_dict()))))
 
     def accept(self, spec: TrialSpec, part: Slice = WHOLE) -> None:

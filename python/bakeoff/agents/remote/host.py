@@ -5,6 +5,7 @@ It knows nothing of how the questions arrive. Many threads ask at once; one hear
 
 import json
 import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +23,8 @@ from bakeoff.agents.remote.wire import DEMAND, FACTS, PULSE_S, Answer, Pulse, an
 from bakeoff.agents.result import EngineEvent, KeptResult, Outcome
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import LabError
-from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.files import placed
+from bakeoff.plan.model import Contender
 from bakeoff.run.kind import Check, Note
 
 # Pulses end now and then and are asked for anew, so that nothing grows with the length of a soak.
@@ -42,6 +44,8 @@ class Host:
         self._heard = time.monotonic()
         self._parts = Parts()
         self._checks: list[Check] = []
+        self._files = bytearray()
+        self._folders: list[tempfile.TemporaryDirectory[str]] = []
         self._trial: HostedTrial | None = None
         self._changed = threading.Event()
         self._lock = threading.Lock()
@@ -128,9 +132,16 @@ class Host:
         """Rows of a soak from number `since` on."""
         return self._of(trial).rows(since)
 
+    def do_files(self, piece: bytes) -> None:
+        """A piece of the files that the plan of the next check names."""
+        self._files += piece
+
     def do_check(self, plan: str) -> int:
-        """See Agent; gives the number of the check."""
-        self._checks.append(self._local().check(Plan.from_dict(json.loads(plan))))
+        """See Agent; gives the number of the check. What the plan names is kept for as long as this process lives."""
+        packed, self._files = bytes(self._files), bytearray()
+        folder = tempfile.TemporaryDirectory(prefix="bakeoff-plan-")
+        self._folders.append(folder)
+        self._checks.append(self._local().check(placed(json.loads(plan), packed, Path(folder.name))))
         return len(self._checks) - 1
 
     def do_examine(self, check: int, contender: str) -> None:

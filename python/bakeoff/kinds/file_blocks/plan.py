@@ -181,6 +181,13 @@ class FileBlocksPlanPart(FolderPlanPart):
         """See FolderPlanPart."""
         return _blocks(settings).region
 
+    def undivided(self, settings: CommonSettings) -> str:
+        """See PlanPart."""
+        return (
+            "file-blocks goes from cell to cell, all clients together, and those of several machines cannot wait for "
+            "each other: leave agents out, or use file-mix, which several machines can share"
+        )
+
     def kept_folder(self, plan: Plan) -> str | None:
         """See FolderPlanPart: the region is written once for all trials of a run."""
         return f"blocks-{plan.hash[:12]}"

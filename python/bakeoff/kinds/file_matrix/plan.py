@@ -188,6 +188,13 @@ class FileMatrixPlanPart(FolderPlanPart):
         matrix = _matrix(settings)
         return max(file for file, _ in pairs(matrix)) * max(matrix.mixes) * matrix.threads
 
+    def undivided(self, settings: CommonSettings) -> str:
+        """See PlanPart."""
+        return (
+            "file-matrix goes from test to test, all clients together, and those of several machines cannot wait for "
+            "each other: leave agents out, or use file-mix, which several machines can share"
+        )
+
 
 def workload(plan: Plan, contender: Contender) -> FileMatrixWorkload:
     """What the engine is told of a contender."""

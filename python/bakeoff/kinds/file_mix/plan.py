@@ -92,6 +92,15 @@ class FileMixPlanPart(FolderPlanPart):
         sessions = max(s.mixes) * (s.threads if s.loadfile else 1)
         return int(sessions * s.workspace * DATA_PER_WORKSPACE)
 
+    def undivided(self, settings: CommonSettings) -> str | None:
+        """See PlanPart."""
+        if _mix(settings).loadfile is None:
+            return None
+        return (
+            "the clients of a loadfile wait for each other, and those of several machines cannot: leave agents out, or "
+            "leave loadfile out"
+        )
+
     def kept_folder(self, plan: Plan) -> str | None:
         """See FolderPlanPart: workspaces are kept over the trials of a run; a loadfile makes its own."""
         return None if _mix(plan.settings).loadfile else f"mix-{plan.hash[:12]}"

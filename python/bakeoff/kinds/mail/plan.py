@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.errors import PlanError
-from bakeoff.kinds.mail.spec import MailboxSpec, MailWorkload, Pop3Spec, SmtpSpec, new_mark
-from bakeoff.kinds.spec import TlsSpec
+from bakeoff.kinds.mail.spec import MailboxSpec, MailWorkload, Pop3Spec, SmtpSpec
+from bakeoff.kinds.spec import TlsSpec, new_mark
 from bakeoff.mail.accounts import Account, read_accounts
 from bakeoff.mail.address import Place, parse_mail_address
 from bakeoff.mail.sizes import ISP_2001, Table, parse_recipients, parse_sizes
@@ -218,6 +218,7 @@ def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Mail
         init_limit_s=mail.init_limit_s,
         drain_limit_s=mail.drain_limit_s,
         linger_s=mail.reply_timeout_s,
+        quiet_s=max(mail.reply_timeout_s, mail.late_after_s),
     )
 
 

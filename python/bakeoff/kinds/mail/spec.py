@@ -1,13 +1,10 @@
 """What the engine is told of mail."""
 
-import secrets
 from typing import Literal, Self
 
 from pydantic import Field
 
 from bakeoff.kinds.spec import Spec, TlsSpec, Workload
-
-MARK_BYTES = 8
 
 
 class SideSpec(Spec):
@@ -66,20 +63,16 @@ class MailWorkload(Workload):
     init_limit_s: float
     drain_limit_s: float
     linger_s: float
+    quiet_s: float
 
     @property
     def peers(self) -> tuple[str, ...]:
         """See Workload."""
         return (*self.smtp.addresses[:1], *self.pop3.addresses[:1])
 
-    def fresh(self) -> Self:
+    def marked(self, mark: str) -> Self:
         """See Workload: late messages of another trial are told apart by it."""
-        return self.model_copy(update={"run": new_mark()})
-
-
-def new_mark() -> str:
-    """A mark for the messages of one trial."""
-    return secrets.token_hex(MARK_BYTES)
+        return self.model_copy(update={"run": mark})
 
 
 PART = MailWorkload

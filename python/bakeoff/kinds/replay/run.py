@@ -8,6 +8,7 @@ from typing import Any
 from bakeoff.errors import TargetError
 from bakeoff.kinds.replay.plan import host_of, replay_settings, trace_and_samples, workload
 from bakeoff.kinds.replay.spec import ReplayWorkload
+from bakeoff.kinds.spec import Workload
 from bakeoff.kinds.web.check import HttpCheck, alike, trait_differences, unlike
 from bakeoff.kinds.web.probe import Prober, Reply
 from bakeoff.plan.model import Contender, Plan
@@ -126,4 +127,13 @@ class ReplayCheck(HttpCheck):
         return workload(self.plan, contender, addresses)
 
 
-PART = RunPart(ReplayCheck)
+class ReplayRunPart(RunPart):
+    """The trace of a log lies where it was made."""
+
+    def here(self, plan: Plan, workload: Workload) -> Workload:
+        """See RunPart."""
+        trace, _ = trace_and_samples(replay_settings(plan.settings))
+        return workload.model_copy(update={"trace": str(trace)})
+
+
+PART = ReplayRunPart(ReplayCheck)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.bounded_file import MIB, read_text_bounded
-from bakeoff.corpus.manifest import Manifest, ManifestFile
+from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.address import WebAddress, parse_web_address
 from bakeoff.kinds.web.classes import WebClass, classes_of, corpus_of, web_classes
@@ -74,7 +74,7 @@ class WebSettings(HttpSettings):
     corpus: OptionalPath = Field(
         None,
         description="Folder made by `bakeoff corpus`; without it the contenders are asked for the manifest.",
-        json_schema_extra={"table": "plan", "path": "folder", "own": True},
+        json_schema_extra={"table": "plan", "path": "folder", "only": MANIFEST_NAME, "own": True},
     )
     check_every: Whole = Field(
         100,

@@ -40,6 +40,10 @@ impl BlocksWorkload {
 impl FileWorkload for BlocksWorkload {
     type Session = BlocksSession;
 
+    fn undivided(&self) -> Option<&'static str> {
+        Some("all clients go from cell to cell together, and only those of one machine can wait for each other")
+    }
+
     fn operations(&self) -> Vec<String> {
         (0..self.shared.spec.cells.len()).map(|cell| self.shared.operation(cell)).collect()
     }

@@ -38,6 +38,10 @@ impl MatrixWorkload {
 impl FileWorkload for MatrixWorkload {
     type Session = MatrixSession;
 
+    fn undivided(&self) -> Option<&'static str> {
+        Some("all clients go from test to test together, and only those of one machine can wait for each other")
+    }
+
     fn operations(&self) -> Vec<String> {
         (0..self.shared.cells()).map(|cell| self.shared.operation(cell)).collect()
     }

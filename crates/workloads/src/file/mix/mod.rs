@@ -17,8 +17,9 @@ use bakeoff_engine::{
 };
 use flate2::read::GzDecoder;
 pub use loadfile::{LoadError, Program, parse};
-use office::OfficeSession;
+use office::{OfficeSession, Sums};
 use replay::{ReplaySession, SyncPoints};
+use serde::Deserialize;
 use serde_json::{Value, json};
 pub use spec::MixSpec;
 use std::ffi::CStr;
@@ -31,7 +32,7 @@ pub const LOADFILE_MAX: usize = 1 << 30;
 /// What the sessions of a trial share.
 #[derive(Debug)]
 enum Work {
-    Office { spec: MixSpec, threads: u32 },
+    Office { spec: MixSpec, threads: u32, is_whole: bool },
     Replay { program: Arc<Program>, points: Arc<SyncPoints>, spec: MixSpec, sessions: u32, threads: u32 },
 }
 
@@ -81,7 +82,7 @@ impl MixWorkload {
                 let most = tables::APPLICATIONS.len();
                 return Err(SpecError::Range(format!("the applications of a client share {most} threads at most")));
             }
-            None => Work::Office { spec, threads },
+            None => Work::Office { spec, threads, is_whole: trial.is_whole() },
             Some(path) => {
                 let refuse = |text: String| SpecError::Range(format!("loadfile {path}: {text}"));
                 let bytes = read(path, LOADFILE_MAX).and_then(unpack).map_err(refuse)?;
@@ -109,6 +110,10 @@ impl MixWorkload {
 
 impl FileWorkload for MixWorkload {
     type Session = MixSession;
+
+    fn undivided(&self) -> Option<&'static str> {
+        matches!(self.work, Work::Replay { .. }).then_some("the clients of a loadfile wait for each other")
+    }
 
     fn operations(&self) -> Vec<String> {
         let names: &[&str] = match &self.work {
@@ -147,7 +152,7 @@ impl FileWorkload for MixWorkload {
 
     fn session(&self, identity: Identity) -> MixSession {
         match &self.work {
-            Work::Office { spec, threads } => {
+            Work::Office { spec, threads, .. } => {
                 MixSession::Office(Box::new(OfficeSession::new(spec, identity, *threads)))
             }
             Work::Replay { program, points, spec, sessions, threads } => {
@@ -160,15 +165,26 @@ impl FileWorkload for MixWorkload {
 
     fn figures(&self, sessions: &[MixSession]) -> Value {
         match &self.work {
-            Work::Office { spec, threads } => {
+            Work::Office { spec, threads, is_whole } => {
                 let parts: Vec<&OfficeSession> = sessions.iter().filter_map(MixSession::office).collect();
-                office::figures(spec, *threads, &parts)
+                let sums = Sums::of(*threads, &parts);
+                if *is_whole { sums.figures(spec) } else { json!(sums) }
             }
             Work::Replay { program, .. } => {
                 let parts: Vec<&ReplaySession> = sessions.iter().filter_map(MixSession::replay).collect();
                 replay::figures(program, &parts)
             }
         }
+    }
+
+    fn merged(&self, parts: &[&Value]) -> Result<Value, String> {
+        let mut whole = Sums::default();
+        for part in parts {
+            let sums =
+                Sums::deserialize(*part).map_err(|error| format!("a machine tells no figures of its files: {error}"));
+            whole.add(sums?);
+        }
+        Ok(whole.figures(self.spec()))
     }
 
     /// Throughput counts bytes in both directions; response is that of all operations.

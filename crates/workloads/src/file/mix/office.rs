@@ -14,7 +14,9 @@ use crate::file::pattern::{Owner, PAGE};
 use bakeoff_engine::{
     ErrorClass, FileCall, FileContext, FileProgress, FileResult, FileStep, Identity, Name, OpenMode, Outcome, Rng,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 
 /// One application of this session.
@@ -421,26 +423,60 @@ fn owner_of(client: u32, file: u32) -> Owner {
     Owner::new(0x0FF1_CE00, u64::from(client), u64::from(file))
 }
 
-/// Figures of a trial: what was touched, how often the cycle was gone through, and what failed as recorded.
-pub(super) fn figures(spec: &MixSpec, threads: u32, parts: &[&OfficeSession]) -> Value {
-    let clients: Vec<&[&OfficeSession]> = parts.chunks(threads.max(1) as usize).collect();
-    let per_client = |pick: fn(&OfficeSession) -> u64| -> Vec<u64> {
-        clients.iter().map(|client| client.iter().map(|part| pick(part)).sum()).collect()
-    };
-    let touched = per_client(OfficeSession::touched_bytes);
-    let data = per_client(OfficeSession::data_bytes);
-    let expected: Vec<_> = parts.iter().map(|part| &part.expected).collect();
-    let unexpected: Vec<_> = parts.iter().map(|part| &part.unexpected).collect();
-    json!({
-        "mode": "office",
-        "cpu_is_work": true,
-        "workspace_bytes": spec.workspace_bytes,
-        "data_bytes_per_client": data.iter().max(),
-        "touched_bytes_per_client": tally::spread(&touched),
-        "touched_bytes": touched.iter().sum::<u64>(),
-        "cycles": parts.iter().map(|part| part.cycles).min().unwrap_or(0),
-        "expected_failures": tally::by_name(&OPERATIONS, &expected),
-        "unexpected": tally::by_name(&OPERATIONS, &unexpected),
-        "verify_s": spec.verify.then(|| parts.iter().map(|part| part.outside_ns).sum::<u64>() as f64 / 1e9),
-    })
+/// What the sessions of a machine come to: what each client touched and has, how often the cycle was gone through, and
+/// what failed as recorded.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Sums {
+    touched: Vec<u64>,
+    data: Vec<u64>,
+    /// Of the session that came least far; `None` without any.
+    cycles: Option<u64>,
+    expected: BTreeMap<String, u64>,
+    unexpected: BTreeMap<String, u64>,
+    outside_ns: u64,
+}
+
+impl Sums {
+    /// Of sessions in the order of their clients, each of so many threads.
+    pub fn of(threads: u32, parts: &[&OfficeSession]) -> Self {
+        let clients: Vec<&[&OfficeSession]> = parts.chunks(threads.max(1) as usize).collect();
+        let per_client = |pick: fn(&OfficeSession) -> u64| -> Vec<u64> {
+            clients.iter().map(|client| client.iter().map(|part| pick(part)).sum()).collect()
+        };
+        Self {
+            touched: per_client(OfficeSession::touched_bytes),
+            data: per_client(OfficeSession::data_bytes),
+            cycles: parts.iter().map(|part| part.cycles).min(),
+            expected: tally::by_name(&OPERATIONS, &parts.iter().map(|part| &part.expected).collect::<Vec<_>>()),
+            unexpected: tally::by_name(&OPERATIONS, &parts.iter().map(|part| &part.unexpected).collect::<Vec<_>>()),
+            outside_ns: parts.iter().map(|part| part.outside_ns).sum(),
+        }
+    }
+
+    /// Adds those of another machine.
+    pub fn add(&mut self, other: Self) {
+        self.touched.extend(other.touched);
+        self.data.extend(other.data);
+        self.cycles = self.cycles.into_iter().chain(other.cycles).min();
+        for (sums, more) in [(&mut self.expected, other.expected), (&mut self.unexpected, other.unexpected)] {
+            more.into_iter().for_each(|(name, count)| *sums.entry(name).or_default() += count);
+        }
+        self.outside_ns += other.outside_ns;
+    }
+
+    /// As figures of the trial.
+    pub fn figures(&self, spec: &MixSpec) -> Value {
+        json!({
+            "mode": "office",
+            "cpu_is_work": true,
+            "workspace_bytes": spec.workspace_bytes,
+            "data_bytes_per_client": self.data.iter().max(),
+            "touched_bytes_per_client": tally::spread(&self.touched),
+            "touched_bytes": self.touched.iter().sum::<u64>(),
+            "cycles": self.cycles.unwrap_or(0),
+            "expected_failures": self.expected,
+            "unexpected": self.unexpected,
+            "verify_s": spec.verify.then(|| self.outside_ns as f64 / 1e9),
+        })
+    }
 }

@@ -1,0 +1,100 @@
+"""Mail that two or three machines divide: sent by one, read by another, and judged by the books of all together."""
+
+import json
+from typing import Any
+
+import pytest
+
+from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.spec import TrialSpec
+from bakeoff.run.fleet import Fleet, FleetOutcome
+from tests.control import PATIENCE_S
+from tests.mailtools import RUN, places, serve, spec
+
+Result = dict[str, Any]
+
+
+def divided(agents: int, description: dict[str, Any]) -> tuple[Result, FleetOutcome]:
+    """What so many agents of this process measure together, and their parts."""
+    fleet = Fleet([LocalAgent(f"m{number}") for number in range(agents)])
+    workload = {
+        "smtp": None, "pop3": None, "mailboxes_per_client": 5, "shared_mailboxes": False, "sending_share": 0.5,
+        "recipients": ((1, 1.0),), "bodies": "plain", "sender": None, "initialise": "own", "retries": 100,
+        "late_after_s": 5.0, "init_limit_s": 60.0, "linger_s": 1.0, "quiet_s": 0.5, **description["workload"],
+    }  # fmt: skip
+    side = {"server_name": "", "security": "none", "tls": None, "close_with_reset": False}
+    smtp = {"protocol": "smtp", "auth": False, "pipelining": False, "messages_per_connection": 1}
+    workload["smtp"] = {**side, **smtp, **workload["smtp"]}
+    workload["pop3"] = {**side, "login": "auto", **workload["pop3"]}
+    trial = TrialSpec.model_validate({**description, "workload": workload})
+    session = fleet.start({agent.name: trial for agent in fleet.agents})
+    outcome = session.wait(PATIENCE_S)
+    assert outcome is not None and outcome.whole is not None, outcome
+    result: Result = json.loads(outcome.whole.result.model_dump_json())
+    assert result["fatal"] is None
+    return result, outcome
+
+
+def description(server: Any, **changes: Any) -> dict[str, Any]:
+    where = places(server.address())
+    counted = {"clients": 3, "length_s": 600.0, "ramp_up_s": 0.0, "ramp_down_s": 0.0, "max_operations": 1_200}
+    changes = {"drain_limit_s": 4.0, "trial": counted, **changes}
+    return spec(where["smtp"], where["pop3"], **changes)
+
+
+def told(entries: list[str]) -> set[str]:
+    return {entry.removeprefix(f"{RUN}.").replace(" to ", " in ") for entry in entries}
+
+
+@pytest.mark.parametrize("agents", [1, 2, 3])
+def test_what_the_server_did_to_messages_is_told_one_by_one_by_however_many(agents: int) -> None:
+    server = serve(
+        lose={"count": 1, "of": 10},
+        duplicate={"count": 1, "of": 10},
+        damage={"count": 1, "of": 10},
+        defer={"count": 2, "of": 10, "for_s": 0.5},
+    )
+    result, outcome = divided(agents, description(server))
+    ledger, truth = result["workload"]["ledger"], json.loads(server.counts())
+    counts = ledger["counts"]
+    assert ledger["balanced"], ledger["books"]
+    assert counts["accepted"] == truth["accepted"] > 30
+    for ours, theirs in (("lost", "lost"), ("duplicate", "duplicated"), ("corrupt", "damaged")):
+        assert counts[ours] == len(truth[theirs]) > 0
+        assert set(ledger["ids"][ours]) == told(truth[theirs])
+    assert counts["delivered"] == counts["accepted"] - counts["lost"] - counts["duplicate"] - counts["corrupt"]
+    assert [counts[name] for name in ("ghost", "misdelivered", "foreign", "resurrected", "unchecked")] == [0] * 5
+    flow = result["workload"]["flow"]
+    assert sum(second["accepted"] for second in flow["per_second"]) == counts["accepted"]
+    assert result["workload"]["init"]["mailboxes"] == 15
+    assert {client["client"] for client in result["per_client"]} == {0, 1, 2}
+    assert len(outcome.parts) == agents
+
+
+def test_one_half_lost_is_lost_whoever_reads() -> None:
+    server = serve(lose={"count": 1, "of": 2})
+    result, _ = divided(2, description(server, drain_limit_s=2.5))
+    counts, truth = result["workload"]["ledger"]["counts"], json.loads(server.counts())
+    assert counts["lost"] == len(truth["lost"]) and counts["delivered"] == counts["accepted"] - counts["lost"] > 10
+
+
+def test_a_machine_waits_for_mail_of_others_that_comes_late() -> None:
+    """Each message is put off for longer than its machine would need for its own: none is lost, and some are seen to be
+    late.
+    """
+    server = serve(defer={"count": 1, "of": 1, "for_s": 1.2}, delay_s=0.002)
+    changes = {"drain_limit_s": 20.0, "late_after_s": 0.5, "quiet_s": 3.0}
+    result, _ = divided(2, description(server, trial={"clients": 2, "length_s": 1.0}, **changes))
+    counts = result["workload"]["ledger"]["counts"]
+    assert counts["lost"] == counts["unchecked"] == 0 and counts["delivered"] == counts["accepted"] > 0
+    assert counts["late"] > 0
+
+
+def test_a_part_alone_tells_books_and_no_verdict() -> None:
+    server = serve()
+    result, outcome = divided(2, description(server))
+    parts = [part.outcome.result.workload for part in outcome.parts if part.outcome is not None]
+    assert all(set(part or {}) == {"sums", "window_ns", "books"} for part in parts)
+    accepted = result["workload"]["ledger"]["counts"]["accepted"]
+    assert accepted and sum(len((part or {})["books"]) for part in parts) < accepted * 160 + 2_000
+    assert json.loads(server.counts())["accepted"] == accepted
