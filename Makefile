@@ -1,6 +1,6 @@
 # The one door. `make help` lists what is behind it.
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo quick test test-python test-busy test-one-core fresh lint format docs dist bench clean
+.PHONY: help tools build demo demo-cluster quick test test-python test-busy test-one-core fresh lint format docs dist bench clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -29,6 +29,9 @@ build: $(VENV)/.package ## create .venv, build the engine, install bakeoff into 
 
 demo: build ## two built-in servers, one known difference: verdict and report in two minutes
 	$(BIN)/bakeoff demo
+
+demo-cluster: build ## many load machines on one: head, three agents, two servers with one known difference; in about a minute
+	$(BIN)/python -m scripts.demo_cluster
 
 test: build ## all tests, with real servers on loopback, which it installs by apt
 	sh scripts/install-packages.sh

@@ -100,7 +100,7 @@ class Machine:
         when `check`, with all that was said.
         """
         done = subprocess.run(
-            self._inside(argv), capture_output=True, text=True, timeout=timeout_s, env=_variables(environment)
+            self.inside(argv), capture_output=True, text=True, timeout=timeout_s, env=_variables(environment)
         )
         said = f"{self.name}: {' '.join(argv)} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
         assert done.returncode == 0 or not check, said
@@ -110,7 +110,7 @@ class Machine:
         """Start a program there; its output is a pipe of text unless told otherwise."""
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         told = {"text": True, "start_new_session": True, **streams, **popen}
-        return Spawned(self._inside(argv), env=_variables(environment or {}), **told)
+        return Spawned(self.inside(argv), env=_variables(environment or {}), **told)
 
     def cut(self) -> None:
         """Pull the cable: nothing goes in or out, and no connection ends by it."""
@@ -150,7 +150,8 @@ class Machine:
             return False
         return pid != self.first and spaces[0] == spaces[1]
 
-    def _inside(self, argv: Sequence[str]) -> list[str]:
+    def inside(self, argv: Sequence[str]) -> list[str]:
+        """The command that runs a program there."""
         words = [BAKEOFF if argv[0] == "bakeoff" else argv[0], *argv[1:]]
         return ["nsenter", "--target", str(self.first), *ENTER, "--wd=/tmp", "--", *words]
 
