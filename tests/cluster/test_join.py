@@ -12,6 +12,16 @@ from tests.cluster.clusters import TOKEN, Cluster, many, start
 from tests.cluster.machines import ROOT, Machine, until
 from tests.control import PATIENCE_S
 
+# The processors that send load on the agent called `apart`.
+AFFINITY = """
+import json, sys
+from bakeoff.agents import make
+make._prepare_ray()
+from bakeoff.agents.ray import cluster_agents
+(agent,) = cluster_agents(sys.argv[1], 1, ["apart"])
+print(json.dumps(agent.facts().limits.affinity))
+"""
+
 
 @pytest.fixture(scope="module")
 def lab(machines: Callable[[int], list[Machine]]) -> Iterator[tuple[Cluster, Machine, Machine]]:
@@ -139,6 +149,10 @@ def test_a_machine_joins_apart_from_its_terminal_with_a_core_to_spare(lab: tuple
     done = other.run([*cluster.joining(*core), "--detach", "--name", "apart"])
     assert done.stdout == f"agent apart has joined the cluster at {cluster.address} with address {other.address}\n"
     assert cluster.status()["apart"]["cores"] == 1
+    used = cluster.head.run(
+        [sys.executable, "-c", AFFINITY, cluster.address], BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN, PYTHONPATH=str(ROOT)
+    )
+    assert json.loads(used.stdout) == [cores[-1]]
     ray = next(process for process in other.processes if process.name() == "raylet")
     assert ray.cpu_affinity() == (cores[:-1] or cores)
     assert (

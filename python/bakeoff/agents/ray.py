@@ -23,6 +23,7 @@ from bakeoff.agents.remote.agent import RemoteAgent
 from bakeoff.agents.remote.head import watch_head
 from bakeoff.agents.remote.host import Host
 from bakeoff.agents.remote.wire import Answer, LineDownError
+from bakeoff.cluster.cores import use_agent_cores
 from bakeoff.cluster.hello import refuse_unlike
 from bakeoff.cluster.labels import NAME, from_labels
 from bakeoff.cluster.settings import RESOURCE
@@ -190,8 +191,16 @@ def choose(address: str, joined: Sequence[str], count: int, wanted: Sequence[str
     return sorted(wanted) or list(joined[:count])
 
 
+class Actor(Host):
+    """A host in a process that Ray started, which sends load from the cores that `join` set apart for it."""
+
+    def __init__(self, name: str) -> None:
+        use_agent_cores()
+        super().__init__(name)
+
+
 def _agent(name: str, group: Any, index: int) -> RemoteAgent:
-    actor = ray.remote(Host).options(
+    actor = ray.remote(Actor).options(
         num_cpus=0,
         resources={RESOURCE: 1},
         max_concurrency=THREADS,

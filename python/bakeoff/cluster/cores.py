@@ -1,6 +1,7 @@
 """Which processors of a machine send load, and which are left to Ray."""
 
 import os
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -8,17 +9,19 @@ from pathlib import Path
 from bakeoff.cluster.settings import CORES_VARIABLE
 from bakeoff.errors import PlanError
 
+SPAN = re.compile(r"(?P<first>[0-9]{1,5})(-(?P<last>[0-9]{1,5}))?")
+
 
 def parse_cores(text: str) -> tuple[int, ...]:
     """The processors of `1-3,6`. Raises PlanError for what is none, or may not be used."""
     usable, found = os.sched_getaffinity(0), set[int]()
     for part in text.split(","):
-        first, _, last = part.partition("-")
-        if not (first.isascii() and first.isdigit() and (last or first).isascii() and (last or first).isdigit()):
+        span = SPAN.fullmatch(part)
+        if span is None:
             raise PlanError(f"{text!r} names no cores: write them as 1,2 or 1-3")
-        found |= usable & set(range(int(first), min(int(last or first), max(usable)) + 1))
-        if int(first) not in found or int(last or first) not in found:
-            raise PlanError(f"cores {text} are not all among {sorted(usable)}, which this process may use")
+        found |= set(range(int(span["first"]), int(span["last"] or span["first"]) + 1)) or {-1}
+    if not found <= usable:
+        raise PlanError(f"cores {text} are not all among {sorted(usable)}, which this process may use")
     return tuple(sorted(found))
 
 

@@ -1,0 +1,39 @@
+"""What docs/how-to/drive-load-from-many-machines.md tells to type does what it says, on machines of the bench."""
+
+import re
+from collections.abc import Callable
+
+from bakeoff.store.read import read_run
+from tests.cluster.machines import ROOT, Machine
+
+PAGE = ROOT / "docs/how-to/drive-load-from-many-machines.md"
+TOKEN = ".local/state/bakeoff/cluster/token"
+
+
+def test_the_page_can_be_typed(machines: Callable[[int], list[Machine]]) -> None:
+    start, join, status, run, stop = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    head, *agents, servers = machines(4)
+    serve = ["bakeoff", "serve", "web", "--host", servers.address, "--port", "0"]
+    addresses = []
+    for _ in range(2):
+        served = servers.spawn(serve)
+        assert served.stdout is not None
+        addresses.append(re.search(r"http://\S+", served.stdout.readline())[0])  # type: ignore[index]
+    given = {"HEAD": head.address, "ONE": addresses[0], "TWO": addresses[1]}
+
+    def typed(machine: Machine, block: str) -> str:
+        return machine.run(["bash", "-eu", "-c", block], **given).stdout
+
+    assert f"cluster join {head.address}:6379" in typed(head, start)
+    for agent in agents:
+        agent.path("/tmp/token").write_text(head.path(f"/tmp/home/{TOKEN}").read_text())
+        agent.path("/tmp/token").chmod(0o600)
+        assert f"agent {agent.name} has joined" in typed(agent, join)
+    assert [line.split()[0] for line in typed(head, status).splitlines()[1:]] == ["(head)", *(a.name for a in agents)]
+    assert "numbers without a verdict" in typed(head, run)
+    done = read_run(head.path("/tmp/many.bakeoff"))
+    assert [agent.name for agent in done.agents] == [agent.name for agent in agents]
+    assert {share.agent for trial in done.trials for share in trial.shares} == {agent.name for agent in agents}
+    for machine in (*agents, head):
+        assert "has left the cluster" in typed(machine, stop)
+        assert machine.processes == []
