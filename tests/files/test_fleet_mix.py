@@ -7,9 +7,12 @@ import pytest
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
+from bakeoff.run.driver import start_run
 from bakeoff.run.fleet import Fleet, FleetOutcome
+from bakeoff.store.read import read_run
 from tests.control import PATIENCE_S
 from tests.files.test_mix import mix
+from tests.unit.run.fake import Notebook, plan_for
 
 CLIENTS, OPERATIONS = 4, 6_000
 
@@ -69,3 +72,23 @@ def test_cells_are_not_divided_and_why_is_said(tmp_path: Path) -> None:
     why = "cannot be divided among several machines: the clients of a loadfile wait for each other"
     with pytest.raises(PlanError, match=why):
         fleet.accept({"one": spec, "two": spec})
+
+
+def test_each_machine_works_in_its_own_mount(tmp_path: Path) -> None:
+    """A run whose second machine has the share elsewhere; nothing of it is left in either place."""
+    here, there, path = tmp_path / "here", tmp_path / "there", tmp_path / "x.bakeoff"
+    here.mkdir(), there.mkdir()
+    tables = {"two": {"addresses": {"a": str(there)}}}
+    once = {"mixes": "2", "operations": "3000", "length": "600s", "workspace": "2MB", "delay": "0s"}
+    patient = {"start_spread": "60s"}
+    plan = plan_for(str(here), suite="file-mix", plan={"blocks": 1}, fleet=patient, agents=tables, **once)
+    start_run(plan, path, [LocalAgent("one"), LocalAgent("two")], Notebook())
+    run = read_run(path)
+    (trial,) = run.trials
+    assert (trial.state, trial.operations, trial.errors_total) == ("ok", 3_000, 0), trial.reason
+    assert [(share.agent, share.clients, share.operations) for share in trial.per_agent] == [
+        ("one", 1, 1_500),
+        ("two", 1, 1_500),
+    ]
+    assert run.environment["content"]["agents"]["two"]["contenders"]["a"]["file_system"]
+    assert list(here.iterdir()) == list(there.iterdir()) == []

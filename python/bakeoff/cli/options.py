@@ -5,7 +5,7 @@ wording, for plan files and flags alike.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -193,8 +193,20 @@ def _base(words: list[str]) -> PlanInput:
             return given
         known = {c.get("name"): c for c in given.contenders}
         merged = [{**known.get(c["name"], {}), **c} for c in contenders]
-        return replace(given, contenders=merged)
+        left_out = known.keys() - {c["name"] for c in contenders}
+        return replace(given, contenders=merged, agents=_without(given.agents, left_out))
     return PlanInput("command line", {"suite": first}, {}, contenders)
+
+
+def _without(agents: dict[str, Any], contenders: Set[Any]) -> dict[str, Any]:
+    """Tables of agents without the addresses of contenders that do not take part."""
+    tables = {}
+    for name, table in agents.items():
+        addresses = table.get("addresses") if isinstance(table, dict) else None
+        if isinstance(addresses, dict):
+            table = {**table, "addresses": {key: place for key, place in addresses.items() if key not in contenders}}
+        tables[name] = table
+    return tables
 
 
 def _reset(word: str) -> tuple[str, str]:

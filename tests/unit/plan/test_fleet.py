@@ -105,3 +105,11 @@ def test_the_verb_plan_says_who_sends() -> None:
     words = ["web-url", *CONTENDERS, "--agents", "3", "--agents-least", "2", "--start-spread", "7ms"]
     said = CliRunner().invoke(app, ["plan", *words], catch_exceptions=False).output
     assert "load machines: 3, which divide each mix" in said and "begin within 7ms" in said and "goes on with 2" in said
+
+
+def test_addresses_of_contenders_that_are_left_out_are_no_fault(tmp_path: Path) -> None:
+    agents = {"x": {"addresses": {"a": "http://10.0.0.1/", "b": "http://10.0.0.2/"}}}
+    path = tmp_path / "plan.toml"
+    path.write_text(plan_to_toml(given(agents=agents)))
+    said = CliRunner().invoke(app, ["plan", str(path), CONTENDERS[0]], catch_exceptions=False).output
+    assert "from x: a http://10.0.0.1/" in said and "10.0.0.2" not in said

@@ -1,7 +1,8 @@
-//! What one machine of several tells of its part of a trial: its sums, and its books as they are. A message is lost, doubled
-//! or damaged by the books of all machines together only: it is sent by one and may be read by another.
+//! What one machine of several tells of its part of a trial: its sums, and its books as they are. A message is lost,
+//! doubled or damaged by the books of all machines together only: it is sent by one and may be read by another.
 //!
-//! A message takes some 75 bytes for each recipient, most of them the hashes of what was sent and what was read.
+//! A message takes some 80 bytes for each recipient, 110 as text, most of them the hashes of what was sent and what was
+//! read.
 
 use super::doors::Visits;
 use super::ledger::{SeenCopy, Sent, SentCopy};

@@ -2,6 +2,7 @@
 
 mod mailboxes;
 mod outbound;
+mod parts;
 mod sharing;
 mod turns;
 

@@ -34,8 +34,12 @@ fn spec(trace: &[u8]) -> Value {
 }
 
 fn workload_of(workload: &Value, bytes: &[u8], per_s: f64, length_s: f64) -> Result<ReplayWorkload, SpecError> {
+    ramped(workload, bytes, per_s, length_s, 0.0)
+}
+
+fn ramped(workload: &Value, bytes: &[u8], per_s: f64, length_s: f64, ramp_s: f64) -> Result<ReplayWorkload, SpecError> {
     let trial = json!({
-        "workload": workload, "length_s": length_s,
+        "workload": workload, "length_s": length_s, "ramp_up_s": ramp_s, "ramp_down_s": ramp_s,
         "load": {"rate": {"per_s": per_s, "arrivals": {"shape": "replay", "at_s": []}, "most_connections": 9}},
     });
     let trial = TrialSpec::from_json(&trial.to_string())?;
@@ -129,7 +133,8 @@ fn a_status_that_does_not_fit_the_line_is_an_error_and_is_told() {
 
 #[test]
 fn what_ends_outside_of_the_window_is_in_no_row() {
-    let workload = workload();
+    let bytes = trace(false);
+    let workload = ramped(&spec(&bytes), &bytes, 4.0, 2.0, 0.5).unwrap();
     let mut session = workload.session(Identity { client: 0, thread: 0, seed: 1 });
     let half_ns = 500_000_000;
     session.enter(Stage::Measure, &Timeline::new(0, half_ns, 4 * half_ns, half_ns));
