@@ -6,7 +6,6 @@ is restarted or tried again by Ray: a trial that was sent twice would be two loa
 
 import atexit
 import logging
-import socket
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -23,14 +22,15 @@ from bakeoff.agents.remote.agent import RemoteAgent
 from bakeoff.agents.remote.head import watch_head
 from bakeoff.agents.remote.host import Host
 from bakeoff.agents.remote.wire import Answer, LineDownError
+from bakeoff.cluster.addresses import numeric, reach, split_address
 from bakeoff.cluster.cores import use_agent_cores
 from bakeoff.cluster.hello import refuse_unlike
 from bakeoff.cluster.labels import NAME, from_labels
-from bakeoff.cluster.settings import RESOURCE
+from bakeoff.cluster.settings import HEAD_PORT, RESOURCE
 from bakeoff.errors import LabError
 
 NODE = "ray.io/node-id"
-CONNECT_S, PLACES_S = 5.0, 30.0
+PLACES_S = 30.0
 THREADS = 16  # questions that a machine answers at once, one of which hears the pulses
 
 
@@ -88,13 +88,6 @@ class RayLine:
             ray.kill(self._actor)
 
 
-def _place(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
-        raise LabError(f"--cluster {address}: write HOST:PORT, as `bakeoff cluster start` says it")
-    return host.strip("[]"), int(port)
-
-
 def why(error: RayError) -> str:
     """What an error of Ray means for the machine, as the end of a sentence."""
     text = str(error)
@@ -109,17 +102,12 @@ def why(error: RayError) -> str:
 
 def connect(address: str) -> None:
     """Become a controller of the cluster whose head is at `address`. Raises LabError with advice."""
-    try:
-        socket.create_connection(_place(address), CONNECT_S).close()
-    except OSError as error:
-        raise LabError(
-            f"no cluster answers at {address} ({error.strerror or error}): start one there with `bakeoff cluster start`"
-        ) from None
+    reach(*split_address(address, HEAD_PORT))
     if ray.is_initialized():
         return
     ray_worker.print_to_stdstream = _say_nothing  # what it has to say of lost processes would go to standard output
     try:
-        ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL, _node_ip_address=None)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
     except (ConnectionError, RayError, ValueError, RuntimeError) as error:
         raise LabError(
             f"the cluster at {address} does not let this machine control it ({_first_line(error)}): run on the machine "
@@ -133,6 +121,8 @@ def cluster_agents(address: str, count: int, wanted: Sequence[str]) -> list[Remo
 
     Raises LabError with advice when there are not so many, or when others use them.
     """
+    host, port = split_address(address, HEAD_PORT)
+    address = f"{numeric(host)}:{port}"
     connect(address)
     joined = machines()
     chosen = choose(address, sorted(joined), count, wanted)
@@ -153,7 +143,7 @@ def cluster_agents(address: str, count: int, wanted: Sequence[str]) -> list[Remo
     agents = [_agent(name, group, index) for index, name in enumerate(chosen)]
     for agent in agents:
         atexit.register(agent.close)
-    watch_head(*_place(address), lambda: _head_is_gone(address, agents))
+    watch_head(*split_address(address, HEAD_PORT), lambda: _head_is_gone(address, agents))
     refuse_unlike(ours, {agent.name: agent.facts() for agent in agents})  # another wheel may have been put there since
     return agents
 

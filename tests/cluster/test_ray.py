@@ -1,0 +1,117 @@
+"""Runs that several machines carry out: what the server counted, and what happens when something is killed or cut."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.cluster.clusters import TOKEN, Cluster, start
+from tests.cluster.machines import Machine, Spawned, until
+from tests.control import PATIENCE_S
+
+AGENTS = 4
+CONF = """daemon off; master_process off; pid /tmp/nginx.pid; error_log stderr;
+events { worker_connections 1024; }
+http { log_format plain '$remote_addr $request_uri'; access_log /tmp/access.log plain;
+  client_body_temp_path /tmp/b; proxy_temp_path /tmp/p; fastcgi_temp_path /tmp/f; uwsgi_temp_path /tmp/u;
+  scgi_temp_path /tmp/s; keepalive_requests 100000000;
+  server { listen 8080; location / { return 200 "some text\\n"; } } }
+"""
+
+
+class Lab:
+    """A cluster whose head controls runs, its agents, and nginx on a machine of its own."""
+
+    def __init__(self, cluster: Cluster, agents: list[Machine], server: Machine) -> None:
+        self.cluster, self.agents, self.server = cluster, agents, server
+        server.path("/tmp/nginx.conf").write_text(CONF)
+        self.nginx = server.spawn(["nginx", "-c", "/tmp/nginx.conf", "-p", "/tmp"])
+        self._runs = 0
+
+    def command(self, *words: str, length: str = "1s") -> tuple[list[str], Path]:
+        """The command of a run of one contender, and its run file as it is seen from here."""
+        self._runs += 1
+        file = f"/tmp/run{self._runs}.bakeoff"
+        flags = ["--agents", str(len(self.agents)), "--cluster", self.cluster.address, "--start-spread", "1m"]
+        plan = ["--mixes", "8", "--blocks", "2", "--length", length, *flags, "-o", file]
+        contender = f"x=http://{self.server.address}:8080/"
+        return ["bakeoff", "run", "web-url", contender, *plan, *words], self.cluster.head.path(file)
+
+    def begin(self, length: str) -> tuple[Spawned, str]:
+        """A run that has begun to send load, and the name of its file on the head."""
+        before = len(self.log())
+        words, file = self.command(length=length)
+        run = self.cluster.head.spawn(words, {"BAKEOFF_CLUSTER_TOKEN_FILE": TOKEN})
+        enough = 40 * len(self.agents)  # more than checks ask for
+        until(lambda: run.poll() is not None or len(self.log()) > before + enough)
+        assert run.poll() is None, run.stdout and run.stdout.read()
+        return run, f"/tmp/{file.name}"
+
+    def resume(self, file: str) -> str:
+        """Go on with a run; what it said."""
+        words = ["bakeoff", "resume", file, "--cluster", self.cluster.address]
+        done = self.cluster.head.run(words, BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN)
+        return done.stdout + done.stderr
+
+    def show(self, file: str) -> dict[str, Any]:
+        """What is in a run file."""
+        told: dict[str, Any] = json.loads(self.cluster.head.run(["bakeoff", "show", file, "--json"]).stdout)
+        return told
+
+    def log(self) -> list[str]:
+        """The requests that nginx answered: address and path."""
+        return self.server.path("/tmp/access.log").read_text().splitlines()
+
+    def hosts(self) -> list[psutil.Process]:
+        """The processes that send load, of all machines."""
+        return [process for machine in self.agents for process in machine.processes if process.name() == "ray::Host"]
+
+
+@pytest.fixture(scope="module")
+def lab(machines: Callable[[int], list[Machine]]) -> Iterator[Lab]:
+    head, server, *agents = machines(2 + AGENTS)
+    made = Lab(start(head, *agents), agents, server)
+    yield made
+    made.nginx.terminate()
+    made.nginx.wait(PATIENCE_S)
+
+
+def said_by(run: Spawned) -> str:
+    """All that a run said until its end."""
+    assert run.stdout is not None
+    said = run.stdout.read()
+    run.wait(PATIENCE_S)
+    return said
+
+
+def states(told: dict[str, Any]) -> list[str]:
+    return [trial["state"] for trial in told["trials"]]
+
+
+def test_the_server_counts_what_each_machine_says_it_sent(lab: Lab) -> None:
+    words, file = lab.command()
+    lab.cluster.head.run(words, BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN)
+    told = lab.show(f"/tmp/{file.name}")
+    assert states(told) == ["ok", "ok"]
+    counted = Counter(line.split()[0] for line in lab.log())
+    for machine in lab.agents:
+        sent = sum(s["operations"] for t in told["trials"] for s in t["per_agent"] if s["agent"] == machine.name)
+        assert 0 < sent <= counted[machine.address], machine.name
+    for trial in told["trials"]:
+        assert sum(share["operations"] for share in trial["per_agent"]) == trial["operations"]
+        assert [share["clients"] for share in trial["per_agent"]] == [2] * AGENTS
+
+
+def test_a_killed_agent_voids_its_trial_by_name(lab: Lab) -> None:
+    run, file = lab.begin("100s")
+    victim = lab.agents[1]
+    next(process for process in victim.processes if process.name() == "ray::Host").kill()
+    said = said_by(run)
+    assert f"voided: agent {victim.name} was lost: its process ended" in said
+    assert run.returncode == 2 and f"bakeoff resume {file}" in said and "Traceback" not in said
+    until(lambda: not lab.hosts())
+    del file
