@@ -1,6 +1,8 @@
 """Runs that several machines carry out: what the server counted, and what happens when something is killed or cut."""
 
 import json
+import os
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,7 +15,8 @@ from tests.cluster.clusters import TOKEN, Cluster, start
 from tests.cluster.machines import Machine, Spawned, until
 from tests.control import PATIENCE_S
 
-AGENTS = 4
+AGENTS, PORT, HOST = 4, 8080, "ray::Actor"
+RESULTS = "/tmp/home/.local/state/bakeoff/results"
 CONF = """daemon off; master_process off; pid /tmp/nginx.pid; error_log stderr;
 events { worker_connections 1024; }
 http { log_format plain '$remote_addr $request_uri'; access_log /tmp/access.log plain;
@@ -57,9 +60,9 @@ class Lab:
         done = self.cluster.head.run(words, BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN)
         return done.stdout + done.stderr
 
-    def show(self, file: str) -> dict[str, Any]:
-        """What is in a run file."""
-        told: dict[str, Any] = json.loads(self.cluster.head.run(["bakeoff", "show", file, "--json"]).stdout)
+    def show(self, file: str) -> list[dict[str, Any]]:
+        """The trials of a run file."""
+        told: list[dict[str, Any]] = json.loads(self.cluster.head.run(["bakeoff", "show", file, "--json"]).stdout)
         return told
 
     def log(self) -> list[str]:
@@ -68,7 +71,7 @@ class Lab:
 
     def hosts(self) -> list[psutil.Process]:
         """The processes that send load, of all machines."""
-        return [process for machine in self.agents for process in machine.processes if process.name() == "ray::Host"]
+        return [process for machine in self.agents for process in machine.processes if process.name() == HOST]
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +91,19 @@ def said_by(run: Spawned) -> str:
     return said
 
 
-def states(told: dict[str, Any]) -> list[str]:
-    return [trial["state"] for trial in told["trials"]]
+def states(trials: list[dict[str, Any]]) -> list[str]:
+    return [trial["state"] for trial in trials]
+
+
+def host(machine: Machine) -> psutil.Process:
+    """The process of a machine that sends load."""
+    return next(process for process in machine.processes if process.name() == HOST)
+
+
+def sends(machine: Machine) -> bool:
+    """Whether it has connections to the server that neither side has begun to close."""
+    sockets = [line.split() for line in Path(f"/proc/{machine.first}/net/tcp").read_text().splitlines()[1:]]
+    return any(words[2].endswith(f":{PORT:04X}") and words[3] == "01" for words in sockets)
 
 
 def test_the_server_counts_what_each_machine_says_it_sent(lab: Lab) -> None:
@@ -99,19 +113,47 @@ def test_the_server_counts_what_each_machine_says_it_sent(lab: Lab) -> None:
     assert states(told) == ["ok", "ok"]
     counted = Counter(line.split()[0] for line in lab.log())
     for machine in lab.agents:
-        sent = sum(s["operations"] for t in told["trials"] for s in t["per_agent"] if s["agent"] == machine.name)
+        sent = sum(trial["per_agent"][machine.name]["operations"] for trial in told)
         assert 0 < sent <= counted[machine.address], machine.name
-    for trial in told["trials"]:
-        assert sum(share["operations"] for share in trial["per_agent"]) == trial["operations"]
-        assert [share["clients"] for share in trial["per_agent"]] == [2] * AGENTS
+    for trial in told:
+        shares = trial["per_agent"].values()
+        assert sum(share["operations"] for share in shares) == trial["operations"]
+        assert [share["clients"] for share in shares] == [2] * AGENTS
 
 
 def test_a_killed_agent_voids_its_trial_by_name(lab: Lab) -> None:
     run, file = lab.begin("100s")
     victim = lab.agents[1]
-    next(process for process in victim.processes if process.name() == "ray::Host").kill()
+    host(victim).kill()
     said = said_by(run)
     assert f"voided: agent {victim.name} was lost: its process ended" in said
     assert run.returncode == 2 and f"bakeoff resume {file}" in said and "Traceback" not in said
     until(lambda: not lab.hosts())
-    del file
+
+
+def test_a_controller_that_is_killed_takes_the_load_with_it_and_resume_goes_on(lab: Lab) -> None:
+    run, file = lab.begin("4s")
+    run.kill()
+    until(lambda: not lab.hosts())
+    run.wait(PATIENCE_S)
+    counted = len(lab.log())
+    said = lab.resume(file)
+    assert states(lab.show(file)) == ["ok", "ok"] and "resumed with" in said
+    assert len(lab.log()) > counted
+
+
+def test_a_trial_that_ended_while_nobody_listened_is_taken_from_the_disks(lab: Lab) -> None:
+    run, file = lab.begin("3s")
+    run.send_signal(signal.SIGSTOP)
+    until(lambda: all(list(agent.path(RESULTS).glob("*/*.json")) for agent in lab.agents))
+    run.kill()
+    os.kill(run.pid, signal.SIGCONT)  # `nsenter` stopped with it
+    run.wait(PATIENCE_S)
+    before = lab.show(file)
+    said = lab.resume(file)
+    names = ", ".join(agent.name for agent in lab.agents)
+    assert f"had ended before the controller did: its result is from the disk of {names}" in said
+    trials = lab.show(file)
+    assert len(before) < 2 and states(trials) == ["ok", "ok"]
+    assert all(len(trial["per_agent"]) == AGENTS for trial in trials)
+    assert not any(list(agent.path(RESULTS).glob("*/*.json")) for agent in lab.agents)

@@ -6,11 +6,11 @@ look like from its place.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from bakeoff.agents.capacity import Demand
 from bakeoff.agents.limits import Limits
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
+from bakeoff.agents.result import EngineEvent, KeptResult, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
 from bakeoff.links import Link
 
@@ -94,3 +94,19 @@ class Agent(Protocol):
 
         Raises PlanError for a spec that is refused, or LabError.
         """
+
+
+@runtime_checkable
+class KeepsResults(Agent, Protocol):
+    """An agent whose machine keeps what a trial came to on its disk until somebody has it: it may outlive the process
+    that controls the run.
+    """
+
+    def keep_next(self, key: str) -> None:
+        """Keep the result of the next trial that is started, and call it `key`."""
+
+    def kept(self, key: str) -> KeptResult | None:
+        """The result that is called so, if its trial came to its end."""
+
+    def forget(self, key: str) -> None:
+        """It is kept elsewhere now. Raises nothing."""

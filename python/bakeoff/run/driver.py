@@ -9,6 +9,7 @@ from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.ground import Ground, preflight
+from bakeoff.run.kept import Kept
 from bakeoff.run.kind import Note
 from bakeoff.run.observer import Observer
 from bakeoff.run.searches import Before, Searches
@@ -53,7 +54,7 @@ def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observe
             with RunWriter.create(path, _header(plan, fleet, ground), order) as writer:
                 created = True
                 writer.set_started_here(mark(path, plan.hash))
-                trials = Trials(plan, ground, specs, fleet, writer, observer, stop)
+                trials = Trials(plan, ground, specs, fleet, writer, observer, stop, Kept(read_run(path), fleet, False))
                 trials.tell([*warnings, *soak_notes(plan, path), *ground.notes])
                 trials.calibrate()
                 _carry_out(plan, trials, writer, order)
@@ -90,7 +91,9 @@ def resume_run(
             warnings = preflight(plan, fleet, path)
             ground = Ground(plan, fleet)
             _refuse_other_content(run, ground)
-            trials = Trials(plan, ground, ground.specs(), fleet, writer, observer, stop, run.null_operations_per_s)
+            kept = Kept(run, fleet, True)
+            rate = run.null_operations_per_s
+            trials = Trials(plan, ground, ground.specs(), fleet, writer, observer, stop, kept, rate)
             resumed = Note("info", _resumed(run, len(todo), plan))
             trials.tell([resumed, *warnings, *ground.notes])
             if run.null_operations_per_s is None:

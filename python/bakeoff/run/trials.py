@@ -15,6 +15,7 @@ from bakeoff.plan.model import Plan
 from bakeoff.run.fleet import Fleet, FleetOutcome, FleetSession
 from bakeoff.run.ground import Ground, Specs
 from bakeoff.run.judge import without_result
+from bakeoff.run.kept import Kept, KeptTrial
 from bakeoff.run.kind import Note
 from bakeoff.run.observer import Observer, trial_line
 from bakeoff.run.preflight import check_disk, trial_bytes
@@ -46,6 +47,7 @@ class Trials:
         writer: RunWriter,
         observer: Observer,
         stop: Stop,
+        kept: Kept,
         null_operations_per_s: float | None = None,
     ) -> None:
         self._plan = plan
@@ -55,6 +57,7 @@ class Trials:
         self._writer = writer
         self._observer = observer
         self._stop = stop
+        self._kept = kept
         self._null_rate = null_operations_per_s
         self._part = run_part(plan.kind)
         self._contenders = {c.name: c for c in plan.contenders}
@@ -180,7 +183,11 @@ class Trials:
             return self._store(trial, *stretch.from_rows(), [])
         if stretch is not None:
             specs = stretch.specs(specs)
+        known = self._kept.find(trial, specs) if stretch is None else None
+        if known is not None:
+            return self._take(trial, known)
         self._settle.before(trial.contender)
+        self._kept.begin(trial)
         started, events = datetime.now(UTC), list[EngineEvent]()
         session: FleetSession | None = None
         self._observer.on_trial_start(trial)
@@ -209,7 +216,23 @@ class Trials:
                 void = without_result(trial, text, records.VOIDED, str(error))
                 return self._store(trial, void, {}, _stamped(started, events))
         with self._stop.deferred():
-            return self._finish(trial, started, session, outcome, events, stretch, None)
+            record = self._finish(trial, started, session, outcome, events, stretch, None)
+            self._kept.stored(trial)
+            return record
+
+    def _take(self, trial: PlannedTrial, known: KeptTrial) -> TrialRecord:
+        """Store a trial that its machines did before the run was gone on with."""
+        self.tell([Note("info", known.note)])
+        limit, spread_s = self._plan.error_limit, self._plan.fleet.start_spread_s
+        record = trial_record(
+            trial, known.started_at, known.outcome, limit, self._null_rate, self._part, False, spread_s
+        )
+        with self._stop.deferred():
+            whole = known.outcome.whole
+            notes = _stamped(datetime.fromisoformat(known.started_at), known.events)
+            record = self._store(trial, record, dict(whole.histograms) if whole else {}, notes)
+            self._kept.stored(trial)
+            return record
 
     def _watch(
         self, trial: PlannedTrial, session: FleetSession, events: list[EngineEvent], stretch: Stretch | None

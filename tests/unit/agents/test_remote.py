@@ -3,23 +3,33 @@
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.remote import agent as near
+from bakeoff.agents.remote import kept as kept_module
 from bakeoff.agents.remote import trial as there
 from bakeoff.agents.remote.agent import RemoteAgent
+from bakeoff.agents.remote.host import Host
+from bakeoff.agents.remote.kept import Keeper, read_kept
 from bakeoff.agents.remote.spec import Cutter, Parts, send
+from bakeoff.agents.result import KeptResult
 from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, TargetError
 from bakeoff.mix import Clients
 from bakeoff.plan.files import gathered
 from bakeoff.run.fleet import Fleet
+from bakeoff.run.kept import Kept
+from bakeoff.store.read import read_run
+from bakeoff.store.records import PlannedTrial
+from bakeoff.store.write import RunWriter
 from tests.control import PATIENCE_S
 from tests.unit.agents.direct import DirectLine, direct
 from tests.unit.run.fake import plan_for
+from tests.unit.store.builders import header, planned
 
 NULL = TrialSpec(workload=NullWorkload(), load=Clients(3), length_s=0.3)
 LONG = NULL.model_copy(update={"length_s": 1000.0})
@@ -193,3 +203,43 @@ def test_files_of_a_plan_need_not_be_on_the_machine(far: Far, tmp_path: Path) ->
         agent.check(plan)
     users.write_bytes((tmp_path / "only the controller has it").read_bytes())
     assert agent.check(plan).facts()["corpus"] == here and len(packed) > 100
+
+
+def test_a_result_is_kept_until_the_run_file_has_it(tmp_path: Path) -> None:
+    agents = [RemoteAgent(name, DirectLine(Host(name, tmp_path))) for name in ("a", "b")]
+    RunWriter.create(tmp_path / "x.bakeoff", header(), planned()).close()
+    run = read_run(tmp_path / "x.bakeoff")
+    fleet, specs = Fleet(agents), {agent.name: NULL for agent in agents}
+    trial = PlannedTrial(order=4, contender="x", mix=NULL.load, block=1, seed=1)
+    Kept(run, fleet, resumed=False).begin(trial)
+    measured = fleet.start(specs).wait(PATIENCE_S)
+    assert measured is not None and measured.whole is not None
+    assert len(list(tmp_path.glob("results/*/*.json"))) == 2
+    assert Kept(run, fleet, resumed=False).find(trial, specs) is None
+    kept = Kept(run, fleet, resumed=True)
+    found = kept.find(trial, specs)
+    assert found is not None and found.outcome.whole is not None and found.note.startswith("trial 5 had ended")
+    assert found.outcome.whole == measured.whole
+    assert [(part.agent, part.clients) for part in found.outcome.parts] == [("a", 1), ("b", 2)]
+    assert kept.find(replace(trial, order=5), specs) is None
+    assert Kept(run, Fleet(agents[:1]), resumed=True).find(trial, specs) is None  # the whole load is another part
+    kept.stored(trial)
+    assert kept.find(trial, specs) is None and not list(tmp_path.glob("results/*/*.json"))
+    for agent in agents:
+        agent.close()
+
+
+def test_what_is_kept_is_bounded_and_what_is_damaged_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_module, "MOST_FILES", 2)
+    keeper, outcome = Keeper("a", tmp_path), LocalAgent().start(NULL).go().wait(PATIENCE_S)
+    assert outcome is not None
+    result = KeptResult("2026-01-01T00:00:00.000+00:00", outcome, ())
+    for number in range(3):
+        keeper.keep(f"{'0' * 8}-{number}-0-1", result)
+    assert [keeper.find(f"{'0' * 8}-{number}-0-1") is not None for number in range(3)] == [False, True, True]
+    assert read_kept(keeper.find(f"{'0' * 8}-2-0-1") or "") == result
+    for text in ("", "{}", "[1]", '{"started_at": 1, "result": {}, "histograms": {"x": "?"}, "events": []}'):
+        assert read_kept(text) is None
+    assert keeper.find("../../key") is None
+    keeper.keep("../../key", result)
+    assert sorted(path.name for path in tmp_path.rglob("*.json")) == [f"{'0' * 8}-{n}-0-1.json" for n in (1, 2)]

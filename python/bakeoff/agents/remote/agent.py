@@ -53,7 +53,7 @@ class RemoteAgent:
         self._state = threading.Condition()
         self._pulse = Pulse()
         self._running: int | None = None
-        self._lost = ""
+        self._key = self._lost = ""
         self._begun = False
         self._closed = False
         self._listener = threading.Thread(target=self._listen, name=f"agent {name}", daemon=True)
@@ -90,20 +90,25 @@ class RemoteAgent:
         """See Agent."""
         self._ask_of_spec("accept", spec, part)
 
-    def start(self, spec: TrialSpec, part: Slice = WHOLE, key: str = "") -> "RemoteSession":
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "RemoteSession":
         """See Agent."""
+        key, self._key = self._key, ""
         number = int(self._ask_of_spec("start", spec, part, key))
         with self._state:
             self._running = number
         return RemoteSession(self, number)
 
+    def keep_next(self, key: str) -> None:
+        """See KeepsResults."""
+        self._key = key
+
     def kept(self, key: str) -> KeptResult | None:
-        """See Agent."""
+        """See KeepsResults."""
         text = self.ask("kept", key)
         return None if text is None else read_kept(text)
 
     def forget(self, key: str) -> None:
-        """See Agent."""
+        """See KeepsResults."""
         with suppress(AgentLostError):
             self.ask("forget", key)
 

@@ -90,11 +90,11 @@ class Host:
         self._local().accept(spec, spec.slice)
 
     def do_kept(self, key: str) -> str | None:
-        """See Agent."""
+        """See KeepsResults."""
         return self._keeper.find(key)
 
     def do_forget(self, key: str) -> None:
-        """See Agent."""
+        """See KeepsResults."""
         self._keeper.forget(key)
 
     def do_start(self, head: str, work: str, parts: dict[str, str], key: str) -> int:

@@ -16,7 +16,7 @@ from bakeoff.errors import LabError
 from bakeoff.state_folder import state_folder
 from bakeoff.whole_file import write_whole
 
-KEY = re.compile(r"[0-9a-f]{8,64}-[0-9]{1,9}")
+KEY = re.compile(r"[0-9a-f]{8,64}(-[0-9]{1,9}){3}")  # a run, a trial, and which part of it
 MOST_FILES, MOST_BYTES = 64, 256 << 20
 
 
