@@ -153,7 +153,7 @@ class Machine:
     def inside(self, argv: Sequence[str]) -> list[str]:
         """The command that runs a program there."""
         words = [BAKEOFF if argv[0] == "bakeoff" else argv[0], *argv[1:]]
-        return ["nsenter", "--target", str(self.first), *ENTER, "--wd=/tmp", "--", *words]
+        return ["nsenter", "--target", str(self.first), *ENTER, "--wdns=/tmp", "--", *words]
 
 
 class Bench:

@@ -34,9 +34,10 @@ def test_machines_reach_each_other_until_a_cable_is_pulled(machines: Callable[[i
 
 def test_each_has_folders_processes_and_a_name_of_its_own(machines: Callable[[int], list[Machine]]) -> None:
     a, b = machines(2)
-    a.run(["sh", "-c", "echo a >/tmp/x; echo a >/dev/shm/x"])
+    a.run(["sh", "-c", "echo a >x; echo a >/dev/shm/x"])
     assert b.run(["sh", "-c", "ls /tmp/x /dev/shm/x"], check=False).returncode != 0
     assert a.path("/tmp/x").read_text() == "a\n"
+    assert a.run(["pwd"]).stdout == "/tmp\n"
     assert a.run(["hostname"]).stdout.strip() == a.name != b.name
     shown = a.run(["ip", "-br", "-4", "address"]).stdout
     assert a.address in shown and b.address not in shown

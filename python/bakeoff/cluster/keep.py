@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 import psutil
 
@@ -16,6 +17,9 @@ from bakeoff.cluster.records import Claim
 from bakeoff.errors import LabError
 
 BEGUN = "block forever"  # Ray's last words before it waits
+SLOW = "timed out during startup"  # after 30 s, which cannot be set
+TRIES = 20
+LOOK_S = 0.5
 LAST_WORDS = 12  # lines of the log that are told when it fails
 END_S = 10.0  # to end by itself
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # of prctl(2)
@@ -35,7 +39,38 @@ def keep(
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # what outlives its parent is ours to end
     with _asked() as asked, Path(claim.record.log).open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(
+        for _ in range(TRIES):
+            ray = _Ray(command, environment, cores, log, lambda: None if asked.is_set() else joined())
+            try:
+                while not asked.wait(LOOK_S) and not ray.over.is_set():
+                    pass
+            finally:
+                ray.end()
+            if asked.is_set() or not ray.was_slow:
+                break
+    if asked.is_set() or not claim.record.joined:
+        shutil.rmtree(claim.record.folder, ignore_errors=True)
+    if not asked.is_set():
+        raise LabError(_why(claim, ray.said))
+
+
+class _Ray:
+    """Ray's processes on this machine. `said` are its last lines, `over` is set when it ended, `was_slow` says that it
+    gave up only because the machine was too busy to start it in the time that it gives itself.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        cores: Sequence[int] | None,
+        log: TextIO,
+        joined: Callable[[], None],
+    ) -> None:
+        self.said: list[str] = []
+        self.over = threading.Event()
+        self._log, self._joined = log, joined
+        self._process = subprocess.Popen(
             command,
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
@@ -46,31 +81,29 @@ def keep(
             start_new_session=True,  # Ctrl-C is ours to hear
             preexec_fn=lambda: _begin(cores),
         )
-        said: list[str] = []
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
-        def listen() -> None:
-            assert process.stdout is not None
-            for line in process.stdout:
-                log.write(line)
-                log.flush()
-                said.append(line.rstrip())
-                del said[:-LAST_WORDS]
-                if BEGUN in line and not asked.is_set():
-                    joined()
-            asked.set()
+    @property
+    def was_slow(self) -> bool:
+        """See the class."""
+        return any(SLOW in line for line in self.said)
 
-        listener = threading.Thread(target=listen, daemon=True)
-        listener.start()
-        try:
-            asked.wait()
-            unasked = not listener.is_alive() or process.poll() is not None
-        finally:
-            _end(process)
-            listener.join(END_S)
-    if not unasked or not claim.record.joined:
-        shutil.rmtree(claim.record.folder, ignore_errors=True)
-    if unasked:
-        raise LabError(_why(claim, said))
+    def end(self) -> None:
+        """End all of it."""
+        _end(self._process)
+        self._listener.join(END_S)
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._log.write(line)
+            self._log.flush()
+            self.said.append(line.rstrip())
+            del self.said[:-LAST_WORDS]
+            if BEGUN in line:
+                self._joined()
+        self.over.set()
 
 
 @contextmanager

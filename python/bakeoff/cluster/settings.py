@@ -27,7 +27,7 @@ COMMON = {
     "RAY_enable_metrics_collection": "0",
     # A machine is given up after 4 × (1 s + 2 s): load on all cores may hold it up for a second or two. Whether a trial
     # still stands is decided sooner, by what its agents tell.
-    "RAY_health_check_initial_delay_ms": "0",
+    "RAY_health_check_initial_delay_ms": "5000",
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "4",
