@@ -51,8 +51,8 @@ class TrialSession(Protocol):
         that waits until it is. The first word counts. Returns itself.
         """
 
-    def snapshot(self) -> Snapshot:
-        """How far the trial is."""
+    def snapshot(self) -> Snapshot | None:
+        """How far the trial is; None where the snapshot of another agent has its figures."""
 
     def drain_events(self) -> Sequence[EngineEvent]:
         """What the engine noticed since the last call."""

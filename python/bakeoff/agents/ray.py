@@ -6,7 +6,7 @@ is restarted or tried again by Ray: a trial that was sent twice would be two loa
 
 import atexit
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,13 +14,14 @@ import ray
 import ray._private.worker as ray_worker
 from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskError
 from ray.util.placement_group import placement_group
-from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
 from bakeoff.agents.base import Facts
 from bakeoff.agents.limits import limits
 from bakeoff.agents.remote.agent import RemoteAgent
 from bakeoff.agents.remote.head import watch_head
 from bakeoff.agents.remote.host import Host
+from bakeoff.agents.remote.relay import Group, Relay, groups
 from bakeoff.agents.remote.wire import Answer, LineDownError
 from bakeoff.cluster.addresses import numeric, reach, split_address
 from bakeoff.cluster.cores import use_agent_cores
@@ -140,7 +141,7 @@ def cluster_agents(address: str, count: int, wanted: Sequence[str]) -> list[Remo
         raise LabError(
             f"{', '.join(chosen)} did not become free within {PLACES_S:g} s: another run uses them; wait for its end"
         ) from None
-    agents = [_agent(name, group, index) for index, name in enumerate(chosen)]
+    agents = _heard({name: _actor(name, group, index) for index, name in enumerate(chosen)})
     for agent in agents:
         atexit.register(agent.close)
     watch_head(*split_address(address, HEAD_PORT), lambda: _head_is_gone(address, agents))
@@ -189,7 +190,32 @@ class Actor(Host):
         super().__init__(name)
 
 
-def _agent(name: str, group: Any, index: int) -> RemoteAgent:
+class RayRelay:
+    """A relay as an actor, beside the controller."""
+
+    def __init__(self, actors: Mapping[str, Any]) -> None:
+        self._relay = Relay({name: RayLine(actor) for name, actor in actors.items()})
+
+    def pulses(self) -> Iterator[str]:
+        """Its bundles, as a machine tells its pulses."""
+        yield from self._relay.bundles()
+
+
+def _heard(actors: Mapping[str, Any]) -> list[RemoteAgent]:
+    """The machines of these actors: a few are heard directly, many by relays on this machine."""
+    parts = groups(list(actors))
+    if not parts:
+        return [RemoteAgent(name, RayLine(actor)) for name, actor in actors.items()]
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    relays = ray.remote(RayRelay).options(num_cpus=0, max_restarts=0, max_task_retries=0, scheduling_strategy=here)
+    agents: list[RemoteAgent] = []
+    for names in parts:
+        heard = Group(RayLine(relays.remote({name: actors[name] for name in names})).pulse)
+        agents += [RemoteAgent(name, heard.line(name, RayLine(actors[name]))) for name in names]
+    return agents
+
+
+def _actor(name: str, group: Any, index: int) -> Any:
     actor = ray.remote(Actor).options(
         num_cpus=0,
         resources={RESOURCE: 1},
@@ -198,7 +224,7 @@ def _agent(name: str, group: Any, index: int) -> RemoteAgent:
         max_task_retries=0,
         scheduling_strategy=PlacementGroupSchedulingStrategy(group, index),
     )
-    return RemoteAgent(name, RayLine(actor.remote(name)))
+    return actor.remote(name)
 
 
 def _say_nothing(*_data: Any, **_how: Any) -> None:

@@ -123,7 +123,8 @@ def _watch(session: TrialSession, said: _Said, progress: Progress) -> Outcome:
     """Pass on what the engine tells until the trial is over."""
     while (outcome := session.wait(POLL_S)) is None:
         said.pass_on(session.drain_events())
-        progress.show(session.snapshot())
+        if (snapshot := session.snapshot()) is not None:
+            progress.show(snapshot)
     said.pass_on(session.drain_events())
     return outcome
 

@@ -240,10 +240,12 @@ class RemoteSession:
         self._agent.ask("go", self._number, at_ns)
         return self
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> Snapshot | None:
         """See TrialSession."""
         self._agent.raise_if_lost()
         pulse = self._agent.of(self._number)
+        if pulse is not None and pulse.folded:
+            return None
         return NOT_BEGUN if pulse is None or pulse.snapshot is None else pulse.snapshot
 
     def drain_events(self) -> Sequence[EngineEvent]:

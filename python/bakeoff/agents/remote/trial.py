@@ -130,7 +130,8 @@ class HostedTrial:
         """Stop a trial that nobody waits for."""
         if not self._stopped and time.monotonic() - self._heard() > DEAD_MAN_S:
             self._stopped = True
-            at_s = self._session.snapshot().elapsed_s
+            snapshot = self._session.snapshot()
+            at_s = 0.0 if snapshot is None else snapshot.elapsed_s
             self._session.cancel()
             with self._lock:
                 self._events.append(EngineEvent(at_s=at_s, level="warning", text=SILENT))

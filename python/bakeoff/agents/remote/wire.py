@@ -55,7 +55,7 @@ class Line(Protocol):
 
 class Pulse(BaseModel):
     """What a machine tells of itself and of its trial, number `trial`: how far it is, and how many events and rows
-    there were so far.
+    there were so far. `folded` says that the snapshot of another agent has its figures.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -66,6 +66,7 @@ class Pulse(BaseModel):
     events: int = 0
     rows: int = 0
     snapshot: Snapshot | None = None
+    folded: bool = False
 
 
 def answered(work: Callable[[], Any]) -> Answer:

@@ -1,0 +1,212 @@
+"""Machines that send no load but tell of it as a real one does: snapshots of real size every 200 ms, over TCP.
+
+A process stands for many of them. A relay hears a group of them and tells what they did together, as one.
+"""
+
+import json
+import math
+import multiprocessing as mp
+import random
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from bakeoff.agents.preflight import raise_open_files
+from bakeoff.agents.remote.agent import RemoteAgent
+from bakeoff.agents.remote.relay import Group, Relay
+from bakeoff.agents.remote.wire import PULSE_S, Answer, LineDownError, Pulse
+from bakeoff.agents.result import OperationCount, RecentResult, Snapshot
+
+TRIAL = 1
+CLASSES = ("223", "735", "1522", "2895", "6040", "11426", "22132", "large", "404")  # of web-static
+HEAD = struct.Struct("!I")
+
+
+def snapshot(rng: random.Random, operations: int = 4000) -> Snapshot:
+    """A machine at full work: a second of response times around 1 ms, told within 1/32 of themselves."""
+    counts: dict[int, int] = {}
+    for _ in range(operations):
+        time_ns = int(10 ** rng.gauss(6.0, 0.5))
+        shift = max(0, time_ns.bit_length() - 6)
+        counts[(time_ns >> shift) << shift] = counts.get((time_ns >> shift) << shift, 0) + 1
+    times = tuple(sorted(counts.items()))
+    recent = RecentResult(span_s=1.0, operations=operations, p50_ns=10**6, p99_ns=15 * 10**6, times=times)
+    kinds = tuple(OperationCount(name=name, operations=operations // 9, errors=0) for name in CLASSES)
+    return Snapshot(
+        elapsed_s=0.0, phase="window", operations=operations, errors=0, bytes_in=operations * 6_000,
+        per_operation=kinds, recent=recent,
+    )  # fmt: skip
+
+
+def pulse_of(told: Snapshot) -> bytes:
+    """A pulse as it crosses. `elapsed_s` is the moment on the clock that all processes of this machine share."""
+    now = told.model_copy(update={"elapsed_s": time.monotonic()})
+    return Pulse(trial=TRIAL, armed=True, snapshot=now).model_dump_json().encode()
+
+
+def tell(port: int, numbers: Sequence[int], ends: float) -> None:
+    """Be these machines until `ends`: one connection for each, whose pulses are spread over the 200 ms."""
+    raise_open_files(0)
+    rng = random.Random(numbers[0])
+    shapes = [snapshot(rng) for _ in range(8)]
+    sockets = []
+    for number in numbers:
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.sendall(HEAD.pack(number))
+        sockets.append(connection)
+    due = [(time.monotonic() + PULSE_S * i / len(sockets), i) for i in range(len(sockets))]
+    try:
+        while time.monotonic() < ends:
+            for place, (at, i) in enumerate(due):
+                time.sleep(max(0.0, at - time.monotonic()))
+                text = pulse_of(shapes[i % len(shapes)])
+                sockets[i].sendall(HEAD.pack(len(text)) + text)
+                due[place] = (at + PULSE_S, i)
+    except OSError:
+        pass  # nobody listens any more
+
+
+class TcpLine:
+    """The way to a simulated machine. What it is asked needs no answer that anybody waits for."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._buffer = bytearray()
+        self.received = 0
+
+    def ask(self, method: str, *words: Any) -> "Nothing":
+        """See Line."""
+        return Nothing()
+
+    def pulse(self, timeout_s: float) -> str | None:
+        """See Line."""
+        self._connection.settimeout(timeout_s)
+        try:
+            while (text := self._whole()) is None:
+                more = self._connection.recv(1 << 16)
+                if not more:
+                    raise LineDownError("it is gone")
+                self._buffer += more
+                self.received += len(more)
+        except TimeoutError:
+            return None
+        except OSError as error:
+            raise LineDownError(str(error)) from None
+        return text
+
+    def _whole(self) -> str | None:
+        if len(self._buffer) < HEAD.size:
+            return None
+        end = HEAD.size + HEAD.unpack_from(self._buffer)[0]
+        if len(self._buffer) < end:
+            return None
+        text = self._buffer[HEAD.size : end].decode()
+        del self._buffer[:end]
+        return text
+
+    def drop(self) -> None:
+        """See Line."""
+        self._connection.close()
+
+
+class Nothing:
+    """An answer to what nobody asks."""
+
+    def get(self, timeout_s: float) -> Answer:
+        """See Reply."""
+        return "", None
+
+
+def accept(server: socket.socket, count: int) -> dict[int, TcpLine]:
+    """Lines to so many machines, by number."""
+    raise_open_files(0)
+    lines = {}
+    for _ in range(count):
+        connection, _ = server.accept()
+        lines[HEAD.unpack(connection.recv(HEAD.size, socket.MSG_WAITALL))[0]] = TcpLine(connection)
+    return lines
+
+
+def relay(above: int, number: int, ready: Any, count: int, ends: float) -> None:
+    """Be the relay of a group of machines."""
+    with socket.create_server(("127.0.0.1", 0), backlog=count) as server:
+        ready.send(server.getsockname()[1])
+        lines = accept(server, count)
+    hearing = Relay({name_of(n): line for n, line in lines.items()})
+    with socket.create_connection(("127.0.0.1", above)) as connection:
+        connection.sendall(HEAD.pack(number))
+        try:
+            while time.monotonic() < ends:
+                began = time.monotonic()
+                text = hearing.bundle().model_dump_json().encode()
+                connection.sendall(HEAD.pack(len(text)) + text)
+                time.sleep(max(0.0, PULSE_S - (time.monotonic() - began)))
+        except OSError:
+            pass
+
+
+def name_of(number: int) -> str:
+    """How a simulated machine is called."""
+    return f"agent{number:04}"
+
+
+def agents_of(lines: Mapping[int, TcpLine], count: int, width: int | None) -> list[RemoteAgent]:
+    """The agents of a fleet, heard directly or by its relays."""
+    if width is None:
+        return [RemoteAgent(name_of(n), line) for n, line in sorted(lines.items())]
+    agents = []
+    for group, line in sorted(lines.items()):
+        heard = Group(line.pulse)
+        for n in range(group * width, min(count, (group + 1) * width)):
+            agents.append(RemoteAgent(name_of(n), heard.line(name_of(n), line)))
+    return agents
+
+
+@contextmanager
+def fleet(count: int, width: int | None, processes: int, length_s: float) -> Iterator[dict[int, TcpLine]]:
+    """Lines to `count` machines, or to relays of `width` of them each; they tell for `length_s` and then end."""
+    context, ends = mp.get_context("spawn"), time.monotonic() + length_s
+    started = []
+
+    def begin(work: Any, *words: Any) -> None:
+        process = context.Process(target=work, args=words, daemon=True)
+        process.start()
+        started.append(process)
+
+    with socket.create_server(("127.0.0.1", 0), backlog=count) as server:
+        port = server.getsockname()[1]
+        if width is None:
+            for i in range(processes):
+                begin(tell, port, range(i, count, processes), ends)
+            heard = count
+        else:
+            heard = math.ceil(count / width)
+            for group in range(heard):
+                numbers = range(group * width, min(count, (group + 1) * width))
+                here, there = context.Pipe()
+                begin(relay, port, group, there, len(numbers), ends)
+                begin(tell, here.recv(), numbers, ends)
+        try:
+            yield accept(server, heard)
+        finally:
+            for process in started:
+                process.terminate()
+                process.join()
+
+
+def threads() -> int:
+    """Threads of this process."""
+    return threading.active_count()
+
+
+def sizes(count: int = 20) -> tuple[int, int]:
+    """Bytes of a pulse, and how many different times one tells; the median of some."""
+    shapes = [snapshot(random.Random(seed)) for seed in range(count)]
+    lengths = sorted(len(pulse_of(shape)) for shape in shapes)
+    times = sorted(len(json.loads(pulse_of(shape))["snapshot"]["recent"]["times"]) for shape in shapes)
+    return lengths[count // 2], times[count // 2]

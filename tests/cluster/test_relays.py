@@ -1,0 +1,70 @@
+"""Machines of a cluster heard through relays, two by two: one trial of all, and what happens when one is killed."""
+
+import json
+import signal
+import sys
+from collections.abc import Callable
+
+from tests.cluster.clusters import TOKEN, start
+from tests.cluster.machines import ROOT, Machine
+
+# A controller whose relays hear two machines each: a trial of the null workload, and one in which a machine is killed.
+CONTROL = """
+import json, os, sys, time
+from bakeoff.agents.remote import agent, relay
+relay.groups.__defaults__ = (2,)
+agent.SILENCE_S = 60.0  # how busy the machine of the test is decides nothing
+from bakeoff.agents.ray import cluster_agents
+from bakeoff.agents.spec import NullWorkload, TrialSpec
+from bakeoff.mix import Clients
+from bakeoff.run.fleet import Fleet
+
+agents = cluster_agents(sys.argv[1], 3, [])
+fleet = Fleet(agents)
+
+def trial(length_s, seen):
+    spec = TrialSpec(workload=NullWorkload(), load=Clients(3), length_s=length_s)
+    session = fleet.start({one.name: spec for one in agents})
+    while (outcome := session.wait(0.2)) is None:
+        seen(session.snapshot())
+    return outcome
+
+views = []
+outcome = trial(2.0, views.append)
+assert not outcome.lost, outcome.lost
+most = max(views, key=lambda view: len(view.per_agent))
+told = {
+    "operations": outcome.whole.result.operations,
+    "parts": [part.outcome.result.operations for part in outcome.parts],
+    "seen": sorted(one.agent for one in most.per_agent),
+    "sum": most.operations == sum(one.operations for one in most.per_agent),
+}
+victim = agents[2]
+
+def kill(view):
+    if len(view.per_agent) == 3 and "began" not in told:
+        told["began"] = time.monotonic()
+        print("now", flush=True)
+
+lost = trial(60.0, kill)
+told["lost"], told["after_s"] = lost.lost, time.monotonic() - told.pop("began")
+print(json.dumps(told), flush=True)
+"""
+
+
+def test_a_trial_is_seen_whole_and_a_machine_that_is_killed_is_named(machines: Callable[[int], list[Machine]]) -> None:
+    head, *agents = machines(4)
+    cluster = start(head, *agents)
+    variables = {"BAKEOFF_CLUSTER_TOKEN_FILE": TOKEN, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": TOKEN}
+    run = head.spawn([sys.executable, "-c", CONTROL, cluster.address], variables | {"PYTHONPATH": str(ROOT / "python")})
+    assert run.stdout is not None
+    said = run.stdout.readline()
+    assert said == "now\n", said + run.stdout.read()
+    for process in agents[2].processes:
+        if process.name().startswith("ray::"):
+            process.send_signal(signal.SIGKILL)
+    said = run.stdout.read()
+    told = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
+    assert told["seen"] == sorted(machine.name for machine in agents) and told["sum"]
+    assert told["operations"] == sum(told["parts"]) and all(told["parts"])
+    assert agents[2].name in told["lost"]
