@@ -8,7 +8,8 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.run.driver import start_run
-from bakeoff.run.fleet import Fleet, FleetOutcome
+from bakeoff.run.fleet import Fleet
+from bakeoff.run.fleet_session import FleetOutcome
 from bakeoff.store.read import read_run
 from tests.control import PATIENCE_S
 from tests.files.test_mix import mix

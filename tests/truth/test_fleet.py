@@ -10,8 +10,7 @@ import pytest
 from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import Slice, TrialSpec
-from bakeoff.arrivals import Constant
-from bakeoff.errors import PlanError
+from bakeoff.arrivals import Arrivals, Constant, Poisson
 from bakeoff.mix import Clients, Rate
 from bakeoff.run.driver import start_run
 from bakeoff.run.fleet import Fleet
@@ -64,10 +63,27 @@ def test_clients_do_the_same_whichever_agent_drives_them(target: Callable[..., T
         assert seen == {0, 1, 2, 3, 4}
 
 
-def test_a_rate_is_not_divided(target: Callable[..., Target]) -> None:
-    rate = spec_for(target(), load=Rate(per_s=100.0, arrivals=Constant(), most_connections=4))
-    with pytest.raises(PlanError, match="a rate cannot be divided among several machines"):
-        Fleet([LocalAgent("one"), LocalAgent("two")]).accept({"one": rate, "two": rate})
+@pytest.mark.parametrize("shape", [Constant(), Poisson()], ids=["constant", "poisson"])
+def test_two_agents_send_a_rate_to_the_unit(target: Callable[..., Target], shape: Arrivals) -> None:
+    """Each begins its half of one schedule, and the server has seen every start once."""
+    server, count = target(), 400
+    fleet = Fleet([LocalAgent("one"), LocalAgent("two")])
+    rate = Rate(per_s=1_000.0, arrivals=shape, most_connections=100)
+    spec = spec_for(server, load=rate, max_operations=count, cores=2)
+    outcome = fleet.start({"one": spec, "two": spec}).wait(PATIENCE_S)
+    assert outcome is not None and outcome.whole is not None
+    whole = outcome.whole.result
+    assert whole.starts is not None and whole.response is not None
+    assert (whole.starts.offered, whole.starts.started, whole.starts.never_started) == (count, count, 0)
+    assert whole.operations == whole.response.count == server.counts()["requests"] == count
+    parts = [part.outcome.result for part in outcome.parts if part.outcome is not None]
+    assert [part.operations for part in parts] == [count // 2] * 2
+    # Half of 400 starts at 500 a second, and none before its moment.
+    if isinstance(shape, Constant):
+        assert all(part.elapsed_s >= (count / 2 - 2) / 500 - 1e-6 for part in parts)
+    for name in ("response", "response/url", "late"):
+        told = json.loads(_engine.ForTests.summary(outcome.whole.histograms[name]))["count"]
+        assert told == (whole.starts.late.count if name == "late" else count)
 
 
 def test_a_run_of_two_agents_has_a_share_of_each(target: Callable[..., Target], tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 //! Drives one file session and stamps its calls. One reading of the clock per call: the end of one is the start
 //! of the next, unless something that must not be counted (filling, checking, waiting) lies between.
 
-use crate::schedule::{Delay, Schedule};
+use crate::schedule::{Schedule, first_delay_ns};
 use crate::{
     Clock, FileBuffers, FileCall, FileContext, FileProgress, FileResult, FileSession, FileStep, FileWorkload, Identity,
     Live, Nanos, Recorder, SharedTimes, Stamps, TrialSpec,
@@ -108,7 +108,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
     /// When the session is to begin: the start plus its random delay. What it begins with is no operation as a rule:
     /// a plan of starts counts from the end of the first one.
     pub fn first_start(&self, spec: &TrialSpec) -> Nanos {
-        self.recorder.timeline().start_ns + Delay::new(spec, self.thread).next_ns()
+        self.recorder.timeline().start_ns + first_delay_ns(spec, self.client, self.thread as u32 % spec.threads)
     }
 
     /// The session waited (for its start, a barrier or a pause) and goes on now.

@@ -6,7 +6,7 @@
 
 mod figures;
 
-use crate::result::{LAG, LATE_START, second_key};
+use crate::result::{LAG, LATE, LATE_START, RESPONSE, second_key};
 use crate::{HistogramError, LatencyHistogram, TrialResult, deserialize, serialize, summarize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -133,7 +133,41 @@ fn kept_summary(slices: &[SliceResult], key: &str, kept: &mut Blobs) -> Figures<
     Ok(summarize(&histogram.to_hdr()))
 }
 
-fn per_operation(slices: &[SliceResult], kept: &mut Blobs) -> Figures<Vec<Value>> {
+/// The same of those that are there even when nothing is in them.
+fn always_kept(slices: &[SliceResult], key: &str, kept: &mut Blobs) -> Figures<Value> {
+    let summary = kept_summary(slices, key, kept)?;
+    kept.entry(key.to_owned()).or_insert_with(|| serialize(&LatencyHistogram::lazy()));
+    Ok(summary)
+}
+
+/// Turns that were due and not over: those of all machines together, where each has told as many moments.
+fn queue(rows: &[Told<'_>]) -> Option<Vec<i64>> {
+    let lengths =
+        |row: &Value| row["starts"]["queue"].as_array()?.iter().map(Value::as_i64).collect::<Option<Vec<_>>>();
+    let told = rows.iter().map(|(_, row)| lengths(row)).collect::<Option<Vec<_>>>()?;
+    let (first, others) = told.split_first()?;
+    if others.iter().any(|other| other.len() != first.len()) {
+        return None;
+    }
+    Some((0..first.len()).map(|at| told.iter().map(|lengths| lengths[at]).sum()).collect())
+}
+
+/// What a load with planned starts asked for and got: each start is that of one slice.
+fn starts(slices: &[SliceResult], rows: &[Told<'_>], kept: &mut Blobs) -> Figures<Value> {
+    Ok(json!({
+        "offered": total(rows, "/starts/offered")?,
+        "started": total(rows, "/starts/started")?,
+        "never_started": total(rows, "/starts/never_started")?,
+        "answered": total(rows, "/starts/answered")?,
+        "late": always_kept(slices, LATE, kept)?,
+        "late_histogram": LATE,
+        "ran_out": total(rows, "/starts/ran_out")?,
+        "connections_used": total(rows, "/starts/connections_used")?,
+        "queue": queue(rows),
+    }))
+}
+
+fn per_operation(slices: &[SliceResult], planned: bool, kept: &mut Blobs) -> Figures<Vec<Value>> {
     let lists = slices.iter().map(|slice| slice.list("per_operation")).collect::<Figures<Vec<_>>>()?;
     let names = |list: &[Told<'_>]| list.iter().map(|(_, row)| row["name"].clone()).collect::<Vec<_>>();
     for list in &lists {
@@ -147,11 +181,13 @@ fn per_operation(slices: &[SliceResult], kept: &mut Blobs) -> Figures<Vec<Value>
             let rows: Vec<_> = lists.iter().map(|list| list[index]).collect();
             let name = rows[0].1["name"].as_str().ok_or_else(|| rows[0].0.missing("name"))?;
             let key = format!("op/{name}");
+            let response = format!("response/{name}");
             Ok(json!({
                 "name": name, "operations": total(&rows, "/operations")?, "errors": counts(&rows, "errors"),
                 "bytes_in": total(&rows, "/bytes_in")?, "bytes_out": total(&rows, "/bytes_out")?,
                 "service": kept_summary(slices, &key, kept)?, "histogram": key,
-                "response": null, "response_histogram": null,
+                "response": planned.then(|| kept_summary(slices, &response, kept)).transpose()?,
+                "response_histogram": planned.then_some(response),
             }))
         })
         .collect()
@@ -245,6 +281,8 @@ pub fn merge_slices(
     }
     let rows: Vec<_> = slices.iter().map(SliceResult::whole).collect();
     let mut kept = Blobs::new();
+    // All slices of a trial have one load.
+    let planned = !rows[0].1["starts"].is_null();
     let (operations, errors) = (total(&rows, "/operations")?, total(&rows, "/errors_total")?);
     let fatal = rows.iter().find_map(|(slice, row)| Some(format!("{}: {}", slice.name, row["fatal"].as_str()?)));
     let json = json!({
@@ -268,13 +306,12 @@ pub fn merge_slices(
             "oldest_s": most(&rows, "/unfinished/oldest_s")?,
         },
         "statuses": counts(&rows, "statuses"),
-        // A load that plans its starts is not divided.
-        "starts": null,
-        "response": null,
-        "response_histogram": null,
-        "per_operation": per_operation(slices, &mut kept)?,
+        "starts": if planned { starts(slices, &rows, &mut kept)? } else { Value::Null },
+        "response": planned.then(|| always_kept(slices, RESPONSE, &mut kept)).transpose()?,
+        "response_histogram": planned.then_some(RESPONSE),
+        "per_operation": per_operation(slices, planned, &mut kept)?,
         "steps": steps(slices, &mut kept)?,
-        "service": kept_summary(slices, "service", &mut kept)?,
+        "service": always_kept(slices, "service", &mut kept)?,
         "histogram": "service",
         "per_second": per_second(slices)?,
         "per_client": per_client(slices)?,
@@ -282,8 +319,6 @@ pub fn merge_slices(
         "generator": generator(slices, &rows, operations + errors)?,
         "workload": figures(&rows.iter().map(|(_, row)| &row["workload"]).collect::<Vec<_>>()).map_err(MergeError::Figures)?,
     });
-    // It is there even when nothing is in it.
-    kept.entry("service".to_owned()).or_insert_with(|| serialize(&LatencyHistogram::lazy()));
     Ok(TrialResult { json, histograms: kept })
 }
 

@@ -151,6 +151,10 @@ fn errors_json(errors: &[u64; ErrorClass::COUNT]) -> Value {
 pub(crate) const LATE_START: &str = "late_start";
 pub(crate) const LAG: &str = "lag";
 
+/// Histograms of loads that plan their starts: times from those, and how late those were that found no free lane.
+pub(crate) const RESPONSE: &str = "response";
+pub(crate) const LATE: &str = "late";
+
 /// The name of a second's histogram, which only slices have.
 pub(crate) fn second_key(second: u64) -> String {
     format!("second/{second}")
@@ -224,14 +228,14 @@ fn steps_json(merged: &Merged, operations: &[String], histograms: &mut BTreeMap<
 /// What a load with planned starts asked for and got; null for a closed loop, which plans none.
 fn starts_json(planned: Option<&PlannedFigures>, histograms: &mut BTreeMap<String, Vec<u8>>) -> Value {
     planned.map_or(Value::Null, |planned| {
-        histograms.insert("late".to_owned(), serialize(&planned.late));
+        histograms.insert(LATE.to_owned(), serialize(&planned.late));
         json!({
             "offered": planned.offered,
             "started": planned.started,
             "never_started": planned.offered.saturating_sub(planned.started),
             "answered": planned.answered,
             "late": summarize(&planned.late.to_hdr()),
-            "late_histogram": "late",
+            "late_histogram": LATE,
             "ran_out": planned.ran_out,
             "connections_used": planned.connections_used,
             "queue": planned.queue.as_ref().map(Queue::lengths),
@@ -331,7 +335,7 @@ pub fn collect(
     histograms.insert("service".to_owned(), serialize(&service));
     let response = merged.planned.as_ref().map(|planned| &planned.turns);
     if let Some(response) = response {
-        histograms.insert("response".to_owned(), serialize(response));
+        histograms.insert(RESPONSE.to_owned(), serialize(response));
     }
     if figures.slice.is_some() {
         histograms.insert(LATE_START.to_owned(), serialize(&merged.late_start));
@@ -383,7 +387,7 @@ pub fn collect(
         "histogram": "service",
         "starts": starts,
         "response": response.as_ref().map(|response| summarize(&response.to_hdr())),
-        "response_histogram": response.as_ref().map(|_| "response"),
+        "response_histogram": response.as_ref().map(|_| RESPONSE),
         "per_operation": per_operation,
         "steps": steps,
         "per_second": per_second,

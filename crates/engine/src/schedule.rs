@@ -26,7 +26,7 @@ pub(crate) enum Schedule {
 impl Schedule {
     /// Each lane follows itself, as fast as the trial's pauses allow.
     pub fn after_pause(spec: &TrialSpec, thread: usize) -> Self {
-        Self::AfterPause(Pause::new(spec, thread, 0))
+        Self::AfterPause(Pause::new(spec, thread))
     }
 
     /// That of the trial's load, for share `share` of `shares`. Moments that the workload knows are `recorded`.
@@ -87,29 +87,15 @@ impl Schedule {
         start_ns
     }
 
-    /// When lanes begin in a closed loop that are free from the start on: each waits for its random delay.
-    /// Clients with a random pause begin with one, so that their starts are spread as they are later on.
-    pub fn first_starts(spec: &TrialSpec, thread: usize, lanes: usize, start_ns: Nanos) -> Vec<Nanos> {
-        let mut delay = Delay::new(spec, thread);
-        let mut pause = Pause::new(spec, thread, 1);
-        let mut first_ns = || delay.next_ns() + if pause.is_random() { pause.next_ns() } else { 0 };
-        (0..lanes).map(|_| start_ns + first_ns()).collect()
+    /// How long after the start a session of a closed loop begins: it waits for its random delay. Clients with a random pause
+    /// begin with one, so that their starts are spread as they are later on. Both come from the client's number: whichever
+    /// machine and thread drives it, the load as a whole begins alike.
+    pub fn first_ns(spec: &TrialSpec, client: u32, of_client: u32) -> Nanos {
+        first_delay_ns(spec, client, of_client) + Pause::first_ns(spec, client, of_client)
     }
 }
 
-/// Random delays before first starts.
-#[derive(Debug)]
-pub(crate) struct Delay {
-    longest_ns: Nanos,
-    rng: Rng,
-}
-
-impl Delay {
-    pub fn new(spec: &TrialSpec, thread: usize) -> Self {
-        Self { longest_ns: nanos(spec.delay_s), rng: Rng::for_thread(spec.thread_seed() ^ 0xDE1A, thread as u32, 0) }
-    }
-
-    pub fn next_ns(&mut self) -> Nanos {
-        self.rng.below(self.longest_ns + 1)
-    }
+/// The random delay before the first start of a client's session.
+pub(crate) fn first_delay_ns(spec: &TrialSpec, client: u32, of_client: u32) -> Nanos {
+    Rng::for_thread(spec.seed ^ 0xDE1A, client, of_client).below(nanos(spec.delay_s) + 1)
 }

@@ -145,8 +145,9 @@ impl TrialSpec {
         if self.own_clients().is_empty() {
             return range(format!("slice {index} of {of} has none of {} clients", self.clients()));
         }
-        if of > 1 && matches!(self.load, Load::Rate(_)) {
-            return range("a rate cannot be divided among several machines".to_owned());
+        if matches!(self.load, Load::Rate(_)) && of > self.clients() {
+            // A slice without a connection would leave its starts undone.
+            return range(format!("a rate with {} connections cannot be divided by {of}", self.clients()));
         }
         if self.cores == 0 || self.cores > CORES_MAX {
             return range(format!("cores must be 1 to {CORES_MAX}, not {}", self.cores));
@@ -194,9 +195,6 @@ impl TrialSpec {
         if self.length_s / row_s > ROWS_MAX {
             return range(format!("rows of {row_s} s in {} s are more than {ROWS_MAX}", self.length_s));
         }
-        if !self.is_whole() {
-            return range("a soak is driven by one machine: no slice".to_owned());
-        }
         Ok(())
     }
 
@@ -233,6 +231,13 @@ impl TrialSpec {
         let (own, clients) = (self.own_clients(), u128::from(self.clients()));
         let until = |client: u32, all: u64| (u128::from(all) * u128::from(client) / clients) as u64;
         self.max_operations.map(|all| until(own.end, all) - until(own.start, all))
+    }
+
+    /// Which share of a rate one of this machine's `threads` load threads begins, and of how many. Each slice takes every
+    /// n-th start of the whole sequence, and each of its threads every so many-th of those: slices need not have as many
+    /// threads as each other.
+    pub const fn share(&self, thread: u32, threads: u32) -> (u32, u32) {
+        (self.slice.index + self.slice.of * thread, self.slice.of * threads)
     }
 
     /// The seed of random choices that are made for each load thread: threads of different machines differ.
@@ -309,7 +314,11 @@ mod tests {
         assert!(parse(r#","slice":{"index":2,"of":2}"#).is_err());
         assert!(parse(r#","slice":{"index":0,"of":0}"#).is_err());
         let rate = r#"{"rate":{"per_s":500,"most_connections":8}}"#;
-        assert!(parse_load(rate, r#","slice":{"index":0,"of":2}"#).is_err());
+        assert!(parse_load(rate, r#","slice":{"index":7,"of":8}"#).is_ok());
+        let error = parse_load(rate, r#","slice":{"index":0,"of":9}"#).unwrap_err().to_string();
+        assert!(error == "slice 0 of 9 has none of 8 clients", "{error}");
+        let error = parse_load(rate, r#","slice":{"index":1,"of":9}"#).unwrap_err().to_string();
+        assert!(error == "a rate with 8 connections cannot be divided by 9", "{error}");
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub fn start_alone(
         let (alone, timeline) = load.join().map_err(|panic| TrialError::Broken(panic_text(panic.as_ref())))??;
         let generator = GeneratorFigures {
             start: start.figures(),
-            elapsed_ns: alone.ended_ns.saturating_sub(timeline.start_ns),
+            elapsed_ns: alone.ended_ns.saturating_sub(timeline.start_ns).max(1),
             cancelled: watched.is_cancelled(),
             fatal: None,
             rss_bytes: process::resident_bytes(),

@@ -189,7 +189,8 @@ fn run<W: Workload>(
     }
     let generator = GeneratorFigures {
         start: line.figures(),
-        elapsed_ns: shared.gate.end_ns().saturating_sub(start_ns),
+        // One that was cancelled before its moment lived for no time, but did end.
+        elapsed_ns: shared.gate.end_ns().saturating_sub(start_ns).max(1),
         cancelled: live.is_cancelled(),
         fatal: shared.gate.fatal(),
         rss_bytes: process::resident_bytes(),

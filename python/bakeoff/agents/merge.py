@@ -4,10 +4,20 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bakeoff.agents.local import explained, load_engine, read_outcome
-from bakeoff.agents.result import AgentSnapshot, OperationCount, Outcome, RecentResult, Snapshot
+from bakeoff.agents.result import (
+    AgentSnapshot,
+    OperationCount,
+    Outcome,
+    RecentResult,
+    RowResult,
+    Snapshot,
+    SoakRow,
+    SummaryResult,
+)
 from bakeoff.agents.spec import TrialSpec
 
 NOBODY = Snapshot(elapsed_s=0, phase="done", operations=0, errors=0, bytes_in=0)
+NO_TIMES = SummaryResult(count=0)
 # A trial is as far as the agent that is furthest back.
 PHASES = ("prepare", "armed", "starting", "ramp_up", "window", "ramp_down", "drain", "done")
 
@@ -22,6 +32,45 @@ def merged_outcome(spec: TrialSpec, parts: Sequence[tuple[str, Outcome]]) -> Out
     slices = [(name, part.result.model_dump_json(exclude={"links"}), dict(part.histograms)) for name, part in parts]
     with explained():
         return read_outcome(load_engine().merge_slices(spec.to_json(), slices))
+
+
+def merged_row(parts: Sequence[SoakRow]) -> SoakRow:
+    """A row of a soak, from those of its agents, which end at their moments; that of a single agent as it is."""
+    if len(parts) == 1:
+        return parts[0]
+    figures = [part.figures for part in parts]
+    errors = Counter[str]()
+    for told in figures:
+        errors.update(told.errors)
+    service, service_told = _merged_histogram([part.service for part in parts])
+    planned = [part.response for part in parts if part.response is not None]
+    response, response_told = _merged_histogram(planned) if planned else (None, None)
+    row = RowResult(
+        row=figures[0].row,
+        start_s=min(told.start_s for told in figures),
+        length_s=max(told.length_s for told in figures),
+        operations=sum(told.operations for told in figures),
+        errors=dict(errors),
+        bytes_in=sum(told.bytes_in for told in figures),
+        bytes_out=sum(told.bytes_out for told in figures),
+        service=service_told or NO_TIMES,
+        response=response_told or (NO_TIMES if planned else None),
+        cpu_share=max(told.cpu_share for told in figures),
+        run_delay_share=max(told.run_delay_share for told in figures),
+        stolen_s=max(told.stolen_s for told in figures),
+        rss_bytes=max(told.rss_bytes for told in figures),
+    )
+    return SoakRow(row, service, response)
+
+
+def _merged_histogram(blobs: Sequence[bytes]) -> tuple[bytes, SummaryResult | None]:
+    """One histogram of all, and its figures; none where nothing was done."""
+    filled = [blob for blob in blobs if blob]
+    if not filled:
+        return b"", None
+    with explained():
+        blob, told = load_engine().merge_histograms(filled)
+    return blob, SummaryResult.model_validate_json(told)
 
 
 def merged_snapshot(parts: Sequence[tuple[str, Snapshot]]) -> Snapshot:

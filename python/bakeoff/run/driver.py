@@ -13,7 +13,7 @@ from bakeoff.run.kept import Kept
 from bakeoff.run.kind import Note
 from bakeoff.run.observer import Observer
 from bakeoff.run.searches import Before, Searches
-from bakeoff.run.soak import check_soak, soak_notes
+from bakeoff.run.soak import soak_notes
 from bakeoff.run.started_here import mark
 from bakeoff.run.stop import Stop
 from bakeoff.run.tool import tool
@@ -46,7 +46,6 @@ def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observe
     try:
         with stop.active():
             fleet = Fleet(agents)
-            check_soak(plan, len(agents))
             warnings = preflight(plan, fleet, path)
             ground = Ground(plan, fleet)
             specs = ground.specs()

@@ -44,7 +44,7 @@ class Ground:
         for contender in plan.contenders:
             reset(contender, partial(self.answers, contender))
             self._examine(contender)
-        notes_by_agent = {n: fleet.named(n, check.compare) for n, check in self._checks.items()}
+        notes_by_agent = fleet.each(lambda agent: self._checks[agent.name].compare())
         self.notes = [Note(n.level, _of(fleet, name, n.text)) for name, notes in notes_by_agent.items() for n in notes]
         self._refuse_other_views()
 
@@ -61,7 +61,8 @@ class Ground:
 
     def close(self) -> list[Note]:
         """The trials are over: nothing of them is left with the contenders."""
-        notes_by_agent = {name: check.close() for name, check in self._checks.items()}
+        present = {agent.name for agent in self._fleet.active}
+        notes_by_agent = {name: check.close() for name, check in self._checks.items() if name in present}
         return [Note(n.level, _of(self._fleet, name, n.text)) for name, notes in notes_by_agent.items() for n in notes]
 
     def facts(self) -> dict[str, Any]:
@@ -93,8 +94,7 @@ class Ground:
 
     def _all(self, ask: Callable[[Check, Contender], None], contender: Contender) -> None:
         """Ask about a contender from every agent, each of which may reach it at another address."""
-        for name, check in self._checks.items():
-            self._fleet.named(name, partial(ask, check, self._seen[name][contender.name]))
+        self._fleet.each(lambda agent: ask(self._checks[agent.name], self._seen[agent.name][contender.name]))
 
     def _refuse_addresses_of_others(self) -> None:
         agents = [agent.name for agent in self._fleet.agents]

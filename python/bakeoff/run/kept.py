@@ -12,7 +12,8 @@ from bakeoff.agents.base import Agent, KeepsResults
 from bakeoff.agents.merge import merged_outcome
 from bakeoff.agents.result import EngineEvent, KeptResult
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.run.fleet import AgentOutcome, Fleet, FleetOutcome
+from bakeoff.run.fleet import Fleet
+from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
 from bakeoff.store.records import PlannedTrial, RunRecord
 
 TAKEN = "trial {number} had ended before the controller did: its result is from the disk of {agents}"
@@ -54,7 +55,7 @@ class Kept:
             found = agent.kept(key) if self._clients(agent, trial) else None
             if found is not None:
                 kept[agent.name] = found
-        driving = [agent for agent in self._fleet.agents if self._clients(agent, trial)]
+        driving = [agent for agent in self._fleet.active if self._clients(agent, trial)]
         if not driving or any(agent.name not in kept for agent in driving):
             return None
         return self._whole(trial, specs, driving, kept)
@@ -93,12 +94,13 @@ class Kept:
         )
 
     def _clients(self, agent: Agent, trial: PlannedTrial) -> int:
-        return self._fleet.slices()[agent.name].clients(trial.mix.clients)
+        part = self._fleet.division(trial.mix.clients).get(agent.name)
+        return 0 if part is None else part.clients(trial.mix.clients)
 
     def _keys(self, trial: PlannedTrial) -> "dict[str, KeepsResults]":
         """What each agent's part of a trial is called; another division of it is called otherwise."""
-        slices = self._fleet.slices()
-        keeping = [agent for agent in self._fleet.agents if isinstance(agent, KeepsResults)]
+        slices = self._fleet.division(trial.mix.clients)
+        keeping = [agent for agent in self._fleet.active if agent.name in slices and isinstance(agent, KeepsResults)]
         return {f"{self._run}-{trial.order}-{slices[a.name].index}-{slices[a.name].of}": a for a in keeping}
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.run.disturbances import disturbance_facts, why_void
-from bakeoff.run.fleet import AgentOutcome, FleetOutcome
+from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
 from bakeoff.run.judge import generator_marks, starts_of, summary_of, to_record, without_result
 from bakeoff.run.kind import RunPart
 from bakeoff.store.records import (

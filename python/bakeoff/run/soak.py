@@ -13,7 +13,6 @@ from pathlib import Path
 from bakeoff.agents.local import load_engine
 from bakeoff.agents.result import Snapshot, SoakRow, SummaryResult
 from bakeoff.agents.spec import TrialSpec
-from bakeoff.errors import PlanError
 from bakeoff.mix import Rate
 from bakeoff.plan.model import Plan
 from bakeoff.plan.network_settings import NetworkSettings
@@ -39,12 +38,6 @@ MISSED_STARTS = 10
 def soaks(plan: Plan) -> bool:
     """Whether the trials of a plan are soaks."""
     return plan.settings.clock.row_s is not None
-
-
-def check_soak(plan: Plan, agents: int) -> None:
-    """Raises PlanError for a soak that several agents would have to share."""
-    if soaks(plan) and agents > 1:
-        raise PlanError("a soak is driven by one agent: leave the others out")
 
 
 class Stretch:

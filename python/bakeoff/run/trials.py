@@ -11,12 +11,14 @@ from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds import run_part
 from bakeoff.mix import Clients
-from bakeoff.plan.model import Plan
-from bakeoff.run.fleet import Fleet, FleetOutcome, FleetSession
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.fleet import Fleet
+from bakeoff.run.fleet_session import FleetOutcome, FleetSession
 from bakeoff.run.ground import Ground, Specs
 from bakeoff.run.judge import without_result
 from bakeoff.run.kept import Kept, KeptTrial
 from bakeoff.run.kind import Note
+from bakeoff.run.losses import Losses
 from bakeoff.run.observer import Observer, trial_line
 from bakeoff.run.preflight import check_disk, trial_bytes
 from bakeoff.run.probe import judged
@@ -61,6 +63,7 @@ class Trials:
         self._null_rate = null_operations_per_s
         self._part = run_part(plan.kind)
         self._contenders = {c.name: c for c in plan.contenders}
+        self._losses = Losses(plan, fleet, lambda note: self.tell([note]), self._fewer)
         self._settle = Settle(self.answers, lambda note: self.tell([note]))
 
     def tell(self, notes: Sequence[Note]) -> None:
@@ -88,12 +91,12 @@ class Trials:
         settings, cores = self._plan.settings, self._plan.settings.clock.cores
         spec = TrialSpec(
             workload=NullWorkload(),
-            load=Clients(cores * len(self._fleet.agents)),  # one for each load thread: one without would idle
+            load=Clients(cores * len(self._fleet.active)),  # one for each load thread: one without would idle
             length_s=length_s,
             cores=cores,
             pin=settings.pin,
         )
-        session = self._fleet.start({agent.name: spec for agent in self._fleet.agents})
+        session = self._fleet.start({agent.name: spec for agent in self._fleet.active})
         outcome = session.wait(length_s + OVERDUE_S)
         if outcome is not None and outcome.lost:
             raise LabError(f"{outcome.lost}: bring it back, then run the plan again")
@@ -141,7 +144,7 @@ class Trials:
         """
         contender = self._contenders[name]
         try:
-            reset(contender, partial(self._ground.answers, contender))
+            reset(contender, partial(self._answers, contender))
         except TargetError as error:
             self.tell([Note("warning", str(error))])
             return str(error)
@@ -149,7 +152,10 @@ class Trials:
 
     def answers(self, name: str) -> None:
         """Raises TargetError unless a contender answers now."""
-        self._ground.answers(self._contenders[name])
+        self._answers(self._contenders[name])
+
+    def _answers(self, contender: Contender) -> None:
+        self._losses.surviving(partial(self._ground.answers, contender))
 
     def comes_back(self, name: str) -> str | None:
         """Wait for a contender that did not answer, after its reset where it has one; why it does not, or None."""
@@ -157,7 +163,7 @@ class Trials:
         if contender.reset is not None:
             return self.visit(name)
         try:
-            wait_for(contender, partial(self._ground.answers, contender), "it did not answer before")
+            wait_for(contender, partial(self._answers, contender), "it did not answer before")
         except TargetError as error:
             return str(error)
         return None
@@ -165,7 +171,7 @@ class Trials:
     def changed(self, name: str) -> str | None:
         """Why the address does not lead to the contender any more, or None."""
         try:
-            self._ground.unchanged(self._contenders[name])
+            self._losses.surviving(partial(self._ground.unchanged, self._contenders[name]))
         except TargetError as error:
             return str(error)
         return None
@@ -175,17 +181,29 @@ class Trials:
         return self._store(trial, without_result(trial, utc_now(), records.FAILED, reason), {}, [])
 
     def one(self, trial: PlannedTrial) -> TrialRecord:
-        """Do one trial and store it."""
+        """Do one trial and store it; without agents that are lost before it begins, where the plan allows that."""
+        record, losses = self._losses.surviving(partial(self._one, trial))
+        self._losses.after(losses)
+        return record
+
+    def _fewer(self) -> None:
+        """Fewer agents are left, and so their ceiling is lower. The run file keeps that of all."""
+        if self._null_rate is not None:
+            outcome = self._null_outcome(NULL_LENGTHS_S[0])
+            self._null_rate = _null_rate(None if outcome is None else outcome.whole) or self._null_rate
+
+    def _one(self, trial: PlannedTrial) -> tuple[TrialRecord, list[AgentLostError]]:
+        """The same, and who was lost in the middle. Raises AgentLostError when one was before anything was sent."""
         check_disk(self._writer.path, trial_bytes(self._plan))
         specs = self._specs.of(trial.contender, trial.mix, trial.seed)
         stretch = Stretch(self._plan, trial, self._writer, self._observer) if soaks(self._plan) else None
         if stretch is not None and stretch.is_over:
-            return self._store(trial, *stretch.from_rows(), [])
+            return self._store(trial, *stretch.from_rows(), []), []
         if stretch is not None:
             specs = stretch.specs(specs)
         known = self._kept.find(trial, specs) if stretch is None else None
         if known is not None:
-            return self._take(trial, known)
+            return self._take(trial, known), []
         self._settle.before(trial.contender)
         self._kept.begin(trial)
         started, events = datetime.now(UTC), list[EngineEvent]()
@@ -214,11 +232,15 @@ class Trials:
                     _cancel(session)
                 text = started.isoformat(timespec="milliseconds")
                 void = without_result(trial, text, records.VOIDED, str(error))
-                return self._store(trial, void, {}, _stamped(started, events))
+                return self._store(trial, void, {}, _stamped(started, events)), []
         with self._stop.deferred():
-            record = self._finish(trial, started, session, outcome, events, stretch, None)
+            losses = [] if outcome is None else outcome.losses
+            interruption = str(losses[0]) if stretch is not None and losses else None
+            record = self._finish(trial, started, session, outcome, events, stretch, interruption)
             self._kept.stored(trial)
-            return record
+            if interruption is not None:  # what is left of a soak is for another stretch with all of them
+                raise LabError(f"{interruption}: bring it back, then `bakeoff resume {self._writer.path}`")
+            return record, losses
 
     def _take(self, trial: PlannedTrial, known: KeptTrial) -> TrialRecord:
         """Store a trial that its machines did before the run was gone on with."""

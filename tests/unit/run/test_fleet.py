@@ -1,6 +1,5 @@
 """Several agents as one: who gets which clients, what becomes of a trial that loses one, and whose figures are kept."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +8,13 @@ import pytest
 from bakeoff.agents.base import Facts
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.merge import merged_snapshot
-from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, TrialResult
+from bakeoff.agents.result import Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.mix import Clients
 from bakeoff.run.driver import resume_run, start_run
-from bakeoff.run.fleet import Fleet, FleetOutcome
+from bakeoff.run.fleet import Fleet
+from bakeoff.run.fleet_session import FleetOutcome
 from bakeoff.run.ground import Ground
 from bakeoff.store.read import pending, read_run
 from tests.control import PATIENCE_S
@@ -47,7 +47,7 @@ class Recorded(FakeAgent):
 
 
 class Losing:
-    """A session whose machine goes away before the end."""
+    """A session whose machine goes away in the middle: when the others have begun."""
 
     def __init__(self, session: Any, agent: Recorded) -> None:
         self._session, self._agent = session, agent
@@ -60,15 +60,6 @@ class Losing:
         while peer is not None and not peer.last.snapshot().operations:
             self._session.wait(0.01)
         raise AgentLostError(self._agent.name, "the cable was cut")
-
-    def snapshot(self) -> Snapshot:
-        raise AgentLostError(self._agent.name, "the cable was cut")
-
-    def drain_events(self) -> Sequence[EngineEvent]:
-        raise AgentLostError(self._agent.name, "the cable was cut")
-
-    def cancel(self) -> None:
-        self._session.cancel()
 
 
 def waited(fleet: Fleet, spec: TrialSpec) -> FleetOutcome:
@@ -115,21 +106,17 @@ def test_two_agents_drive_the_clients_of_one_trial() -> None:
 def test_a_mix_with_fewer_clients_than_agents_leaves_some_idle() -> None:
     fleet = Fleet([LocalAgent("one"), LocalAgent("two"), LocalAgent("three")])
     outcome = waited(fleet, NULL.model_copy(update={"load": Clients(1)}))
-    assert [(part.agent, part.clients) for part in outcome.parts] == [("three", 1)]
+    assert [(part.agent, part.clients) for part in outcome.parts] == [("one", 1)]
 
 
 def test_an_agent_that_is_lost_stops_the_others_and_is_named() -> None:
     losing = Recorded("two")
-    losing.lost_in = {1}
-    fleet = Fleet([LocalAgent("one"), losing])
-    long = NULL.model_copy(update={"max_operations": None})
-    found = fleet.start({"one": long, "two": long.model_copy(update={"workload": Other()})})
-    found._parts[0].session.go()
-    while not found._parts[0].session.snapshot().operations:
-        assert found._parts[0].session.wait(0.01) is None
+    losing.lost_in, losing.peer = {1}, (one := Recorded("one"))
+    long = NULL.model_copy(update={"max_operations": None, "workload": Other()})
+    found = Fleet([one, losing]).start({"one": long, "two": long})
     outcome = found.wait(PATIENCE_S)
     assert outcome is not None and outcome.lost == "agent two was lost: the cable was cut"
-    assert outcome.whole is not None and outcome.whole.result.cancelled
+    assert outcome.whole is not None and outcome.whole.result.operations > 0
     assert [(part.agent, part.lost) for part in outcome.parts] == [("one", ""), ("two", "the cable was cut")]
     assert found.snapshot().operations > 0 and found.drain_events() == []
 
@@ -240,6 +227,55 @@ def test_an_agent_that_stays_away_ends_the_run_which_goes_on_when_it_is_back(tmp
         agents[1].gone = False
         assert resume_run(path, agents, Notebook()) == 5
     assert [trial.state for trial in read_run(path).trials] == ["ok"] * 8
+
+
+def test_a_run_goes_on_without_a_lost_agent_where_the_plan_allows_that(tmp_path: Path) -> None:
+    path, agents, notes = tmp_path / "x.bakeoff", [Recorded("one"), Recorded("two"), Recorded("three")], Notebook()
+    agents[1].lost_in, agents[1].peer = {3}, agents[0]
+    fleet = WHENEVER | {"agents": "3", "least": "2"}
+    with two_contenders() as (one, two):
+        start_run(plan_for(one.address, two.address, mixes="3,6", fleet=fleet), path, agents, notes)
+    run = read_run(path)
+    assert [trial.state for trial in run.trials] == ["ok", "ok", "voided", *["ok"] * 5] and run.finished_at
+    assert [len(trial.per_agent) for trial in run.trials] == [3, 3, 3, 2, 2, 2, 2, 2]
+    for trial in run.trials:  # the load is the same, whoever drives it
+        assert sum(share.clients for share in trial.per_agent) == trial.mix.clients
+    assert agents[2].parts[-1] == (run.trials[-1].mix.clients, Slice(index=1, of=2))
+    told = [event.text for event in run.events if "goes on with" in event.text]
+    goes_on = "the run goes on with one, three, which divide the whole of each mix among them from here on"
+    assert told == [f"agent two was lost: the cable was cut: {goes_on}"]
+
+
+def test_an_agent_that_is_gone_before_a_trial_is_left_out_of_it(tmp_path: Path) -> None:
+    path, agents = tmp_path / "x.bakeoff", [Recorded("one"), Recorded("two")]
+
+    class Watching(Notebook):
+        def on_trial_end(self, record: Any) -> None:
+            super().on_trial_end(record)
+            agents[0].gone = len(self.trials) >= 3
+
+    fleet = WHENEVER | {"agents": "2", "least": "1"}
+    with two_contenders() as (one, two):
+        start_run(plan_for(one.address, two.address, mixes="2,4", fleet=fleet), path, agents, Watching())
+    run = read_run(path)
+    assert [trial.state for trial in run.trials] == ["ok"] * 8 and run.finished_at
+    assert agents[1].parts[-1] == (run.trials[-1].mix.clients, WHOLE), "one that is alone has all of it"
+    (told,) = [event.text for event in run.events if "goes on with" in event.text]
+    assert told.endswith("the run goes on with two, which drives the whole of each mix from here on")
+
+
+def test_a_run_that_would_have_too_few_agents_ends_and_is_resumed_with_all(tmp_path: Path) -> None:
+    path, agents = tmp_path / "x.bakeoff", [Recorded("one"), Recorded("two"), Recorded("three")]
+    agents[1].lost_in, agents[1].peer = {2}, agents[0]
+    agents[2].lost_in, agents[2].peer = {4}, agents[0]
+    fleet = WHENEVER | {"agents": "3", "least": "2"}
+    with two_contenders() as (one, two):
+        plan = plan_for(one.address, two.address, mixes="3,6", fleet=fleet)
+        with pytest.raises(LabError, match="agent three was lost: the cable was cut: bring it back, then `bakeoff"):
+            start_run(plan, path, agents, Notebook())
+        assert [trial.state for trial in read_run(path).trials] == ["ok", "voided", "ok", "voided"]
+        assert resume_run(path, agents, Notebook()) == 4
+    assert [len(trial.per_agent) for trial in read_run(path).trials] == [3, 3, 2, 2, 3, 3, 3, 3]
 
 
 def test_what_befell_one_machine_voids_the_trial_with_its_name(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
     /// The measured part: operations begin as the trial's load says.
     #[must_use]
     pub fn under_load<W: Workload<Session = S>>(mut self, workload: &W, spec: &TrialSpec) -> Self {
-        let share = (self.thread as u32, spec.cores);
+        let share = spec.share(self.thread as u32, spec.cores);
         let recorded = workload.moments();
         self.schedule = Schedule::of_load(spec, share, *self.recorder.timeline(), recorded.as_ref());
         if self.schedule.is_planned() {
@@ -103,7 +103,11 @@ impl<S: Session, C: Clock> Driver<S, C> {
             return Vec::new();
         }
         let start_ns = self.recorder.timeline().start_ns;
-        let starts = Schedule::first_starts(spec, self.thread, self.lanes.len(), start_ns);
-        starts.into_iter().enumerate().collect()
+        // A client's sessions are lanes that follow each other.
+        let of_client = spec.sessions_of_client() as usize;
+        let lanes = self.lanes.iter().enumerate();
+        lanes
+            .map(|(index, lane)| (index, start_ns + Schedule::first_ns(spec, lane.client, (index % of_client) as u32)))
+            .collect()
     }
 }

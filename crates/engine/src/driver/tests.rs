@@ -1,6 +1,7 @@
 //! The driver in virtual time: a scripted server, no socket, no waiting.
 
 mod rates;
+mod slices;
 
 use super::*;
 use crate::{GeneratorFigures, Identity, ThreadFigures, TrialSpec, Workload, collect};

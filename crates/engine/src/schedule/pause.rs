@@ -12,15 +12,21 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    /// `stream` tells apart the uses within a thread.
-    pub fn new(spec: &TrialSpec, thread: usize, stream: u32) -> Self {
-        let mean_ns = nanos(spec.think_s);
-        let is_random = spec.think_distribution == Distribution::Exponential && mean_ns > 0;
-        Self { mean_ns, random: is_random.then(|| Rng::for_thread(spec.thread_seed() ^ 0x7417, thread as u32, stream)) }
+    /// Those between the operations of a load thread.
+    pub fn new(spec: &TrialSpec, thread: usize) -> Self {
+        Self::with(spec, || Rng::for_thread(spec.thread_seed() ^ 0x7417, thread as u32, 0))
     }
 
-    pub fn is_random(&self) -> bool {
-        self.random.is_some()
+    /// The pause with which a client's session begins where pauses are random; else there is none.
+    pub fn first_ns(spec: &TrialSpec, client: u32, of_client: u32) -> Nanos {
+        let mut pause = Self::with(spec, || Rng::for_thread(spec.seed ^ 0x7418, client, of_client));
+        if pause.random.is_some() { pause.next_ns() } else { 0 }
+    }
+
+    fn with(spec: &TrialSpec, rng: impl FnOnce() -> Rng) -> Self {
+        let mean_ns = nanos(spec.think_s);
+        let is_random = spec.think_distribution == Distribution::Exponential && mean_ns > 0;
+        Self { mean_ns, random: is_random.then(rng) }
     }
 
     #[inline]
@@ -39,7 +45,7 @@ mod tests {
 
     fn pauses(text: &str) -> Vec<Nanos> {
         let spec = format!(r#"{{"workload":{{}},"load":{{"clients":1}},"length_s":1,"think_s":0.002{text}}}"#);
-        let mut pause = Pause::new(&TrialSpec::from_json(&spec).unwrap(), 0, 0);
+        let mut pause = Pause::new(&TrialSpec::from_json(&spec).unwrap(), 0);
         (0..100_000).map(|_| pause.next_ns()).collect()
     }
 

@@ -84,7 +84,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
     let gathered = gather(&parts, &common, started, &needs);
     let start_ns = line.await_start();
     let disturbances = watch.finish(&spec.timeline(start_ns));
-    let elapsed_ns = MonotonicClock.now_ns().saturating_sub(start_ns);
+    let elapsed_ns = MonotonicClock.now_ns().saturating_sub(start_ns).max(1);
     let mut fault = gathered.fault;
     if !gathered.hung {
         // In this order: what is taken away cannot be looked for any more.

@@ -1,0 +1,66 @@
+"""A trial that a fleet carries out, and what becomes of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
+from bakeoff.errors import AgentLostError
+
+
+@dataclass(frozen=True)
+class AgentOutcome:
+    """What became of an agent's part of a trial: its own outcome, or none and why it was lost. Of several agents it
+    began `start_offset_ns` after the first one, by the clock here; None when it did not.
+    """
+
+    agent: str
+    clients: int
+    outcome: Outcome | None
+    lost: str = ""
+    start_offset_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class FleetOutcome:
+    """A trial that ended: what all agents measured together, None when each of them was lost, and what each did."""
+
+    whole: Outcome | None
+    parts: tuple[AgentOutcome, ...]
+
+    @property
+    def spread_s(self) -> float:
+        """From the start of the first agent to that of the last."""
+        return max((part.start_offset_ns or 0 for part in self.parts), default=0) / 1e9
+
+    @property
+    def lost(self) -> str:
+        """`agent b was lost: …` for those that were, or nothing."""
+        return "; ".join(str(error) for error in self.losses)
+
+    @property
+    def losses(self) -> list[AgentLostError]:
+        """Those that were lost, and why."""
+        return [AgentLostError(part.agent, part.lost) for part in self.parts if part.lost]
+
+
+class FleetSession(Protocol):
+    """A trial that its agents carry out. Where one is lost the others are stopped: a smaller load is another trial.
+
+    Each call but `cancel` raises LabError when an engine broke. None waits for an agent that does not answer.
+    """
+
+    def snapshot(self) -> Snapshot:
+        """How far the trial is."""
+
+    def drain_events(self) -> Sequence[EngineEvent]:
+        """What the engines noticed since the last call, with the agent's name when there are several."""
+
+    def drain_rows(self) -> Sequence[SoakRow]:
+        """Rows of a soak that all agents have ended since the last call."""
+
+    def wait(self, timeout_s: float) -> FleetOutcome | None:
+        """The outcome, or None when an agent is not at its end after `timeout_s`."""
+
+    def cancel(self) -> None:
+        """Ask all agents to stop."""

@@ -1,0 +1,206 @@
+"""Several agents in one trial: a common start by clocks that differ, and nobody waits for one that does not answer."""
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, Self
+
+import pytest
+
+from bakeoff.agents.merge import merged_row
+from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, StartResult, SummaryResult
+from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
+from bakeoff.errors import AgentLostError, LabError
+from bakeoff.mix import Clients
+from bakeoff.run import together
+from bakeoff.run.fleet import Fleet
+from bakeoff.run.fleet_session import FleetOutcome
+from bakeoff.run.shares import trial_record
+from bakeoff.store.records import PlannedTrial
+from tests.control import PATIENCE_S
+from tests.unit.run.fake import WEB, FakeAgent, result
+
+HOUR_NS = 3_600_000_000_000
+SPEC = TrialSpec(workload=NullWorkload(), load=Clients(4), length_s=1.0)
+
+
+class Far(FakeAgent):
+    """An agent on another machine: its clock is off, its traffic begins so late, and calls in `hangs` never return."""
+
+    def __init__(self, name: str, ahead_ns: int = 0, late_ns: int = 0, hangs: str = "") -> None:
+        super().__init__(name=name)
+        self.ahead_ns, self.late_ns, self.hangs = ahead_ns, late_ns, hangs
+        self.told_ns: int | None = None
+        self.cancelled, self.forever = threading.Event(), threading.Event()
+        self.rows: list[SoakRow] = []
+
+    def clock(self) -> int:
+        self.call("clock")
+        return time.monotonic_ns() + self.ahead_ns
+
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> Any:
+        self.call("start")
+        return FarSession(self)
+
+    def call(self, name: str) -> None:
+        if name in self.hangs.split():
+            self.forever.wait()
+
+
+class FarSession:
+    def __init__(self, agent: Far) -> None:
+        self._agent = agent
+
+    def armed(self, timeout_s: float) -> bool:
+        self._agent.call("armed")
+        return True
+
+    def go(self, at_ns: int = 0) -> Self:
+        self._agent.told_ns = at_ns
+        return self
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(elapsed_s=1.0, phase="window", operations=10, errors=0, bytes_in=100)
+
+    def drain_events(self) -> Sequence[EngineEvent]:
+        return []
+
+    def drain_rows(self) -> Sequence[SoakRow]:
+        rows, self._agent.rows = self._agent.rows, []
+        return rows
+
+    def wait(self, timeout_s: float) -> Outcome | None:
+        self._agent.call("wait")
+        told_ns = self._agent.told_ns
+        start = None
+        if told_ns is not None:
+            start = StartResult(planned_ns=told_ns, real_ns=told_ns + self._agent.late_ns)
+        elif not self._agent.cancelled.is_set():
+            return None
+        return Outcome(result(2).model_copy(update={"start": start}), {})
+
+    def cancel(self) -> None:
+        self._agent.call("cancel")
+        self._agent.cancelled.set()
+
+
+@pytest.fixture(autouse=True)
+def one_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine is not asked to merge what it has not measured."""
+    monkeypatch.setattr(together, "merged_outcome", lambda spec, outcomes: outcomes[0][1])
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent that hangs from the start is lost soon."""
+    monkeypatch.setattr(together, "READY_S", together.WATCHDOG_S)
+
+
+def carried_out(*agents: Far) -> FleetOutcome:
+    found = Fleet(agents).start({agent.name: SPEC for agent in agents})
+    outcome = found.wait(PATIENCE_S)
+    assert outcome is not None
+    return outcome
+
+
+def test_agents_whose_clocks_are_hours_apart_are_told_one_moment() -> None:
+    agents = [Far("a"), Far("b", 5 * HOUR_NS), Far("c", -9 * HOUR_NS)]
+    outcome = carried_out(*agents)
+    told = [agent.told_ns - agent.ahead_ns for agent in agents if agent.told_ns is not None]
+    # Each may be wrong by half of its shortest round trip: of a call in this process that is microseconds, on a machine
+    # that stood still in all twenty of them more.
+    assert len(told) == 3 and max(told) - min(told) < 50_000_000
+    assert outcome.spread_s == max(part.start_offset_ns or 0 for part in outcome.parts) / 1e9
+
+
+def test_agents_that_begin_apart_void_the_trial_with_names_and_figures() -> None:
+    outcome = carried_out(Far("a"), Far("b", HOUR_NS, late_ns=0), Far("c", late_ns=60_000_000_000))
+    offsets = {part.agent: part.start_offset_ns or 0 for part in outcome.parts}
+    assert offsets["c"] > 59_000_000_000 > 1_000_000_000 > offsets["b"]
+    planned = PlannedTrial(order=0, contender="x", mix=Clients(4), block=1, seed=1)
+    record = trial_record(planned, "", outcome, 0.01, None, WEB, False, 5.0)
+    assert record.state == "voided" and "the agents did not begin together" in record.reason
+    assert "c 60" in record.reason and "over the limit of 5000 ms" in record.reason
+    assert [share.start_offset_ns for share in record.per_agent] == [offsets["a"], offsets["b"], offsets["c"]]
+    assert trial_record(planned, "", outcome, 0.01, None, WEB, False, 90.0).state == "ok"
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("hangs", ["wait cancel", "armed cancel", "clock cancel"])
+def test_an_agent_that_hangs_is_lost_by_name_and_the_others_are_stopped(hangs: str) -> None:
+    agents = [Far("a"), Far("b", hangs=hangs), Far("c")]
+    outcome = carried_out(*agents)
+    assert outcome.lost == "agent b was lost: it did not answer for 2 s"
+    assert [part.outcome is None for part in outcome.parts] == [False, True, False], "what survivors measured is kept"
+
+
+@pytest.mark.usefixtures("quick")
+def test_an_agent_that_does_not_take_its_part_is_lost_before_anything_is_sent() -> None:
+    agents = [Far("a"), Far("b", hangs="start")]
+    with pytest.raises(AgentLostError, match="agent b was lost: it did not answer for 2 s"):
+        Fleet(agents).start({agent.name: SPEC for agent in agents})
+    assert agents[0].cancelled.wait(PATIENCE_S) and agents[0].told_ns is None
+
+
+def test_a_cancel_that_hangs_keeps_no_other_from_stopping() -> None:
+    agents = [Far("a", hangs="wait cancel"), Far("b", hangs="wait"), Far("c", hangs="wait")]
+    found = Fleet(agents).start({agent.name: SPEC for agent in agents})
+    found.cancel()
+    assert agents[1].cancelled.wait(PATIENCE_S) and agents[2].cancelled.wait(PATIENCE_S)
+    assert not agents[0].cancelled.is_set()
+
+
+def test_a_trial_that_is_cancelled_before_it_begins_never_does() -> None:
+    agents = [Far("a", hangs="clock"), Far("b", hangs="clock")]
+    found = Fleet(agents).start({agent.name: SPEC for agent in agents})
+    found.cancel()
+    for agent in agents:
+        agent.forever.set()
+    outcome = found.wait(PATIENCE_S)
+    assert outcome is not None and not outcome.lost and outcome.spread_s == 0.0
+    assert [agent.told_ns for agent in agents] == [None, None]
+
+
+def test_what_breaks_in_one_engine_is_raised_with_its_name() -> None:
+    class Broken(Far):
+        def call(self, name: str) -> None:
+            if name == "wait":
+                raise LabError("the engine broke")
+
+    agents = [Far("a"), Broken("b")]
+    with pytest.raises(LabError, match="agent b: the engine broke"):
+        carried_out(*agents)
+
+
+def test_all_agents_are_asked_beside_each_other() -> None:
+    """Each waits until all have been asked: one after the other that would never end."""
+    agents = [Far(name) for name in "abc"]
+    met = threading.Barrier(3)
+    assert Fleet(agents).each(lambda agent: met.wait(PATIENCE_S) >= 0) == {"a": True, "b": True, "c": True}
+
+
+def row(number: int, operations: int, length_s: float = 2.0) -> SoakRow:
+    """Without histograms: nothing has been timed."""
+    told = RowResult(
+        row=number, start_s=2.0 * number, length_s=length_s, operations=operations, errors={"refused": 1}, bytes_in=10,
+        bytes_out=1, service=SummaryResult(count=0), cpu_share=0.1 * operations, run_delay_share=0.0, stolen_s=0.0,
+        rss_bytes=7,
+    )  # fmt: skip
+    return SoakRow(told, b"", None)
+
+
+def test_rows_of_a_soak_come_together_by_their_number() -> None:
+    both = merged_row([row(3, 5), row(3, 2, length_s=1.5)])
+    told = both.figures
+    assert (told.row, told.start_s, told.length_s, told.operations, told.errors) == (3, 6.0, 2.0, 7, {"refused": 2})
+    assert (told.bytes_in, told.cpu_share, told.service.count, both.service, both.response) == (20, 0.5, 0, b"", None)
+    agents = [Far("a", hangs="wait"), Far("b", hangs="wait")]
+    found = Fleet(agents).start({agent.name: SPEC for agent in agents})
+    agents[0].rows, agents[1].rows = [row(0, 1), row(1, 1), row(2, 1)], [row(0, 2), row(1, 2)]
+    for agent in agents:
+        agent.forever.set()
+    assert found.wait(PATIENCE_S) is not None
+    rows = found.drain_rows()
+    # The last one was cut off when only one agent had begun it.
+    assert [(one.figures.row, one.figures.operations) for one in rows] == [(0, 3), (1, 3), (2, 1)]
+    assert found.drain_rows() == []
