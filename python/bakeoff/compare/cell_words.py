@@ -46,10 +46,12 @@ def size(kib: float | None, digits: int = 4) -> str:
 
 
 def faster(ratio: float) -> str:
-    """ "17 % faster", "3 % slower", "2.40 times as fast", "level"."""
+    """ "17 % faster", "3 % slower", "2.40 times as fast", "1/490 as fast", "level"."""
     if not math.isfinite(ratio) or ratio <= 0.0:
         return wording.MISSING
-    if ratio >= 2.0:
+    if ratio < 0.1:
+        return f"{wording.ratio(ratio)} as fast"
+    if ratio >= 2.0 or ratio <= 0.5:
         return f"{wording.figures(ratio, 3)} times as fast"
     off = abs(ratio - 1.0)
     if off < 0.0005:
@@ -128,10 +130,14 @@ def _overall(average: Average) -> str:
 
 def percent_of(average: Average, pair: CellPair) -> str:
     """ "B reaches 117 % of A on average (geometric), from 96 % to 153 %"; of a single cell there is no range."""
-    mean, low, high = (f"{100 * value:.1f} %" for value in (average.ratio, average.lowest, average.highest))
+    mean, low, high = (_reached(value) for value in (average.ratio, average.lowest, average.highest))
     if average.cells == 1:
         return f"{pair.contender} reaches {mean} of {pair.baseline}"
     return f"{pair.contender} reaches {mean} of {pair.baseline} on average (geometric), from {low} to {high}"
+
+
+def _reached(ratio: float) -> str:
+    return f"{100 * ratio:.1f} %" if ratio >= 0.1 else wording.ratio(ratio)
 
 
 def _along(curve: SizeCurve, axis: SizeAxis) -> str:

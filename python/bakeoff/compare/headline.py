@@ -66,52 +66,42 @@ def _primary(pair: PairComparison, info: RunInfo, decides: Metric) -> str:
     end = pair.primary
     if end.blocks == 0:
         return f"{pair.contender} and {pair.baseline} have no complete block in common: nothing can be compared."
-    faster, slower, value, low, high = _leader_first(pair, end)
     if all_lost := _all_lost(pair, decides):
         return all_lost
     kind = end.verdict.kind
-    if kind == "disqualified":  # told as a ratio, with nobody ahead: contender over baseline, and so is its interval
-        value, low, high = end.ratio, end.low, end.high
-    serves, served, unit = _words(info, decides)
-    numbers = f"{wording.ratio(value, low, high)} {unit} {slower}"
-    basis = ", ".join(_basis(end, low, high))
+    now, then = (f"{words} {pair.baseline}" for words in _told(pair, info, decides))
+    basis = ", ".join(_basis(end))
     if end.mixes_left_out:
         left_out = wording.several(end.mixes_left_out)
         basis += f", without the mix at {left_out}, where too few pairs can be compared"
     if kind == "better":
-        floor = "at least " if any(gate.name in ("generator", "link") for gate in end.gates) else ""
-        return f"{faster} {serves} {floor}{numbers} ({basis}): {faster} is better."
+        return f"{end.verdict.winner} is better: {now} ({basis})."
     if kind == "equivalent":
         # Means of cells can agree where the cells do not.
         mean = " on average" if end.title.startswith(CELLS) else ""
         return (
             f"{pair.contender} and {pair.baseline} are equivalent{mean} within ±{wording.percent(info.delta)}: "
-            f"{faster} {serves} {numbers} ({basis}).{_certain(end)}"
+            f"{now} ({basis}).{_certain(end)}"
         )
     if kind == "near_margin":
-        return f"{end.verdict.text}: it {serves} {numbers} ({basis})."
+        return f"{end.verdict.text}: {now} ({basis})."
     if kind == "inconclusive":
-        return (
-            f"No winner yet between {pair.contender} and {pair.baseline}: {faster} {served} {numbers} "
-            f"({basis}); {_more(end)}"
-        )
+        return f"No winner yet between {pair.contender} and {pair.baseline}: {then} ({basis}); {_more(end)}"
     if kind == "disqualified":
         wrong = wording.names([n for n in (pair.contender, pair.baseline) if n in wrong_side(end)])
         return (
             f"{wrong} can neither win nor be equivalent to a server that keeps its data: no verdict on speed between "
             f"{pair.contender} and {pair.baseline} ({decides.short}, {pair.contender} over {pair.baseline}: "
-            f"{wording.ratio(value, low, high)}, {basis})."
+            f"{wording.ratio(end.ratio, end.low, end.high)}, {basis})."
         )
     if kind == "withheld":
-        return (
-            f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {faster} {served} {numbers} ({basis})."
-        )
-    return f"{faster} {served} {numbers} ({basis}); {end.verdict.text}."
+        return f"Verdict withheld, {end.verdict.text.removeprefix('withheld: ')}: {then} ({basis})."
+    return f"{wording.sentence(then) if then.startswith('the ') else then} ({basis}); {end.verdict.text}."
 
 
-def _basis(end: Endpoint, low: float, high: float) -> list[str]:
+def _basis(end: Endpoint) -> list[str]:
     """What the ratio rests on: its interval from six blocks on, the blocks and mixes, and what was lost outright."""
-    parts = [] if math.isnan(low) else [f"95 % interval {wording.interval(low, high)}"]
+    parts = [] if math.isnan(end.low) else [f"95 % interval {wording.interval(end.low, end.high)}"]
     parts += [wording.plural(end.blocks, "block"), _over(end)]
     pairs = wording.plural(end.pairs_counted, "pair")
     what = "with empty cells of" if end.title.startswith(CELLS) else "lost by"
@@ -121,13 +111,23 @@ def _basis(end: Endpoint, low: float, high: float) -> list[str]:
     return parts
 
 
-def _words(info: RunInfo, decides: Metric) -> tuple[str, str, str]:
-    """What the one ahead does, did, and what stands between the ratio and the name of the other."""
-    if decides.key == CAPACITY:
-        return "carries", "carried", "the load of"
-    if decides.higher_is_better:
-        return "serves", "served", f"the {info.rate_unit} of"
-    return "answers", "answered", f"as fast, by {decides.short}, as"
+def _told(pair: PairComparison, info: RunInfo, decides: Metric) -> tuple[str, str]:
+    """The ratio up to the name of the baseline, for what is settled and for what was only seen. It is the ratio of the
+    tables, the same way round: contender over baseline, whoever is ahead.
+    """
+    end = pair.primary
+    bound = ""
+    if end.verdict.kind == "better" and any(gate.name in ("generator", "link") for gate in end.gates):
+        # The one ahead could have been faster still.
+        bound = "at least " if end.ratio > 1.0 else "at most "
+    if not decides.higher_is_better:
+        ratio, time = bound + wording.times(end.ratio, "that of", end.low, end.high), f"the {decides.short}"
+        return f"{time} of {pair.contender} is {ratio}", f"{time} of {pair.contender} was {ratio}"
+    carried = decides.key == CAPACITY
+    what = "the load of" if carried else f"the {info.rate_unit} of"
+    ratio = bound + wording.times(end.ratio, what, end.low, end.high)
+    does, did = ("carries", "carried") if carried else ("serves", "served")
+    return f"{pair.contender} {does} {ratio}", f"{pair.contender} {did} {ratio}"
 
 
 def _all_lost(pair: PairComparison, decides: Metric) -> str:
@@ -173,24 +173,13 @@ def _more(end: Endpoint) -> str:
     return f"about {wording.plural(end.verdict.more_blocks, 'more block', 'more blocks')} needed."
 
 
-def _leader_first(pair: PairComparison, end: Endpoint) -> tuple[str, str, float, float, float]:
-    """(ahead, behind, ratio, low, high) with a ratio that says how much better the one ahead is: at least 1."""
-    if not end.higher_is_better and end.ratio < 1.0:
-        return pair.contender, pair.baseline, 1.0 / end.ratio, 1.0 / end.high, 1.0 / end.low
-    if not end.higher_is_better:
-        return pair.baseline, pair.contender, end.ratio, end.low, end.high
-    if end.ratio >= 1.0:
-        return pair.contender, pair.baseline, end.ratio, end.low, end.high
-    return pair.baseline, pair.contender, 1.0 / end.ratio, 1.0 / end.high, 1.0 / end.low
-
-
 def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
     for end in pair.secondary:
         if end.metric == "p99" and end.blocks > 1 and end.verdict.kind != "disqualified":
             title = next(metric.short for metric in metrics if metric.key == "p99")
             interval = "" if math.isnan(end.low) else f" ({wording.interval(end.low, end.high)})"
-            reach = f"{wording.ratio(end.ratio, end.low, end.high)}{interval}"
-            return [f"The {title} of {pair.contender} is {reach} that of {pair.baseline}: {end.verdict.text}."]
+            reach = wording.times(end.ratio, f"that of {pair.baseline}", end.low, end.high)
+            return [f"The {title} of {pair.contender} is {reach}{interval}: {end.verdict.text}."]
     return []
 
 

@@ -31,9 +31,15 @@ def figures(value: float, digits: int = 4) -> str:
 
 
 def ratio(value: float, low: float = math.nan, high: float = math.nan) -> str:
-    """A ratio such as 1.18×, with as many decimals as its interval deserves when that is given."""
+    """A ratio such as 1.18×, with as many decimals as its interval deserves when that is given; 1/490 below 0.1."""
     text = _bare_ratio(value, _decimals(low, high))
-    return text if text in (MISSING, "∞") else f"{text}×"
+    return text if text in (MISSING, "∞") or "/" in text else f"{text}×"
+
+
+def times(value: float, what: str, low: float = math.nan, high: float = math.nan) -> str:
+    """ "1.18× the load", "1/490 of the load": what `what` is multiplied by, in a sentence."""
+    text = ratio(value, low, high)
+    return f"{text} of {what}" if "/" in text else f"{text} {what}"
 
 
 def interval(low: float, high: float) -> str:
@@ -60,7 +66,12 @@ def _bare_ratio(value: float, decimals: int) -> str:
         return f"{value:,.0f}"
     if value >= 10.0:
         return f"{value:.1f}"
-    return f"{value:.{decimals}f}" if value >= 0.1 else f"{value:.3g}"
+    if value >= 0.1:
+        return f"{value:.{decimals}f}"
+    if value < 1e-6:
+        return "< 1/1,000,000"
+    inverse = 1.0 / value
+    return f"1/{inverse:,.0f}" if inverse >= 100.0 else f"1/{inverse:.1f}"
 
 
 def percent(share: float) -> str:

@@ -1,7 +1,8 @@
 """Tables for terminals of any width: a number is never cut.
 
-A table that is too wide gives up the columns that it can spare, then lets its words wrap, and is stacked at last:
-one line for each value.
+A table that is too wide gives up the columns that it can spare, then lets its words wrap. If that is not enough it is
+turned, rows for columns, where that fits, or else continued below with its first column again. Only where not even two
+columns fit beside each other it is stacked: one line for each value.
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ class Head:
     title: str
     numeric: bool
     spare: int = 0
+    group: str = ""
+
+    @property
+    def text(self) -> str:
+        """The title with that of its group."""
+        return f"{self.group} {self.title}".lstrip()
 
 
 @dataclass
@@ -38,9 +45,9 @@ class Sheet:
     heads: list[Head] = field(default_factory=list)
     rows: list[tuple[Text, ...]] = field(default_factory=list)
 
-    def column(self, title: str, numeric: bool = True, spare: int = 0) -> None:
-        """Add a column; numeric ones are aligned to the right and do not wrap."""
-        self.heads.append(Head(visible(title), numeric, spare))
+    def column(self, title: str, numeric: bool = True, spare: int = 0, group: str = "") -> None:
+        """Add a column; numeric ones are aligned to the right and do not wrap. Those of a `group` stay together."""
+        self.heads.append(Head(visible(title), numeric, spare, visible(group)))
 
     def row(self, *cells: str | Text) -> None:
         """Add a row with one cell for each column."""
@@ -56,26 +63,70 @@ def _shown(cell: str | Text) -> Text:
 
 def fitted(sheet: Sheet, console: Console) -> RenderableType:
     """`sheet` in the widest form that `console` has room for."""
-    while _least(sheet) > console.width and any(head.spare for head in sheet.heads):
-        sheet = _without(sheet, max(range(len(sheet.heads)), key=lambda index: sheet.heads[index].spare))
-    return _stacked(sheet) if _least(sheet) > console.width else _table(sheet, console)
+    room = console.width
+    while _least(sheet) > room and any(head.spare for head in sheet.heads):
+        spared = max(range(len(sheet.heads)), key=lambda index: sheet.heads[index].spare)
+        sheet = _only(sheet, [index for index in range(len(sheet.heads)) if index != spared])
+    if _least(sheet) <= room:
+        return _table(sheet, console)
+    if all(head.numeric for head in sheet.heads[1:]) and _least(turned := _turned(sheet)) <= room:
+        return _table(turned, console)
+    parts = _parts(sheet, room)
+    if all(_least(part) <= room for part in parts):
+        return Group(*(_table(part, console) for part in parts))
+    return _stacked(sheet)
 
 
-def _without(sheet: Sheet, index: int) -> Sheet:
-    rows = [(*row[:index], *row[index + 1 :]) for row in sheet.rows]
-    return Sheet(sheet.title, [*sheet.heads[:index], *sheet.heads[index + 1 :]], rows)
+def _only(sheet: Sheet, kept: list[int], title: str | None = None) -> Sheet:
+    """The columns `kept`, in that order."""
+    rows = [tuple(row[index] for index in kept) for row in sheet.rows]
+    return Sheet(sheet.title if title is None else title, [sheet.heads[index] for index in kept], rows)
+
+
+def _turned(sheet: Sheet) -> Sheet:
+    """A row for each column."""
+    heads = [Head(sheet.heads[0].title, numeric=False), *(Head(row[0].plain, numeric=True) for row in sheet.rows)]
+    rows = [
+        (Text(head.text), *(row[index] for row in sheet.rows)) for index, head in enumerate(sheet.heads) if index > 0
+    ]
+    return Sheet(sheet.title, heads, rows)
+
+
+def _parts(sheet: Sheet, room: int) -> list[Sheet]:
+    """`sheet` in as few parts as fit into `room`, each with its first column; what is of one group stays together
+    where it fits.
+    """
+    units: list[list[int]] = []
+    for index in range(1, len(sheet.heads)):
+        group = sheet.heads[index].group
+        if units and group and group == sheet.heads[units[-1][0]].group:
+            units[-1].append(index)
+        else:
+            units.append([index])
+    units = [part for unit in units for part in ([unit] if _least(_only(sheet, [0, *unit])) <= room else _each(unit))]
+    parts: list[list[int]] = []
+    for unit in units:
+        if parts and _least(_only(sheet, [0, *parts[-1], *unit])) <= room:
+            parts[-1] += unit
+        else:
+            parts.append(list(unit))
+    return [_only(sheet, [0, *part], sheet.title if number == 0 else "") for number, part in enumerate(parts)]
+
+
+def _each(unit: list[int]) -> list[list[int]]:
+    return [[index] for index in unit]
 
 
 def _full(sheet: Sheet, index: int) -> int:
     """Width of a column of which nothing wraps."""
     cells = max((row[index].cell_len for row in sheet.rows), default=0)
-    return max(cells, cell_len(sheet.heads[index].title))
+    return max(cells, cell_len(sheet.heads[index].text))
 
 
 def _narrow(sheet: Sheet, index: int) -> int:
     """The least width of a column: whole numbers, whole words, and words of a title on lines of their own."""
     head = sheet.heads[index]
-    title = max((cell_len(word) for word in head.title.split()), default=0)
+    title = max((cell_len(word) for word in head.text.split()), default=0)
     cells = [row[index] for row in sheet.rows]
     if head.numeric:
         return max([title, *(cell.cell_len for cell in cells)])
@@ -107,7 +158,7 @@ def _table(sheet: Sheet, console: Console) -> Table:
     widths = _widths(sheet, console.width)
     for head, width in zip(sheet.heads, widths, strict=True):
         justify = "right" if head.numeric else "left"
-        table.add_column(Text(head.title), justify=justify, width=width, overflow="fold")  # type: ignore[arg-type]
+        table.add_column(Text(head.text), justify=justify, width=width, overflow="fold")  # type: ignore[arg-type]
     for row in sheet.rows:
         table.add_row(*row)
     return table
@@ -122,6 +173,6 @@ def _stacked(sheet: Sheet) -> Group:
         lines.add_column(overflow="fold", ratio=2)
         lines.add_column(overflow="fold", ratio=3)
         for head, cell in zip(sheet.heads[1:], row[1:], strict=True):
-            lines.add_row(Text(f"  {head.title}"), cell)
+            lines.add_row(Text(f"  {head.text}"), cell)
         parts.append(lines)
     return Group(*parts)

@@ -70,7 +70,7 @@ def test_the_verdict_is_that_of_the_geometric_mean_of_cells() -> None:
     primary = comparison.pairs[0].primary
     assert primary.verdict.winner == "cifs"
     assert primary.ratio == pytest.approx(pair.overall.ratio) and primary.low == pytest.approx(pair.overall.low)
-    assert comparison.headline[0].startswith("cifs serves 1.2")
+    assert comparison.headline[0].startswith("cifs is better: cifs serves 1.2")
     assert f"geometric mean of {len(SMALL)} cells" in comparison.headline[0]
 
 

@@ -100,7 +100,7 @@ def test_a_peak_near_the_ceiling_of_the_generator_is_told() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "text"),
     [(1.12, 1.24, "1.12–1.24"), (1.265, 1.275, "1.265–1.275"), (0.99993, 1.0001, "0.9999–1.0001"),
-     (0.0123, 250.4, "0.0123–250"), (float("nan"), 1.0, "–")],
+     (0.0123, 250.4, "1/81.3–250"), (float("nan"), 1.0, "–")],
 )  # fmt: skip
 def test_intervals_are_worded_with_ends_that_differ(low: float, high: float, text: str) -> None:
     assert wording.interval(low, high) == text

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bakeoff.compare import Comparison, compare_run
+from bakeoff.compare import Comparison, compare_run, wording
 from bakeoff.errors import PlanError
 from bakeoff.store.records import EMPTY_SUMMARY, RunRecord
 from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run
@@ -25,17 +25,18 @@ def test_a_real_difference_is_found_and_worded() -> None:
     assert end.verdict.kind == "better"
     assert end.verdict.winner == "nginx"
     assert end.low < end.ratio < end.high < 1.0
-    assert found.headline[0].startswith(f"nginx serves {1 / end.ratio:.2f}× the requests/s of apache (95 % interval")
-    assert found.headline[0].endswith(
-        "6 blocks, weighted geometric mean over 3 mixes from 1 to 8 clients): nginx is better."
+    assert found.headline[0].startswith(
+        f"nginx is better: apache serves {wording.ratio(end.ratio, end.low, end.high)} the requests/s of nginx (95"
     )
+    assert found.headline[0].endswith("6 blocks, weighted geometric mean over 3 mixes from 1 to 8 clients).")
 
 
 def test_swapping_the_baseline_mirrors_the_ratio() -> None:
     one, other = compare_run(run()), compare_run(run(), baseline="apache")
     assert one.pairs[0].primary.ratio == pytest.approx(1.0 / other.pairs[0].primary.ratio)
     assert other.pairs[0].primary.verdict.winner == "nginx"
-    assert one.headline[0] == other.headline[0]
+    assert one.headline[0].startswith("nginx is better: apache serves 0.")
+    assert other.headline[0].startswith("nginx is better: nginx serves 1.")
 
 
 def test_equal_contenders_are_equivalent_when_quiet() -> None:
@@ -155,7 +156,8 @@ def test_a_limited_generator(limited: tuple[str, ...], verdict: str, mark: str) 
         record = change(record, name, None, None, marks=(mark,))
     found = compare_run(record)
     assert kind(found) == verdict
-    assert ("at least" in found.headline[0]) == (verdict == "better")
+    assert ("at most" in found.headline[0]) == (verdict == "better")
+    assert ("at least" in compare_run(record, "apache").headline[0]) == (verdict == "better")
 
 
 def test_equivalence_is_withheld_when_the_generator_was_the_limit() -> None:

@@ -95,7 +95,7 @@ def _sentence(text: Text) -> str:
 def _table(table: Table, console: Console, depth: Depth) -> None:
     sheet = Sheet(visible(table.title))
     for column in table.columns:
-        sheet.column(f"{column.group} {column.title}".lstrip(), column.numeric, column.spare)
+        sheet.column(column.title, column.numeric, column.spare, column.group)
     for row in table.rows:
         sheet.row(*(_cell(cell) for cell in row))
     console.print(fitted(sheet, console))

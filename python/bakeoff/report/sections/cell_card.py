@@ -11,8 +11,8 @@ from bakeoff.report.context import Context
 
 
 def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
-    """The mean of its cells, and for each opponent the ratio and the cells won. A peak or a saturation has no meaning
-    without a curve over clients, nor one percentile over records of all sizes.
+    """The mean of its cells, and against the baseline the ratio, which way round it says, and the cells won. A peak or
+    a saturation has no meaning without a curve over clients, nor one percentile over records of all sizes.
     """
     comparison = context.comparison
     assert comparison.cells is not None
@@ -46,20 +46,18 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
 
 def _against(pair: CellPair, name: str) -> list[tuple[str, str]]:
     other = pair.baseline if name == pair.contender else pair.contender
-    rows = [(f"Ratio to {other}", _ratio(pair.overall, name == pair.baseline))]
+    rows = [(f"{pair.contender} ÷ {pair.baseline}", _ratio(pair.overall))]
     if pair.overall.open < pair.overall.cells:
         won = pair.overall.behind if name == pair.baseline else pair.overall.ahead
         share = wording.percent(won / pair.overall.cells)
         rows.append(("Cells won", f"{won:,} of {pair.overall.cells:,} ({share}) against {other}"))
     apart = [region.average for region in pair.regions if region.average.cells < pair.overall.cells]
-    rows += [(title(average.name), f"{_ratio(average, name == pair.baseline)}") for average in apart]
+    rows += [(title(average.name), _ratio(average)) for average in apart]
     return rows
 
 
-def _ratio(average: Average, inverse: bool) -> str:
+def _ratio(average: Average) -> str:
     ends = (average.ratio, average.low, average.high)
-    if inverse:
-        ends = (1.0 / average.ratio, 1.0 / average.high, 1.0 / average.low)
     interval = f" ({wording.interval(*ends[1:])})" if ends[1] == ends[1] else ""
     return f"{wording.ratio(*ends)}{interval}"
 
