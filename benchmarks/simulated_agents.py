@@ -3,7 +3,6 @@
 A process stands for many of them. A relay hears a group of them and tells what they did together, as one.
 """
 
-import json
 import math
 import multiprocessing as mp
 import random
@@ -24,6 +23,7 @@ from bakeoff.agents.result import OperationCount, RecentResult, Snapshot
 TRIAL = 1
 CLASSES = ("223", "735", "1522", "2895", "6040", "11426", "22132", "large", "404")  # of web-static
 HEAD = struct.Struct("!I")
+MOMENT = b"0000000000.000000"
 
 
 def snapshot(rng: random.Random, operations: int = 4000) -> Snapshot:
@@ -43,18 +43,22 @@ def snapshot(rng: random.Random, operations: int = 4000) -> Snapshot:
 
 
 def pulse_of(told: Snapshot) -> bytes:
-    """A pulse as it crosses. `elapsed_s` is the moment on the clock that all processes of this machine share."""
-    now = told.model_copy(update={"elapsed_s": time.monotonic()})
-    return Pulse(trial=TRIAL, armed=True, snapshot=now).model_dump_json().encode()
+    """A pulse as it crosses, but for the moment, which stands as `MOMENT`: a machine writes its own, here there is one
+    process for hundreds.
+    """
+    text = Pulse(trial=TRIAL, armed=True, snapshot=told).model_dump_json().encode()
+    return text.replace(b'"elapsed_s":0.0', b'"elapsed_s":' + MOMENT)
 
 
-def tell(port: int, numbers: Sequence[int], ends: float) -> None:
-    """Be these machines until `ends`: one connection for each, whose pulses are spread over the 200 ms."""
+def tell(ports: Sequence[int], numbers: Sequence[int], ends: float) -> None:
+    """Be these machines until `ends`: a connection for each, to its port, whose pulses are spread over the 200 ms.
+    `elapsed_s` is the moment on the clock that all processes of this machine share.
+    """
     raise_open_files(0)
     rng = random.Random(numbers[0])
-    shapes = [snapshot(rng) for _ in range(8)]
+    shapes = [pulse_of(snapshot(rng)) for _ in range(8)]
     sockets = []
-    for number in numbers:
+    for port, number in zip(ports, numbers, strict=True):
         connection = socket.create_connection(("127.0.0.1", port))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.sendall(HEAD.pack(number))
@@ -64,7 +68,7 @@ def tell(port: int, numbers: Sequence[int], ends: float) -> None:
         while time.monotonic() < ends:
             for place, (at, i) in enumerate(due):
                 time.sleep(max(0.0, at - time.monotonic()))
-                text = pulse_of(shapes[i % len(shapes)])
+                text = shapes[i % len(shapes)].replace(MOMENT, b"%.6f" % time.monotonic())
                 sockets[i].sendall(HEAD.pack(len(text)) + text)
                 due[place] = (at + PULSE_S, i)
     except OSError:
@@ -180,17 +184,16 @@ def fleet(count: int, width: int | None, processes: int, length_s: float) -> Ite
 
     with socket.create_server(("127.0.0.1", 0), backlog=count) as server:
         port = server.getsockname()[1]
-        if width is None:
-            for i in range(processes):
-                begin(tell, port, range(i, count, processes), ends)
-            heard = count
-        else:
+        ports, heard = [port] * count, count
+        if width is not None:
             heard = math.ceil(count / width)
-            for group in range(heard):
-                numbers = range(group * width, min(count, (group + 1) * width))
-                here, there = context.Pipe()
-                begin(relay, port, group, there, len(numbers), ends)
-                begin(tell, here.recv(), numbers, ends)
+            pipes = [context.Pipe() for _ in range(heard)]
+            for group, (_, there) in enumerate(pipes):
+                begin(relay, port, group, there, min(width, count - group * width), ends)
+            of_group = [here.recv() for here, _ in pipes]
+            ports = [of_group[number // width] for number in range(count)]
+        for i in range(processes):
+            begin(tell, ports[i::processes], range(i, count, processes), ends)
         try:
             yield accept(server, heard)
         finally:
@@ -208,5 +211,5 @@ def sizes(count: int = 20) -> tuple[int, int]:
     """Bytes of a pulse, and how many different times one tells; the median of some."""
     shapes = [snapshot(random.Random(seed)) for seed in range(count)]
     lengths = sorted(len(pulse_of(shape)) for shape in shapes)
-    times = sorted(len(json.loads(pulse_of(shape))["snapshot"]["recent"]["times"]) for shape in shapes)
+    times = sorted(len(shape.recent.times) for shape in shapes)
     return lengths[count // 2], times[count // 2]
