@@ -13,7 +13,6 @@ from bakeoff.capacity.judge import Answers, judge
 from bakeoff.capacity.objective import Objective
 from bakeoff.errors import LabError
 from bakeoff.mix import Rate
-from bakeoff.stats import queue_growth
 from bakeoff.store.links import fullest_link
 from bakeoff.store.marks import GENERATOR_LIMITED, LINK_LIMITED
 from bakeoff.store.records import FAILED, VOIDED, JudgedRecord, TrialRecord
@@ -45,6 +44,8 @@ def _answers(record: TrialRecord, histograms: Mapping[str, bytes]) -> Answers:
         raise LabError("the engine told no times of a trial: build it anew with `make build`")
     good, asked = record.operations, record.operations + errors
     if starts is not None:
+        from bakeoff.stats import queue_growth  # NumPy takes a moment to load
+
         good, asked, unbegun = starts.answered, starts.offered, starts.never_started
         fills_s = (record.service.p50_ns or 0) / 1e9
         grown = max(float(unbegun), queue_growth(starts.queue, fills_s / record.window_s))
