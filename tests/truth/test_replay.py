@@ -17,6 +17,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.result import TrialResult
 from bakeoff.kinds.replay.run import ReplayCheck
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
+from bakeoff.run.fleet import Fleet
 from bakeoff.run.specs import trial_spec
 from tests.control import PATIENCE_S
 
@@ -158,3 +159,28 @@ def test_bodies_and_hosts_are_those_that_were_given(tmp_path: Path, server: tupl
     assert [(host, body) for *_, host, body in book.asked] == [
         (host, b"hello") for host in ("a.test", "b.test", "www.test", "www.test")
     ]
+
+
+@pytest.mark.parametrize("agents", [2, 3])
+def test_machines_that_divide_a_log_ask_together_what_one_does(
+    tmp_path: Path, server: tuple[str, Book], agents: int
+) -> None:
+    """Each line is asked for once, by whichever machine, and one table has them all."""
+    address, book = server
+    requests = made_up(tmp_path / "log")
+    given = PlanInput("command line", {"suite": "replay"}, {}, parse_contenders([f"a=http://{address}"]))
+    plan = resolve_plan(with_flags(given, {}, {"log": str(tmp_path / "log"), "speed": "2"}, {}))
+    fleet = Fleet([LocalAgent(f"m{number}") for number in range(agents)])
+    spec = trial_spec(ReplayCheck(plan), plan.contenders[0], [address], fleet.agents[0].facts())
+    outcome = fleet.start({agent.name: spec for agent in fleet.agents}).wait(PATIENCE_S)
+    assert outcome is not None and outcome.whole is not None
+    result = outcome.whole.result
+    assert result.starts is not None and result.starts.offered == len(requests)
+    asked = Counter(f"{method} {path}" for _, method, path, _, _ in book.asked)
+    left = Counter(requests) - asked
+    assert asked <= Counter(requests) and left.total() == result.starts.never_started
+    figures = result.workload or {}
+    rows = {row["path"]: row for row in figures["paths"]["rows"]}
+    in_log = Counter(request.partition("?")[0] for request in requests)
+    assert {path: row["asked"] for path, row in rows.items()} == in_log and "ended" not in figures
+    assert sum(row["answered"] for row in rows.values()) == result.operations > 0
