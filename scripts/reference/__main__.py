@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from scripts.reference import completion, man
-from scripts.reference.pages import FOLDER, pages
+from scripts.reference.pages import FOLDER, README, pages, readme
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -19,6 +19,7 @@ def main(arguments: list[str]) -> int:
     """Writes the one or the other."""
     if not arguments:
         write(FOLDER, pages())
+        README.write_text(readme(), encoding="utf-8")
         return 0
     if len(arguments) == 2 and arguments[0] == "--share":
         write(Path(arguments[1]), man.files() | completion.files())

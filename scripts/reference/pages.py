@@ -2,11 +2,22 @@
 
 from pathlib import Path
 
-from scripts.reference import commands_page, json_page, run_file_page, settings_page
+from scripts.reference import commands_page, costs_table, json_page, run_file_page, settings_page
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs/reference"
 MADE = "<!-- Made by `make docs` from the code: change it there. -->\n\n"
+
+
+README = ROOT / "README.md"
+COSTS = ("<!-- Sizes: made by `make docs` from the code. -->\n", "<!-- End of sizes. -->\n")
+
+
+def readme() -> str:
+    """README with the table of what each size costs as it must be now."""
+    before, _, rest = README.read_text(encoding="utf-8").partition(COSTS[0])
+    _, _, after = rest.partition(COSTS[1])
+    return before + COSTS[0] + costs_table.text() + COSTS[1] + after
 
 
 def pages() -> dict[str, str]:

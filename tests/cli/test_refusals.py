@@ -37,7 +37,7 @@ NOBODY = "a=http://127.0.0.1:1"
         (["run", "web-static", NOBODY, "--blocks", "many"], "--blocks: 'many' is not a whole number"),
         (
             ["run", "web-static", NOBODY, "--size", "huge"],
-            "--size: 'huge' does not fit: input should be 'quick', 'short', 'full'",
+            "--size: 'huge' does not fit: input should be 'quick', 'medium', 'short', 'full'",
         ),
         (["run", "web-static", NOBODY, "--corpus", "none"], "make one with `bakeoff corpus web-static"),
         (["run", "web-static", NOBODY, "-o", "no/such/folder/r.bakeoff"], "choose another place with -o"),

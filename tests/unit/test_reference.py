@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from scripts.reference import completion, man
-from scripts.reference.pages import FOLDER, pages
+from scripts.reference.pages import FOLDER, README, pages, readme
 
 from bakeoff.cli.verbs import VERBS
 
@@ -18,6 +18,10 @@ BIN = Path(sys.executable).parent
 @pytest.mark.parametrize("name", ["commands.md", "settings.md", "run-file.md", "json.md"])
 def test_the_reference_is_what_the_code_makes_of_it(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == pages()[name], f"docs/reference/{name}: run `make docs`"
+
+
+def test_the_costs_in_readme_are_what_the_code_makes_of_them() -> None:
+    assert README.read_text(encoding="utf-8") == readme(), "README.md: run `make docs`"
 
 
 def test_no_page_is_made_that_no_test_holds() -> None:
@@ -62,6 +66,7 @@ def test_bash_completes_by_what_is_installed(tmp_path: Path) -> None:
         ("bakeoff exp", "export"),
         ("bakeoff corpus web-s", "web-static"),
         ("bakeoff serve nu", "null"),
+        ("bakeoff run web-url --size me", "medium"),
         ("bakeoff httperf --num-c", "--num-conns"),
     ],
 )

@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from pydantic.fields import FieldInfo
@@ -145,8 +145,19 @@ def _field_parameter(
         )
     kind = list[str] if extra.get("repeat") else str
     flags = [flag, *([f"--{extra['synonym']}"] if "synonym" in extra else [])]
-    option = typer.Option(*flags, metavar=metavar(field), help=text, rich_help_panel=panel)
+    values = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    completed = _completer(tuple(map(str, values))) if values else None
+    option = typer.Option(*flags, metavar=metavar(field), help=text, rich_help_panel=panel, autocompletion=completed)
     return _parameter(parameter, kind | None, option, None)
+
+
+def _completer(values: Sequence[str]) -> Callable[[str], list[str]]:
+    """Shell completion of a setting that has one of `values`."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [value for value in values if value.startswith(incomplete)]
+
+    return complete
 
 
 def metavar(field: FieldInfo) -> str:

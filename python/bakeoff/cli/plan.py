@@ -12,19 +12,21 @@ from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.searches import capacity_lines
 from bakeoff.cli.suite_command import SuiteCommand
+from bakeoff.kinds import plan_part
 from bakeoff.mix import Mix, Rate
+from bakeoff.plan.durations import Expected, expected
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials, order_visits
-from bakeoff.plan.suites import BLOCKS
+from bakeoff.plan.suites import BLOCKS, load_suite
 from bakeoff.plan.toml import plan_to_toml
-from bakeoff.run.observer import OVERHEAD_S, expected_s, is_known, short_duration
+from bakeoff.plan.work import LINK_BYTES_PER_S
+from bakeoff.run.observer import short_duration
 from bakeoff.thresholds import MINIMUM_BLOCKS
-from bakeoff.units import format_duration
+from bakeoff.units import format_duration, format_size
 
 DEFAULT_BLOCKS = BLOCKS["full"]
 CELL_BLOCKS = 13
-PLACEHOLDERS = [{"name": "A", "address": "http://a.invalid"}, {"name": "B", "address": "http://b.invalid"}]
 
 
 def register(app: typer.Typer) -> None:
@@ -43,20 +45,27 @@ def plan(
     """
     known = bool(given.contenders)
     if not known:
-        given = replace(given, contenders=PLACEHOLDERS)
+        given = replace(given, contenders=_placeholders(given))
     resolved = resolve_plan(given)
     if as_toml:
         typer.echo(plan_to_toml(given), nl=False)
         return
-    console = make_console()
-    for line in _lines(resolved, known):
+    console, found = make_console(), expected(resolved)
+    for line in _lines(resolved, known, found):
         console.print(line, markup=False, soft_wrap=True)
     console.print(_visits(resolved))
     if order:
         console.print(_trials(resolved))
     console.print("\nWhat so many blocks can show (sign-flip test on pairs, two-sided):", markup=False)
-    console.print(_blocks_table(resolved))
+    console.print(_blocks_table(resolved, found))
     console.print(_advice(resolved), markup=False, soft_wrap=True)
+
+
+def _placeholders(given: PlanInput) -> list[dict[str, str]]:
+    """Contenders that fit the suite, where none are named."""
+    suite = str(given.plan.get("suite"))
+    addresses = plan_part(load_suite(suite).suite.kind).placeholders
+    return [{"name": name, "address": address} for name, address in zip("AB", addresses, strict=True)]
 
 
 def smallest_p(blocks: int) -> float:
@@ -64,12 +73,7 @@ def smallest_p(blocks: int) -> float:
     return min(1.0, 0.5 ** (blocks - 1))
 
 
-def duration_s(plan: Plan) -> float:
-    """Seconds of all trials of a plan; resets are not known before they run."""
-    return plan.trials * (expected_s(plan.settings) + OVERHEAD_S)
-
-
-def _lines(plan: Plan, known: bool) -> list[str]:
+def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
     s = plan.settings
     lines = [
         f"{plan.name}: suite {plan.suite} ({plan.title}), size {plan.size}, modelled on {plan.modelled_on}",
@@ -83,6 +87,7 @@ def _lines(plan: Plan, known: bool) -> list[str]:
     elif s.ends_with_its_work:
         counted = "" if s.counted_s is None else f" (about {short_duration(s.counted_s)})"
         lines.append(f"each ends when its work is done{counted}, or at the latest after {short_duration(s.length_s)}")
+        lines += _work(plan)
     else:
         lines.append(
             f"each {s.length_s:g} s: ramp up {s.clock.ramp_up_s:g} s, measured {s.window_s:g} s, ramp down "
@@ -91,8 +96,7 @@ def _lines(plan: Plan, known: bool) -> list[str]:
     lines += _arrivals(s.mix_values, s.length_s)
     lines.append(f"what decides: {plan.primary}")
     resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
-    how = "about" if is_known(s) else "at most"
-    lines.append(f"duration: {how} {short_duration(duration_s(plan))}{_at_most(plan)}{resets}")
+    lines.append(f"duration: {_how_long(plan, found)}{resets}")
     lines += [f"(assumed) {text}" for text in plan.assumed]
     return lines + [f"(not as published) {text}" for text in plan.differences]
 
@@ -110,11 +114,21 @@ def _arrivals(mixes: Sequence[Mix], length_s: float) -> list[str]:
     ]
 
 
-def _at_most(plan: Plan) -> str:
-    """How long searches can take that do not end as most do."""
-    if plan.capacity is None:
-        return ""
-    return f", {short_duration(duration_s(plan) * plan.most_trials / plan.trials)} at most"
+def _work(plan: Plan) -> list[str]:
+    """What a trial comes to that ends with its work, of the largest mix."""
+    work = plan.settings.work(plan.settings.mix_values[-1])
+    if work is None:
+        return []
+    moved = f", {format_size(work.bytes)} in {work.calls:,} transfers" if work.bytes else ""
+    return [f"a trial has {work.cells:,} cells{moved}"]
+
+
+def _how_long(plan: Plan, found: Expected) -> str:
+    """How long it takes, and how that is known; of searches also what they take that do not end as most do."""
+    how = "at most" if found.how == "limit" else "about"
+    speed = f" at {LINK_BYTES_PER_S / 1e6:g} MB/s, a network of 1 Gbit/s" if found.how == "speed" else ""
+    most = "" if plan.capacity is None else f", {short_duration(found.run_s * plan.most_trials / plan.trials)} at most"
+    return f"{how} {short_duration(found.run_s)}{speed}{most}"
 
 
 def _mixes(plan: Plan) -> list[str]:
@@ -182,13 +196,13 @@ def _trials(plan: Plan) -> Table:
     return table
 
 
-def _blocks_table(plan: Plan) -> Table:
+def _blocks_table(plan: Plan, found: Expected) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("blocks", justify="right")
     table.add_column("smallest p", justify="right")
-    table.add_column("duration" if is_known(plan.settings) else "at most", justify="right")
+    table.add_column("at most" if found.how == "limit" else "duration", justify="right")
     table.add_column("")
-    per_block = duration_s(plan) / plan.blocks
+    per_block_s = found.trials_s / plan.blocks
     for blocks in sorted({3, 4, 5, 6, 7, 8, 10, 13, plan.blocks}):
         notes = {
             MINIMUM_BLOCKS: "fewest for a verdict",
@@ -198,7 +212,9 @@ def _blocks_table(plan: Plan) -> Table:
         note = notes.get(blocks, "no verdict" if blocks < MINIMUM_BLOCKS else "")
         if blocks == plan.blocks:
             note = ", ".join(part for part in ("this plan", note) if part)
-        table.add_row(str(blocks), f"{smallest_p(blocks):.3g}", short_duration(per_block * blocks), note)
+        table.add_row(
+            str(blocks), f"{smallest_p(blocks):.3g}", short_duration(found.laid_s + per_block_s * blocks), note
+        )
     return table
 
 

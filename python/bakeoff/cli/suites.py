@@ -8,6 +8,7 @@ from rich.table import Table
 
 from bakeoff.cli.console import make_console
 from bakeoff.kinds import plan_part
+from bakeoff.plan.costs import cost
 from bakeoff.plan.differences import differences, text_of
 from bakeoff.plan.suites import BLOCKS, PUBLISHED, load_suite, suite_names
 
@@ -38,7 +39,21 @@ def suites(
         head = load_suite(each).suite
         table.add_row(each, head.modelled_on, head.summary)
     console.print(table)
+    console.print("\nWhat each size costs with two contenders:", markup=False)
+    console.print(_costs())
     console.print("\nSettings of a suite: bakeoff suites SUITE", markup=False)
+
+
+def _costs() -> Table:
+    """Suite × size: how long."""
+    sizes = sorted({size for name in suite_names() for size in load_suite(name).sizes}, key=list(BLOCKS).index)
+    table = Table(box=None, pad_edge=False)
+    for column in ("suite", *sizes):
+        table.add_column(column, overflow="fold")
+    for name in suite_names():
+        suite = load_suite(name)
+        table.add_row(name, *(cost(suite, size) if size in suite.sizes else "" for size in sizes))
+    return table
 
 
 def _show(console: Console, name: str) -> None:
@@ -53,6 +68,7 @@ def _show(console: Console, name: str) -> None:
     for column in ("setting", *suite.sizes, "meaning"):
         table.add_column(column, overflow="fold")
     table.add_row("blocks", *(str(BLOCKS[size]) for size in suite.sizes), "How often every contender is visited.")
+    table.add_row("(duration)", *(cost(suite, size) for size in suite.sizes), "Of a run with two contenders.")
     for field_name, field in kind.settings.model_fields.items():
         values = [text_of(field_name, field, getattr(models[size], field_name)) for size in suite.sizes]
         table.add_row(field.alias or field_name, *values, field.description)

@@ -25,6 +25,12 @@ class PlanPart:
     target: str | None = None
     # Its settings that are given most, as in a plan file, for the help: the first comes first.
     often: Sequence[str] = ("mixes", "length")
+    # Settings with which the duration of its sizes is told, where their own do not fix it, and these in words; what
+    # fixes it where no setting does.
+    example: tuple[Mapping[str, str], str] = ({}, "")
+    lasts: str | None = None
+    # Addresses that are assumed where a plan is shown without contenders.
+    placeholders: Sequence[str] = ("http://a.invalid", "http://b.invalid")
     # What a run does to a contender, before its address.
     acts_by = "send load to"
 

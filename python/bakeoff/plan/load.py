@@ -53,14 +53,14 @@ class PlanSection(Strict):
     size: SizeName = Field(
         "quick",
         json_schema_extra={"metavar": "SIZE"},
-        description="quick (seconds; the default), short (28 clients at most), full (the published mixes and times) or "
-        "published (to the letter); `bakeoff suites SUITE` lists what a suite has.",
+        description="quick (a minute or two; the default), medium (15 to 20 minutes), short (hours), full (the "
+        "published mixes and times) or published (to the letter); `bakeoff suites SUITE` lists what a suite has.",
     )
     blocks: OptionalWhole = Field(
         None,
         ge=1,
         le=1000,
-        description=f"Visits of every contender: {BLOCKS['full']}, in quick {BLOCKS['quick']}; fewer than "
+        description=f"Visits of every contender: {BLOCKS['full']}, in quick and medium {BLOCKS['quick']}; fewer than "
         f"{MINIMUM_BLOCKS} give no verdict.",
     )
     seed: Whole = Field(1, ge=0, le=MAX_SEED, description="Seed of all random choices.")

@@ -19,6 +19,7 @@ from bakeoff.plan.fields import (
     Strict,
     Whole,
 )
+from bakeoff.plan.work import Work
 
 # The engine's limits, which it tells through the bridge: a test holds them equal.
 SESSIONS_MAX = 200_000
@@ -153,6 +154,10 @@ class CommonSettings(Strict):
     @property
     def counted_s(self) -> float | None:
         """How long a trial lasts whose end can be counted from its work, the mean over mixes; None where it cannot."""
+        return None
+
+    def work(self, mix: Mix) -> Work | None:
+        """What a trial of a mix does, where that is counted beforehand; None where only time bounds it."""
         return None
 
     @property

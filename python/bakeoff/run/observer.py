@@ -4,24 +4,12 @@ import time
 from typing import Protocol, TextIO
 
 from bakeoff.agents.result import Snapshot
+from bakeoff.plan.durations import OVERHEAD_S, expected, trial_s
 from bakeoff.plan.model import Plan
-from bakeoff.plan.settings import CommonSettings
 from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.records import OK, EventRecord, JudgedRecord, PlannedTrial, SoakRowRecord, TrialRecord
 from bakeoff.units import format_duration, format_rate, format_size
 from bakeoff.visible import visible
-
-OVERHEAD_S = 0.1  # between two trials, until the first ones have shown it
-
-
-def expected_s(settings: CommonSettings) -> float:
-    """How long a trial lasts, as far as it is known before."""
-    return settings.length_s if settings.counted_s is None else settings.counted_s
-
-
-def is_known(settings: CommonSettings) -> bool:
-    """Whether that is what it lasts, and not its limit."""
-    return not settings.ends_with_its_work or settings.counted_s is not None
 
 
 class Observer(Protocol):
@@ -58,7 +46,7 @@ class Clock:
     def __init__(self, plan: Plan, trials: int) -> None:
         self.trials = trials
         self.done = 0
-        self._planned_s = expected_s(plan.settings) + OVERHEAD_S
+        self._planned_s = trial_s(plan.settings) + OVERHEAD_S
         self._began = self._ended = time.monotonic()
         self._soak_ends: float | None = None
 
@@ -154,7 +142,7 @@ class PlainObserver:
         """See Observer."""
         self._clock = Clock(plan, trials)
         count = f"{trials} trial" if trials == 1 else f"{trials} trials"
-        how = "about" if is_known(plan.settings) else "at most"
+        how = "at most" if expected(plan).how == "limit" else "about"
         self._line(f"{plan.name}: {count}, {how} {short_duration(self._clock.left_s)}")
 
     def on_forecast(self, trials: int) -> None:

@@ -6,6 +6,7 @@ from typer.testing import CliRunner
 from bakeoff.cli.app import app
 from bakeoff.cli.plan import smallest_p
 from bakeoff.plan.load import read_plan_file, resolve_plan
+from bakeoff.plan.suites import suite_names
 
 
 def output(*words: str) -> str:
@@ -57,9 +58,29 @@ def test_suites_are_listed_with_every_setting() -> None:
     assert "(assumed)" in text
 
 
-def test_a_length_that_is_a_limit_is_called_one(tmp_path: Path) -> None:
-    text = output("plan", "file-matrix", f"a={tmp_path}/a", f"b={tmp_path}/b", "--blocks", "1")
-    assert "each ends when its work is done, or at the latest after 10m" in text
-    assert "duration: at most 20m" in text
+def test_a_length_that_is_a_limit_is_called_one() -> None:
+    text = output("plan", "httperf", "--blocks", "1")
+    assert "each ends when its work is done, or at the latest after 1h" in text
+    assert "duration: at most 2h" in text
     assert "duration: about" not in text
     assert "each ends after 7 operations" in output("plan", "web-static", "--operations", "7")
+
+
+def test_work_that_is_counted_takes_what_a_link_takes_for_it() -> None:
+    text = output("plan", "file-matrix", "--size", "full")
+    assert "or at the latest after 24h" in text
+    assert "1,638 cells, 127 GB" in text
+    assert "duration: about 5h7m45s at 110 MB/s" in text
+    assert "at most" not in text
+    assert "duration: about 12h6m5s" in output("plan", "file-blocks", "--size", "full")
+
+
+@pytest.mark.parametrize("suite", [name for name in suite_names() if name not in ("mail-pop", "replay")])
+def test_contenders_may_be_left_out(suite: str) -> None:
+    assert "(assumed)" in output("plan", suite, "--size", "medium")
+
+
+def test_sizes_are_listed_with_what_they_cost() -> None:
+    rows = {line.split()[0]: line for line in output("suites").splitlines() if line.strip()}
+    assert "17 min" in rows["web-url"] and "40 min" in rows["web-url"]
+    assert "17 min" in output("suites", "web-static")

@@ -11,12 +11,14 @@ from bakeoff.errors import BakeoffError, PlanError
 from bakeoff.importers.icf import read_icf
 from bakeoff.kinds.file_blocks.spec import AccessLineSpec, BlockCellSpec, FileBlocksWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
+from bakeoff.mix import Mix
 from bakeoff.plan.access import MIB, PATTERNS, AccessSpec, find, pattern_spec
 from bakeoff.plan.fields import Duration, Metavar, Whole, Words, is_resolved
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.relative_size import RelativeSize
 from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.work import Work
 from bakeoff.units import format_size
 
 SIZES = (*(512 << power for power in range(17)), 63 * MIB)
@@ -124,6 +126,15 @@ class FileBlocksSettings(FileSettings):
     def ends_with_its_work(self) -> bool:
         """See CommonSettings."""
         return True
+
+    @property
+    def counted_s(self) -> float:
+        """See CommonSettings: its cells have a time of their own; slow transfers alone take longer."""
+        return len(specs(self)) * (self.cell_time_s + self.cell_ramp_s)
+
+    def work(self, mix: Mix) -> Work:
+        """See CommonSettings."""
+        return Work(cells=len(specs(self)), timed_s=self.counted_s, laid_bytes=self.region)
 
     @model_validator(mode="after")
     def _blocks_consistent(self) -> Self:

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
 from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
+from bakeoff.mix import Mix
 from bakeoff.plan.fields import OptionalSize, OptionalWhole, Size, Whole, Words, is_resolved
 from bakeoff.plan.file_weights import OptionalFileWeights
 from bakeoff.plan.messages import did_you_mean
@@ -14,6 +15,7 @@ from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.regions import SMALL_OFFICE, Regions
 from bakeoff.plan.relative_size import LadderSize
 from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.work import Work
 
 KIB, MIB = 1 << 10, 1 << 20
 AUTOMATIC = (
@@ -137,6 +139,16 @@ class FileMatrixSettings(FileSettings):
     def ends_with_its_work(self) -> bool:
         """See CommonSettings."""
         return True
+
+    def work(self, mix: Mix) -> Work:
+        """See CommonSettings: every test moves all of its file."""
+        times = len(self.tests) * mix.clients * self.threads
+        files = pairs(self)
+        return Work(
+            cells=len(files) * len(self.tests),
+            bytes=sum(file for file, _ in files) * times,
+            calls=sum(file // record for file, record in files) * times,
+        )
 
     @model_validator(mode="after")
     def _matrix_consistent(self) -> Self:

@@ -124,6 +124,7 @@ def file_facts(contender: Contender, settings: FileSettings) -> FileFacts:
 class FolderPlanPart(PlanPart):
     """Base of the kinds whose contenders are folders."""
 
+    placeholders = ("/mnt/a.invalid", "/mnt/b.invalid")
     acts_by = "write, read and remove files in"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:

@@ -383,6 +383,7 @@ class HttperfPlanPart(PlanPart):
     endpoint = "replies per second"
     often = ("rate", "num_conns", "num_calls", "wsess", "timeout", "uri")
     target = "web"
+    example = ({"rate": "100"}, "at 100 starts/s")
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""

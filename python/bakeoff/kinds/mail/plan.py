@@ -163,6 +163,7 @@ class MailPlanPart(PlanPart):
     """The kind `mail`."""
 
     settings = MailSettings
+    placeholders = ("a.invalid", "b.invalid")
     endpoint = "messages delivered per second"
     often = ("users", "mixes", "rate", "length", "mailboxes", "starttls", "smtp_login", "insecure")
 

@@ -226,6 +226,7 @@ class ReplayPlanPart(PlanPart):
     endpoint = "requests per second"
     often = ("log", "mixes", "rate", "speed", "loop", "host", "statuses", "length")
     target = "web"
+    lasts = "the log"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""

@@ -14,10 +14,10 @@ from bakeoff.plan.fields import Strict
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
-BLOCKS = {"quick": MINIMUM_BLOCKS, "short": 8, "full": 8, "published": 8, "netbench7": 8}
+BLOCKS = {"quick": MINIMUM_BLOCKS, "medium": MINIMUM_BLOCKS, "short": 8, "full": 8, "published": 8, "netbench7": 8}
 PUBLISHED = "published"
-SizeName = Literal["quick", "short", "full", "published", "netbench7"]
-EVERYWHERE: tuple[SizeName, ...] = ("quick", "short", "full")
+SizeName = Literal["quick", "medium", "short", "full", "published", "netbench7"]
+EVERYWHERE: tuple[SizeName, ...] = ("quick", "medium", "short", "full")
 
 
 class Assumption(Strict):
