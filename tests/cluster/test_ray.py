@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ class Lab:
         self.cluster, self.agents, self.server = cluster, agents, server
         server.path("/tmp/nginx.conf").write_text(CONF)
         self.nginx = server.spawn(["nginx", "-c", "/tmp/nginx.conf", "-p", "/tmp"])
+        until(server.path("/tmp/access.log").exists)
         self._runs = 0
 
     def command(self, *words: str, length: str = "1s") -> tuple[list[str], Path]:
@@ -157,3 +159,31 @@ def test_a_trial_that_ended_while_nobody_listened_is_taken_from_the_disks(lab: L
     assert len(before) < 2 and states(trials) == ["ok", "ok"]
     assert all(len(trial["per_agent"]) == AGENTS for trial in trials)
     assert not any(list(agent.path(RESULTS).glob("*/*.json")) for agent in lab.agents)
+
+
+def test_a_cable_that_is_cut_voids_the_trial_and_its_machine_stops_alone(lab: Lab) -> None:
+    run, _ = lab.begin("100s")
+    victim = lab.agents[2]
+    assert sends(victim)
+    victim.cut()
+    said = said_by(run)
+    assert re.search(rf"voided: agent {victim.name} was lost: (nothing was heard from it for 2 s|its machine)", said)
+    assert run.returncode == 2 and "Traceback" not in said
+    until(lambda: not sends(victim))  # its controller was silent for too long
+    victim.mend()
+    joined = lab.cluster.joined[victim.name]  # which may have ended by itself: the head gives a silent machine up
+    joined.terminate()
+    joined.wait(PATIENCE_S)
+    lab.cluster.join(victim)
+    words, file = lab.command()
+    lab.cluster.head.run(words, BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN)
+    assert states(lab.show(f"/tmp/{file.name}")) == ["ok", "ok"]
+
+
+def test_without_its_head_a_run_ends_with_a_sentence(lab: Lab) -> None:
+    run, file = lab.begin("100s")
+    next(process for process in lab.cluster.head.processes if process.name() == "gcs_server").kill()
+    said = said_by(run)
+    assert f"the head of the cluster at {lab.cluster.address} is gone" in said
+    assert run.returncode == 2 and f"bakeoff resume {file}" in said and "Traceback" not in said
+    until(lambda: not any(map(sends, lab.agents)))

@@ -45,7 +45,7 @@ class DirectLine:
     def __init__(self, host: Host) -> None:
         self._host, self._threads = host, ThreadPoolExecutor()
         self._pulses = queue.Queue[str]()
-        self.down, self.mute, self.dropped = "", False, False
+        self.down, self.mute, self.dropped = "", False, threading.Event()
         self.asked: list[tuple[str, int]] = []
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -69,13 +69,13 @@ class DirectLine:
 
     def drop(self) -> None:
         """See Line."""
-        self.dropped = True
+        self.dropped.set()
 
     def _listen(self) -> None:
-        while not self.dropped:
+        while not self.dropped.is_set():
             for pulse in self._host.pulses():
                 self._pulses.put(pulse)
-                if self.dropped:
+                if self.dropped.is_set():
                     return
 
 

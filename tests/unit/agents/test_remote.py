@@ -138,7 +138,7 @@ def test_a_silent_machine_is_lost(far: Far, monkeypatch: pytest.MonkeyPatch) -> 
         with pytest.raises(AgentLostError):
             ask()
     session.cancel()
-    assert line.dropped
+    assert line.dropped.wait(PATIENCE_S)
 
 
 def test_a_line_that_breaks_says_why_to_whoever_waits(far: Far) -> None:
