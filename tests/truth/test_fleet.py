@@ -12,6 +12,7 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import Slice, TrialSpec
 from bakeoff.arrivals import Arrivals, Constant, Poisson
 from bakeoff.mix import Clients, Rate
+from bakeoff.run import together
 from bakeoff.run.driver import start_run
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.specs import trial_spec
@@ -19,6 +20,12 @@ from bakeoff.store.read import read_run
 from tests.conftest import Target
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import WEB, WHENEVER, Notebook, plan_for
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No agent of this process is lost because its machine is busy."""
+    monkeypatch.setattr(together, "WATCHDOG_S", PATIENCE_S)
 
 
 def spec_for(server: Target, **changes: Any) -> TrialSpec:

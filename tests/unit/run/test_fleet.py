@@ -12,6 +12,7 @@ from bakeoff.agents.result import Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.mix import Clients
+from bakeoff.run import together
 from bakeoff.run.driver import resume_run, start_run
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.fleet_session import FleetOutcome
@@ -19,6 +20,13 @@ from bakeoff.run.ground import Ground
 from bakeoff.store.read import pending, read_run
 from tests.control import PATIENCE_S
 from tests.unit.run.fake import WHENEVER, FakeAgent, FakeSession, Notebook, plan_for, result, two_contenders
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No agent of this process is lost because its machine is busy."""
+    monkeypatch.setattr(together, "WATCHDOG_S", PATIENCE_S)
+
 
 NULL = TrialSpec(workload=NullWorkload(), load=Clients(5), length_s=3600.0, max_operations=5_000)
 
