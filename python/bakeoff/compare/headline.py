@@ -25,12 +25,14 @@ def headline(
     losses: tuple[str, ...] = (),
     behind: tuple[FallsBehind, ...] = (),
     capacity: CapacityComparison | None = None,
+    order: tuple[Sentence, ...] = (),
 ) -> tuple[Sentence, ...]:
-    """What was lost first, then the result, starved clients, response time, peaks (or from which offered rate on who
-    falls behind) and errors. Each sentence stands by itself.
+    """What was lost first, then the `order` of three and more, the result, starved clients, response time, peaks (or
+    from which offered rate on who falls behind) and errors. Each sentence stands by itself.
     """
     against_baseline = [pair for pair in pairs if pair.baseline == info.baseline]
     first = [Sentence("loss", text) for text in losses]
+    first += order
     first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0])) for pair in against_baseline]
     texts = list(starved)
     if capacity is not None:

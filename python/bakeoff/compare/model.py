@@ -16,6 +16,7 @@ from bakeoff.compare.capacity_model import CapacityComparison
 from bakeoff.compare.cell_model import CellComparison
 from bakeoff.compare.fleet_model import Machines
 from bakeoff.compare.plain import as_dict
+from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.soak import Soak
 from bakeoff.mix import Mix
 
@@ -376,6 +377,15 @@ class Comparison:
     own: KindSummary | None = None
     soak: Soak | None = None
     machines: Machines | None = None
+    # Of three and more contenders, the best first.
+    ranking: tuple[Place, ...] = ()
+
+    @property
+    def winner(self) -> str | None:
+        """The one that is better than each of the others."""
+        won = [pair.primary.verdict.winner for pair in self.pairs]
+        most = len(self.contenders) - 1
+        return next((c.name for c in self.contenders if most > 0 and won.count(c.name) == most), None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers; NaN and infinity become None."""

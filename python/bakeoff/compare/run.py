@@ -28,6 +28,7 @@ from bakeoff.compare.headline import headline
 from bakeoff.compare.metrics import metrics_of, rate_of
 from bakeoff.compare.model import SCHEMA, Audit, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
+from bakeoff.compare.ranking import rank, ranking_sentence
 from bakeoff.compare.regions import regions_of
 from bakeoff.compare.soak import soak_of
 from bakeoff.compare.starved import starved
@@ -74,7 +75,12 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         capacity = compare_capacities(whole, cube.contenders, unit, LEVEL)
         measured = (capacity_metric(unit), *measured)
     machines = machines_of(run, cube, smallest)
-    sentences = headline(info, pairs, contenders, measured, cells, starved(run), disqualified(wrong), behind, capacity)
+    places = rank(pairs, tuple(names), first)
+    what = measured[0].title if capacity else info.rate_unit if measured[0].higher_is_better else measured[0].short
+    order = (ranking_sentence(places, pairs, what),) if places else ()
+    sentences = headline(
+        info, pairs, contenders, measured, cells, starved(run), disqualified(wrong), behind, capacity, order
+    )
     return Comparison(
         schema=SCHEMA,
         run=info,
@@ -93,6 +99,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         own=cube.kind.summary(run),
         soak=soak_of(run),
         machines=machines,
+        ranking=places,
     )
 
 

@@ -54,11 +54,13 @@ def _title(names: tuple[str, ...]) -> str:
 def _verdict(comparison: Comparison) -> tuple[str, Tone]:
     if "loss" in comparison.headline_kinds:
         return "Wrong results", "bad"
+    if comparison.ranking and comparison.winner is None:
+        return "No single winner", "plain"
+    if comparison.winner is not None:
+        return VERDICTS["better"]
     kinds = {pair.primary.verdict.kind for pair in comparison.pairs if pair.baseline == comparison.run.baseline}
     if not kinds:
         return "One contender", "plain"
-    if len(kinds) > 1:
-        return "Several verdicts", "plain"
     return VERDICTS[kinds.pop()]
 
 

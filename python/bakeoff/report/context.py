@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """The run and its comparison. Contenders are in the comparison's order: baseline first."""
+    """The run and its comparison."""
 
     run: RunRecord
     comparison: Comparison
@@ -48,8 +48,10 @@ class Context:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the contenders; the position decides colour and marker everywhere."""
-        return tuple(contender.name for contender in self.comparison.contenders)
+        """Names of the contenders in the order of the plan, whatever the baseline: the position decides colour and
+        marker everywhere.
+        """
+        return tuple(contender.name for contender in self.run.contenders)
 
     @property
     def cells_alone(self) -> bool:

@@ -19,7 +19,7 @@ from bakeoff.visible import visible
 
 GAP = 2  # columns of characters between two columns, and kept free at the edge
 # Words wrap down to this width and no further, so that a sentence does not become a column of syllables.
-NARROWEST_WORDS = 12
+NARROWEST_WORDS = 20
 
 
 @dataclass(frozen=True)

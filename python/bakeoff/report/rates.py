@@ -20,7 +20,10 @@ def rates_table(context: Context) -> Table:
     columns = [Column(context.mix_unit), *(Column(name) for name in context.names)]
     against = [pair for pair in comparison.pairs if pair.baseline == info.baseline]
     for pair in against:
-        columns += [Column(f"{pair.contender} ÷ {pair.baseline}"), Column("verdict", numeric=False)]
+        over = f"{pair.contender} ÷ {pair.baseline}"
+        # Of several pairs each keeps its verdict beside it where the table goes on below.
+        group = over if len(against) > 1 else ""
+        columns += [Column("ratio" if group else over, group=group), Column("verdict", numeric=False, group=group)]
     rows = []
     for index, mix in enumerate(info.mixes):
         row = [str(mix)]

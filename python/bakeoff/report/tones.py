@@ -18,9 +18,9 @@ TONES: dict[str, Tone] = {
 }
 
 
-def toned(verdict: Verdict, note: str = "") -> Toned:
-    """The text of a verdict, and what is to be noted with it, as a cell."""
-    return Toned(verdict.text + note, TONES[verdict.kind])
+def toned(verdict: Verdict) -> Toned:
+    """The text of a verdict as a cell."""
+    return Toned(verdict.text, TONES[verdict.kind])
 
 
 def apart(text: str, low: float, high: float) -> Toned:

@@ -185,9 +185,9 @@ def test_cards_of_cells_tell_ratio_and_cells_won_not_a_peak() -> None:
     assert dict(cifs.lines)["Cells won"] == "4 of 4 (100 %) against nfs"
     shown = [
         float(dict(lines)[label].split("×")[0])
-        for lines, label in ((cifs.lines, "Ratio to nfs"), (nfs.lines, "Ratio to cifs"))
+        for lines, label in ((cifs.lines, "cifs ÷ nfs"), (nfs.lines, "cifs ÷ nfs"))
     ]
-    assert shown == pytest.approx([1.25, 0.8], abs=0.002)
+    assert shown == pytest.approx([1.25, 1.25], abs=0.002)
     assert dict(cifs.lines)["Cached cells"] == "4 of 4" and "Cached cells" not in dict(nfs.lines)
     assert not any(text.startswith("Peak") for text in report.headline)
 

@@ -75,7 +75,8 @@ def _throughput(context: Context) -> Chart:
     interval = "bars: 95 % interval" if most > 1 else "one block: no interval"
     subtitle = f"Mbit/s, mean over {wording.plural(most, 'block')}, {interval}"
     spec = lines_with_intervals(rows, context.names, mixes, "Throughput", subtitle)
-    base, *others = context.names
+    base = context.comparison.run.baseline
+    others = [name for name in context.names if name != base]
     columns = [Column(context.mix_title), *(Column(f"{name}, Mbit/s") for name in context.names)]
     columns += [Column(f"{name} ÷ {base}") for name in others]
     lines = []

@@ -38,7 +38,6 @@ def section(context: Context) -> Section | None:
 def card(context: Context, found: CapacityComparison, c: ContenderSummary, series: int) -> Card:
     """The key figures of one contender."""
     own = next(each for each in found.contenders if each.name == c.name)
-    wins = [p for p in context.comparison.pairs if p.primary.verdict.winner == c.name]
     total = sum(c.errors.values())
     interval = "" if math.isnan(own.low) else f" (95 % {wording.span(own.low, own.high)})"
     probes = sum(search.probes for search in own.searches)
@@ -53,7 +52,7 @@ def card(context: Context, found: CapacityComparison, c: ContenderSummary, serie
             ("Address", c.address),
         ),
         series=series,
-        tone="good" if wins else "plain",
+        tone="good" if context.comparison.winner == c.name else "plain",
     )
 
 

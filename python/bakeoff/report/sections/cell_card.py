@@ -40,7 +40,7 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
         caption=caption if measured else "no usable trial",
         lines=tuple(lines),
         series=series,
-        tone="good" if any(p.primary.verdict.winner == c.name for p in comparison.pairs) else "plain",
+        tone="good" if comparison.winner == c.name else "plain",
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bakeoff.compare import wording
 from bakeoff.compare.model import Curve
 from bakeoff.report.blocks import Column, Section, Table
@@ -18,7 +20,7 @@ METRICS = (
 )
 
 
-# More contenders than this do not fit side by side on paper: each then gets a table of its own.
+# More contenders than this do not fit beside each other with all metrics: each metric then gets a table of its own.
 SIDE_BY_SIDE = 2
 
 
@@ -29,16 +31,24 @@ def section(context: Context) -> Section:
         "Percentiles are those of the trials, from their whole histograms. A trial that failed counts as 0 in the "
         "rate, which is then an arithmetic mean without an interval."
     )
-    names = context.names
-    groups = [names] if len(names) <= SIDE_BY_SIDE else [(name,) for name in names]
-    tables = tuple(
-        _table(context, group, note if index == len(groups) - 1 else "") for index, group in enumerate(groups)
-    )
-    return Section("numbers", "The numbers", tables)
+    if len(context.names) <= SIDE_BY_SIDE:
+        return Section("numbers", "The numbers", (_all(context, note),))
+    tables = [_one(context, metric, title) for metric, title in METRICS]
+    return Section("numbers", "The numbers", (*tables[:-1], replace(tables[-1], note=note)))
 
 
-def _table(context: Context, names: tuple[str, ...], note: str) -> Table:
-    columns = [Column(context.mix_title)]
+def _one(context: Context, metric: str, title: str) -> Table:
+    """One metric, the contenders side by side."""
+    curves = context.curves(metric)
+    columns = (Column(context.mix_title), *(Column(name) for name in context.names))
+    mixes = context.comparison.run.mixes
+    rows = tuple((f"{mix}", *(_cell(curve, index) for curve in curves)) for index, mix in enumerate(mixes))
+    words = title.format(rate=context.comparison.run.rate_unit)
+    return Table(f"{words[0].upper()}{words[1:]} at each mix", columns, rows)
+
+
+def _all(context: Context, note: str) -> Table:
+    columns, names = [Column(context.mix_title)], context.names
     for name in names:
         unit = context.comparison.run.rate_unit
         columns += [Column(title.format(rate=unit), group=name) for _, title in METRICS]

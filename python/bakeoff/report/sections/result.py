@@ -7,10 +7,10 @@ import math
 from bakeoff.compare import wording
 from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison
 from bakeoff.compare.turned_away import TurnedAway
-from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text
+from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text, Tone, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
-from bakeoff.report.rates import rates_table
+from bakeoff.report.rates import rates_table, reach
 from bakeoff.report.sections.capacity import card as capacity_card
 from bakeoff.report.sections.cell_card import cell_card
 from bakeoff.report.tones import toned
@@ -23,9 +23,13 @@ LOST_RATES = (
 
 @shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section:
-    """Cards, the table of verdicts, warnings, and the shape of each curve."""
+    """The ranking of three and more, cards, the table of verdicts, warnings, and the shape of each curve."""
     comparison = context.comparison
-    blocks: list[Block] = [Cards(tuple(_card(context, c, i) for i, c in enumerate(comparison.contenders)))]
+    blocks: list[Block] = [_ranking(context)] if comparison.ranking else []
+    places = [place.contender for place in comparison.ranking] or list(context.names)
+    by_name = {c.name: c for c in comparison.contenders}
+    cards = (_card(context, by_name[name], context.names.index(name)) for name in places)
+    blocks.append(Cards(tuple(cards)))
     if comparison.pairs:
         blocks.append(_verdicts(context, comparison.pairs))
         blocks.append(_secondary(comparison.pairs))
@@ -40,7 +44,6 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         return cell_card(context, c, series)
     if context.comparison.capacity is not None:
         return capacity_card(context, context.comparison.capacity, c, series)
-    wins = [p for p in context.comparison.pairs if p.primary.verdict.winner == c.name]
     total = sum(c.errors.values())
     failed = f", {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""
     figure, caption = _kept(context, c) if context.at_rates else _peak(context, c)
@@ -56,7 +59,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
             ("Address", c.address),
         ),
         series=series,
-        tone="good" if wins else "plain",
+        tone="good" if context.comparison.winner == c.name else "plain",
     )
 
 
@@ -90,10 +93,10 @@ def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...
 def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     """The primary endpoint of each pair, with the reasons."""
     rows = []
+    reasons: list[str] = []
     for pair in pairs:
-        reasons = [gate.text for gate in pair.primary.gates if gate.text not in pair.primary.verdict.text]
-        note = f" (note: {'; '.join(reasons)})" if reasons else ""
-        rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary), toned(pair.primary.verdict, note)))
+        reasons += [gate.text for gate in pair.primary.gates if gate.text not in pair.primary.verdict.text]
+        rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary)))
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     weights = f", geometric mean over the mixes, weighted by the logarithm of the {context.mix_unit}"
@@ -102,7 +105,36 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {LOST_RATES}"
     unit = info.rate_unit if end.higher_is_better else "ms"
     note = f"Primary endpoint: {_endpoint(end.title, unit)}{over}; {better}. δ = {wording.percent(info.delta)}{holm}."
-    return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, depth=Depth.COMPARISON)
+    if reasons:
+        note += f" To be noted: {'; '.join(dict.fromkeys(reasons))}."
+    depth = Depth.SUMMARY if context.comparison.ranking else Depth.COMPARISON
+    return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, depth=depth)
+
+
+def _ranking(context: Context) -> Table:
+    """Who stands where, with the ratio to the baseline."""
+    comparison = context.comparison
+    info = comparison.run
+    columns = (
+        Column("Place", numeric=False),
+        Column("Contender", numeric=False),
+        Column(f"÷ {info.baseline}"),
+        Column("Better than", numeric=False),
+        Column("Order not certain to", numeric=False),
+    )
+    rows = []
+    for place in comparison.ranking:
+        settled = {place.contender, *place.better_than, *place.worse_than}
+        others = [other.contender for other in comparison.ranking if other.contender not in settled]
+        ratio = "1" if place.contender == info.baseline else reach(place.ratio, place.low, place.high)
+        lists = (wording.names(list(names)) or wording.MISSING for names in (place.better_than, others))
+        tone: Tone = "good" if place.contender == comparison.winner else "plain"
+        rows.append((Toned(place.words, tone), place.contender, ratio, *lists))
+    note = (
+        "One stands above another only where the verdict on their pair says that it is better, Holm-corrected over all "
+        f"{len(comparison.pairs)} pairs; inside a shared place the ratio to {info.baseline} orders."
+    )
+    return Table("Ranking", columns, tuple(rows), note, depth=Depth.SUMMARY)
 
 
 def _endpoint(title: str, unit: str) -> str:
@@ -113,9 +145,7 @@ def _endpoint(title: str, unit: str) -> str:
 
 def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
     rows = tuple(
-        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end), toned(end.verdict))
-        for pair in pairs
-        for end in pair.secondary
+        (f"{end.title}: {pair.contender} ÷ {pair.baseline}", *_cells(end)) for pair in pairs for end in pair.secondary
     )
     note = (
         "These explain the primary endpoint and do not decide. Rates and throughput: above 1 is better; "
@@ -129,12 +159,12 @@ def _secondary(pairs: tuple[PairComparison, ...]) -> Table:
 _COLUMNS = (
     Column("Ratio"),
     Column("95 % interval"),
+    Column("Verdict", numeric=False),
     Column("Blocks", spare=1),
     Column("p (t)", spare=2),
     Column("p (Holm)"),
     Column("p (sign flip)"),
     Column("p (equivalence)"),
-    Column("Verdict", numeric=False),
 )
 
 
@@ -143,6 +173,7 @@ def _cells(end: Endpoint) -> tuple[str, ...]:
     return (
         wording.ratio(end.ratio, end.low, end.high),
         wording.interval(end.low, end.high),
+        toned(end.verdict),
         f"{end.blocks}",
         *(wording.probability(p) for p in p_values),
     )

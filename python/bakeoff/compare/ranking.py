@@ -1,0 +1,71 @@
+"""The order of three and more contenders, as far as the verdicts on their pairs tell it."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+
+from bakeoff.compare import wording
+from bakeoff.compare.model import Endpoint, PairComparison, Sentence
+from bakeoff.compare.ranking_model import Place
+
+# Of two there is a verdict.
+LEAST = 3
+
+
+def rank(pairs: tuple[PairComparison, ...], names: tuple[str, ...], baseline: str) -> tuple[Place, ...]:
+    """A place for each of `names`, the best first; empty for fewer than three.
+
+    One stands above another only where the verdict on the pair is that it is better (Holm over all pairs): a contender
+    has all places from 1 + those better than it to n − those that it is better than. Inside of these the numbers order.
+    """
+    if len(names) < LEAST:
+        return ()
+    out = {gate.contender for pair in pairs for gate in pair.primary.gates if gate.name == "wrong content"}
+    ranked = [name for name in names if name not in out]
+    over = {name: _beaten(pairs, name, ranked) for name in names}
+    places = []
+    for name in names:
+        end = _against(pairs, name, baseline)
+        ratio, low, high = (1.0, math.nan, math.nan) if name == baseline else (math.nan,) * 3
+        if end is not None and end.blocks:
+            ratio, low, high = end.ratio, end.low, end.high
+        under = tuple(other for other in names if name in over[other])
+        above = sum(other in ranked for other in under)
+        first, last = (None, None) if name in out else (1 + above, len(ranked) - len(over[name]))
+        places.append(Place(name, first, last, ratio, low, high, over[name], under))
+    good = 1.0 if pairs[0].primary.higher_is_better else -1.0
+    return tuple(sorted(places, key=lambda place: _key(place, good)))
+
+
+def _beaten(pairs: tuple[PairComparison, ...], name: str, ranked: list[str]) -> tuple[str, ...]:
+    others = (({pair.baseline, pair.contender} - {name}).pop() for pair in pairs if pair.primary.verdict.winner == name)
+    return tuple(other for other in others if other in ranked)
+
+
+def _against(pairs: tuple[PairComparison, ...], name: str, baseline: str) -> Endpoint | None:
+    return next((pair.primary for pair in pairs if (pair.baseline, pair.contender) == (baseline, name)), None)
+
+
+def _key(place: Place, good: float) -> tuple[bool, bool, float]:
+    """By the numbers; the winner is first all the same, and the disqualified last."""
+    known = not math.isnan(place.ratio) and place.ratio > 0.0
+    score = -good * math.log(place.ratio) if known else math.inf
+    return place.first is None, not place.first == place.last == 1, score
+
+
+def ranking_sentence(places: tuple[Place, ...], pairs: tuple[PairComparison, ...], what: str) -> Sentence:
+    """The whole order in a sentence, with the kind of verdict that it states."""
+    ranked = [place for place in places if place.first is not None]
+    groups = [
+        f"{place} {wording.names([one.contender for one in tied])}"
+        for place, tied in ((place, list(tied)) for place, tied in groupby(places, key=lambda one: one.words))
+    ]
+    # Of a common place only those who all share it are in one group.
+    open_places = any(place.first != place.last for place in ranked)
+    why = "; where places are shared, the order is not certain" if open_places else ""
+    text = f"Ranking of {len(places)} by {what}: {'; '.join(groups)} ({wording.plural(len(pairs), 'pair')}, Holm{why})."
+    kinds = {pair.primary.verdict.kind for pair in pairs}
+    if places[0].first == places[0].last == 1:
+        return Sentence("better", text)
+    return Sentence(kinds.pop() if len(kinds) == 1 else "inconclusive", text)
