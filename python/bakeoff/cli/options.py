@@ -27,14 +27,18 @@ from bakeoff.plan.load import (
     with_flags,
 )
 from bakeoff.plan.suites import load_suite, suite_names
+from bakeoff.store.read import read_run
 
-WHAT = "PLAN.toml, or a suite followed by NAME=ADDRESS for each contender; `bakeoff suites` lists the suites."
+WHAT = (
+    "PLAN.toml, a run file whose plan is meant, or a suite followed by NAME=ADDRESS for each contender; "
+    "`bakeoff suites` lists the suites."
+)
 COMMON_PANEL = "Settings of every suite"
 
 
 def complete_words(incomplete: str) -> list[str]:
     """Shell completion: suites and plan files."""
-    files = [str(path) for path in Path().glob(f"{incomplete}*.toml")]
+    files = [str(path) for end in ("toml", "bakeoff") for path in Path().glob(f"{incomplete}*.{end}")]
     return [name for name in suite_names() if name.startswith(incomplete)] + files
 
 
@@ -198,6 +202,8 @@ def _base(words: list[str]) -> PlanInput:
     first, contenders = words[0], parse_contenders(words[1:])
     if "=" in first and not Path(first).is_file():
         raise PlanError(f"name the suite first: bakeoff run SUITE {first} …; `bakeoff suites` lists them")
+    if is_run_file(first):
+        return PlanInput(first, {}, {}, contenders, repeats=read_run(Path(first)))
     if first not in suite_names() and (first.endswith(".toml") or "/" in first or Path(first).is_file()):
         given = read_plan_file(Path(first))
         if not contenders:
@@ -218,6 +224,11 @@ def _without(agents: dict[str, Any], contenders: Set[Any]) -> dict[str, Any]:
             table = {**table, "addresses": {key: place for key, place in addresses.items() if key not in contenders}}
         tables[name] = table
     return tables
+
+
+def is_run_file(word: str) -> bool:
+    """Whether a word means the plan of a run."""
+    return word.endswith(".bakeoff") and word not in suite_names()
 
 
 def _reset(word: str) -> tuple[str, str]:

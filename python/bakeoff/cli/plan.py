@@ -18,10 +18,12 @@ from bakeoff.plan.durations import Expected, expected
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials, order_visits
+from bakeoff.plan.plan_file import plan_to_toml
 from bakeoff.plan.suites import BLOCKS, load_suite
-from bakeoff.plan.toml import plan_to_toml
 from bakeoff.plan.work import LINK_BYTES_PER_S
+from bakeoff.plan.written import written_plan
 from bakeoff.run.observer import short_duration
+from bakeoff.run.trust import differences_of
 from bakeoff.thresholds import MINIMUM_BLOCKS
 from bakeoff.units import format_duration, format_size
 
@@ -43,12 +45,12 @@ def plan(
 
     Contenders may be left out; then two are assumed.
     """
-    known = bool(given.contenders)
+    known = bool(given.contenders) or given.repeats is not None
     if not known:
         given = replace(given, contenders=_placeholders(given))
     resolved = resolve_plan(given)
     if as_toml:
-        typer.echo(plan_to_toml(given), nl=False)
+        typer.echo(_as_toml(given, resolved), nl=False)
         return
     console, found = make_console(), expected(resolved)
     for line in _lines(resolved, known, found):
@@ -59,6 +61,21 @@ def plan(
     console.print("\nWhat so many blocks can show (sign-flip test on pairs, two-sided):", markup=False)
     console.print(_blocks_table(resolved, found))
     console.print(_advice(resolved), markup=False, soft_wrap=True)
+
+
+def _as_toml(given: PlanInput, plan: Plan) -> str:
+    """The plan file, for a run's plan one that means the same as far as this version can say it."""
+    if given.repeats is None:
+        return plan_to_toml(given, plan)
+    written = written_plan(plan, given.origin)
+    other = resolve_plan(written)
+    if other.hash != plan.hash:
+        typer.echo(
+            f"{given.origin} was made by another version: what this file means differs in "
+            f"{differences_of(plan, other)}; `bakeoff run {given.origin}` repeats it as it was",
+            err=True,
+        )
+    return plan_to_toml(written, other)
 
 
 def _placeholders(given: PlanInput) -> list[dict[str, str]]:

@@ -18,6 +18,8 @@ from bakeoff.run.driver import RunInterruptedError, start_run
 from bakeoff.run.live import LiveObserver
 from bakeoff.run.observer import Observer, PlainObserver
 from bakeoff.run.several import Observers
+from bakeoff.run.trust import acts, repeated_plan
+from bakeoff.store.records import RunRecord
 
 OutputFile = Annotated[
     Path | None,
@@ -45,25 +47,48 @@ def run(
     given: PlanInput,
     output: OutputFile = None,
     cluster: ClusterAddress = None,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Of a run file: do what its plan says without asking, wherever it came from."),
+    ] = False,
 ) -> None:
-    """Compare contenders: run a plan file, or a suite with flags.
+    """Compare contenders: run a plan file, a suite with flags, or the plan of a run once more.
 
     bakeoff run web-static nginx=http://127.0.0.1:8080 apache=http://127.0.0.1:8081 --size quick
 
     `bakeoff run SUITE --help` shows the settings of one suite, those that are given most first.
     """
-    carry_out(given, output, cluster)
+    carry_out(given, output, cluster, trust)
 
 
-def carry_out(given: PlanInput, output: Path | None, cluster: str | None) -> None:
+def carry_out(given: PlanInput, output: Path | None, cluster: str | None, trust: bool = False) -> None:
     """Run a plan into its file and print the result."""
-    plan = resolve_plan(given)
+    plan = resolve_plan(given) if given.repeats is None else _again(given, given.repeats, trust)
     path = output or default_path(plan)
     try:
         start_run(plan, path, make_agents(plan, cluster), make_observer())
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     print_result(path)
+
+
+def _again(given: PlanInput, run: RunRecord, trust: bool) -> Plan:
+    """The plan of a run, when the user agrees to what it does."""
+    resolve_plan(given)  # refuses what is given beside it
+    lines = sys.stdin.isatty() and sys.stderr.isatty()
+    plan = repeated_plan(run, trust, _ask if lines else None)
+    if plan is None:
+        typer.echo("nothing was done", err=True)
+        raise typer.Exit(2)
+    if not lines:
+        for line in acts(plan):
+            typer.echo(f"{'trusted' if trust else 'again'}: {line}", err=True)
+    return plan
+
+
+def _ask(what: list[str]) -> bool:
+    typer.echo("To repeat this run would:\n" + "".join(f"  {line}\n" for line in what), err=True, nl=False)
+    return typer.confirm("Do all of this?", err=True)
 
 
 def default_path(plan: Plan) -> Path:

@@ -1,5 +1,6 @@
 """`bakeoff soak`: a run of many hours at constant load, whose rows are stored as they end."""
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -57,9 +58,7 @@ def as_soak(given: PlanInput, length: str | None) -> PlanInput:
 def _with(given: PlanInput, plan: dict[str, Any], settings: dict[str, Any]) -> PlanInput:
     """`given` with settings that a refusal names by the flag they come from."""
     made = with_flags(given, plan, settings, {})
-    return PlanInput(
-        made.origin, made.plan, made.settings, made.contenders, {**made.flags, ("settings", "length"): "--for"}
-    )
+    return replace(made, flags={**made.flags, ("settings", "length"): "--for"})
 
 
 def _row(length: str) -> str:

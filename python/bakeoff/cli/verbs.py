@@ -18,7 +18,7 @@ from typer.main import get_group
 # The first paragraph of each verb's own help, in the order of `bakeoff --help`.
 VERBS = {
     "demo": "Compare two built-in web servers that differ in one known way, and write the report.",
-    "run": "Compare contenders: run a plan file, or a suite with flags.",
+    "run": "Compare contenders: run a plan file, a suite with flags, or the plan of a run once more.",
     "soak": "Load contenders for hours, one after the other, and store what each hour came to.",
     "capacity": "Find the highest load that each contender carries under an objective, and who carries more.",
     "plan": "Show the trials, their order and the duration of a plan without running it. Nothing is sent to anybody.",

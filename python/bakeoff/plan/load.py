@@ -21,7 +21,9 @@ from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
+from bakeoff.plan.stored import stored_plan
 from bakeoff.plan.suites import BLOCKS, SizeName, Suite, load_suite, suite_names
+from bakeoff.store.records import RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
 from bakeoff.units import LARGEST, format_duration, parse_duration
 
@@ -87,6 +89,7 @@ class PlanInput:
     capacity: dict[str, Any] | None = None  # None where no capacity is searched
     fleet: dict[str, Any] = field(default_factory=dict)
     agents: dict[str, Any] = field(default_factory=dict)  # tables [agents.NAME]
+    repeats: RunRecord | None = None  # the run whose plan is meant, with nothing else
 
     def label(self, table: str) -> Callable[[str], str]:
         """Where a key of `table` was given: `--length`, or `plan.toml [settings] length`."""
@@ -164,15 +167,14 @@ def with_flags(
     flags |= {
         ("fleet", key): f"--{extra_of(FLEET_FIELDS[key]).get('flag', key.replace('_', '-'))}" for key in fleet or ()
     }
-    return PlanInput(
-        given.origin,
-        {**given.plan, **plan},
-        {**given.settings, **settings},
-        contenders,
-        {**given.flags, **flags},
-        given.capacity if capacity is None else {**(given.capacity or {}), **capacity},
-        {**given.fleet, **(fleet or {})},
-        given.agents,
+    return replace(
+        given,
+        plan={**given.plan, **plan},
+        settings={**given.settings, **settings},
+        contenders=contenders,
+        flags={**given.flags, **flags},
+        capacity=given.capacity if capacity is None else {**(given.capacity or {}), **capacity},
+        fleet={**given.fleet, **(fleet or {})},
     )
 
 
@@ -189,6 +191,8 @@ def parse_contenders(words: Sequence[str]) -> list[dict[str, Any]]:
 
 def resolve_plan(given: PlanInput) -> Plan:
     """All defaults filled in and everything checked that can be without the network. Raises PlanError."""
+    if given.repeats is not None:
+        return _repeated(given, given.repeats)
     written = [given.plan, given.settings, given.contenders, given.capacity, given.fleet, given.agents]
     try:
         _refuse_what_cannot_be_stored(given.origin, written, 0)
@@ -201,6 +205,20 @@ def resolve_plan(given: PlanInput) -> Plan:
             "use fewer blocks, mixes or contenders"
         )
     return plan
+
+
+def _repeated(given: PlanInput, run: RunRecord) -> Plan:
+    """The plan of a run. Raises PlanError where something else is given beside it."""
+    tables = (("plan", given.plan), ("settings", given.settings), ("capacity", given.capacity), ("fleet", given.fleet))
+    beside = [given.label(table)(key) for table, keys in tables for key in keys or ()]
+    beside += [f"{contender.get('name')}={contender.get('address')}" for contender in given.contenders]
+    if beside or given.capacity is not None:
+        what = f": leave out {', '.join(beside)}" if beside else ""
+        raise PlanError(
+            f"{run.path} is a run, which `bakeoff run` repeats as it was{what}; to change something, write its plan "
+            f"file by `bakeoff plan {run.path} --toml > plan.toml`"
+        )
+    return stored_plan(run)
 
 
 def _refuse_what_cannot_be_stored(origin: str, value: object, depth: int) -> None:

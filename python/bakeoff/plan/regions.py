@@ -21,6 +21,13 @@ class Region(Strict):
     record_least: int | None = None
     record_most: int | None = None
 
+    @property
+    def written(self) -> str:
+        """As a plan file has it: what `parse_region` reads."""
+        limits = {"files<=": self.file_most, "files>=": self.file_least}
+        limits |= {"records<=": self.record_most, "records>=": self.record_least}
+        return f"{self.name}=" + ",".join(f"{form}{size}" for form, size in limits.items() if size is not None)
+
 
 SMALL_OFFICE = Region(name="small office", file_most=2 << 20, record_most=32 << 10)
 

@@ -1,40 +1,29 @@
-"""A plan as given on the command line, written as the plan file that says the same."""
+"""Tables as TOML."""
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from bakeoff.plan.load import PlanInput
-
-
-def plan_to_toml(given: "PlanInput") -> str:
-    """The text of a plan file. Only what was given is written: defaults stay those of the suite."""
-    parts = [table_to_toml("[plan]", given.plan)]
-    if given.settings:
-        parts.append(table_to_toml("[settings]", given.settings))
-    if given.capacity is not None:
-        parts.append(table_to_toml("[capacity]", given.capacity))
-    if given.fleet:
-        parts.append(table_to_toml("[fleet]", given.fleet))
-    parts += [table_to_toml(f"[agents.{_key(name)}]", table) for name, table in given.agents.items()]
-    parts += [table_to_toml("[[contender]]", contender) for contender in given.contenders]
-    return "\n".join(parts)
+from typing import Any
 
 
 def table_to_toml(head: str, table: Mapping[str, Any]) -> str:
     """One table, its inner ones on a line each."""
     plain = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
     inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
-    lines = [head, *(f"{_key(key)} = {_value(value)}" for key, value in plain.items())]
+    lines = [head, *(line_to_toml(key, value) for key, value in plain.items())]
     lines += [
-        f"{_key(key)} = {{ {', '.join(f'{_key(k)} = {_value(v)}' for k, v in value.items())} }}"
+        f"{key_to_toml(key)} = {{ {', '.join(f'{key_to_toml(k)} = {_value(v)}' for k, v in value.items())} }}"
         for key, value in inner.items()
     ]
     return "\n".join(lines) + "\n"
 
 
-def _key(key: str) -> str:
+def line_to_toml(key: str, value: Any) -> str:
+    """`key = value`, for a value that is no table."""
+    return f"{key_to_toml(key)} = {_value(value)}"
+
+
+def key_to_toml(key: str) -> str:
+    """A key, in quotes where it needs them."""
     return key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else _value(key)
 
 

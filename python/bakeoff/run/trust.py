@@ -7,6 +7,7 @@ goes through `trusted_plan`.
 """
 
 import shlex
+from collections.abc import Callable
 from typing import Any
 
 from bakeoff.errors import RunFileError
@@ -28,19 +29,11 @@ def trusted_plan(run: RunRecord, given: Plan | None = None, trust: bool = False)
     Raises RunFileError that lists what acting on it would do and what to type, or where `given` differs. Before that
     nothing was run, opened or asked.
     """
-    plan = stored_plan(run)
-    if _head(plan) != (
-        run.kind,
-        run.suite,
-        run.mixes,
-        run.blocks_planned,
-        [(c.name, c.address) for c in run.contenders],
-    ):
-        raise RunFileError(f"{run.path} is damaged (its figures are not those of its plan): run the plan again")
+    plan = _undamaged(run)
     if given is not None and given.hash != plan.hash:
         raise RunFileError(
-            f"the plan given is not the one of {run.path}: they differ in {_differences(plan, given)}; `bakeoff plan … "
-            "--toml` with the words of the run writes its plan file"
+            f"the plan given is not the one of {run.path}: they differ in {differences_of(plan, given)}; `bakeoff "
+            "plan … --toml` with the words of the run writes its plan file"
         )
     if trust or given is not None or is_marked(run.path, run.plan_hash, run.started_here):
         return plan
@@ -51,6 +44,40 @@ def trusted_plan(run: RunRecord, given: Plan | None = None, trust: bool = False)
         + f"Give the plan file that says the same: bakeoff resume {file} --plan PLAN.toml\n"
         f"or, if all of this may be done:          bakeoff resume {file} --trust"
     )
+
+
+def repeated_plan(run: RunRecord, trust: bool, ask: Callable[[list[str]], bool] | None) -> Plan | None:
+    """The plan of a run that is to be carried out anew, if it may be: somebody at a terminal is shown what that does
+    and asked by `ask`; elsewhere it was started here, or `trust` says so. None where the answer is no.
+
+    Raises RunFileError as `trusted_plan` does.
+    """
+    plan = _undamaged(run)
+    if trust or (ask is None and is_marked(run.path, run.plan_hash, run.started_here)):
+        return plan
+    if ask is not None:
+        return plan if ask(acts(plan)) else None
+    file = shlex.quote(str(run.path))
+    raise RunFileError(
+        f"{run.path} was not started here by you, so nothing of its plan was done. To repeat it would:\n"
+        + "".join(f"  {line}\n" for line in acts(plan))
+        + f"Show it as a plan file, which you can run:  bakeoff plan {file} --toml\n"
+        f"or, if all of this may be done:             bakeoff run {file} --trust"
+    )
+
+
+def _undamaged(run: RunRecord) -> Plan:
+    """The plan that a run file holds, which must fit its other figures."""
+    plan = stored_plan(run)
+    if _head(plan) != (
+        run.kind,
+        run.suite,
+        run.mixes,
+        run.blocks_planned,
+        [(c.name, c.address) for c in run.contenders],
+    ):
+        raise RunFileError(f"{run.path} is damaged (its figures are not those of its plan): run the plan again")
+    return plan
 
 
 def resume_command(run: RunRecord) -> str:
@@ -95,7 +122,7 @@ def _head(plan: Plan) -> tuple[object, ...]:
     return plan.kind, plan.suite, plan.mixes, plan.blocks, contenders
 
 
-def _differences(one: Plan, other: Plan) -> str:
+def differences_of(one: Plan, other: Plan) -> str:
     """Names of what differs, as `settings.length_s`."""
     names = sorted(set(_leaves(one.to_dict()).items()) ^ set(_leaves(other.to_dict()).items()))
     leaf_names = list(dict.fromkeys(name for name, _ in names))

@@ -12,7 +12,7 @@ from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials, order_visits
-from bakeoff.plan.toml import plan_to_toml
+from bakeoff.plan.plan_file import plan_to_toml
 
 OBJECTIVE = {"objective": "p99<=50ms,errors<=0.1%"}
 ADDRESSES = {"web-url": "http://127.0.0.1:1/", "app": "127.0.0.1:1"}
@@ -57,7 +57,7 @@ def test_a_plan_is_read_back_from_its_file_its_flags_and_a_run(tmp_path: Path) -
     given = PlanInput("x", {"suite": "web-url"}, {"length": "5s"}, parse_contenders(["a=http://127.0.0.1:1/"]))
     by_flags = with_flags(given, {}, {}, {}, table)
     path = tmp_path / "plan.toml"
-    path.write_text(plan_to_toml(by_flags))
+    path.write_text(plan_to_toml(by_flags, resolve_plan(by_flags)))
     plan = resolve_plan(by_flags)
     assert resolve_plan(read_plan_file(path)).hash == plan.hash and "[capacity]" in path.read_text()
     assert Plan.from_dict(plan.to_dict()) == plan

@@ -12,7 +12,7 @@ from bakeoff.errors import PlanError
 from bakeoff.plan.fleet import ONE_MACHINE, FleetPlan
 from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
-from bakeoff.plan.toml import plan_to_toml
+from bakeoff.plan.plan_file import plan_to_toml
 
 CONTENDERS = ["a=http://127.0.0.1:1/", "b=http://127.0.0.1:2/"]
 
@@ -37,7 +37,7 @@ def test_a_fleet_is_read_back_from_its_file_its_flags_and_a_run(tmp_path: Path) 
     agents = {"loader-2": {"addresses": {"b": "http://10.0.0.1/"}}, "x.y": {"addresses": {"a": "http://10.0.0.2/"}}}
     by_flags = with_flags(given(agents=agents), {}, {}, {}, fleet={"agents": "4", "least": "3", "start_spread": "2ms"})
     path = tmp_path / "plan.toml"
-    path.write_text(plan_to_toml(by_flags))
+    path.write_text(plan_to_toml(by_flags, resolve_plan(by_flags)))
     plan = resolve_plan(by_flags)
     assert resolve_plan(read_plan_file(path)).hash == plan.hash and "[fleet]" in path.read_text()
     assert Plan.from_dict(plan.to_dict()) == plan
@@ -110,6 +110,6 @@ def test_the_verb_plan_says_who_sends() -> None:
 def test_addresses_of_contenders_that_are_left_out_are_no_fault(tmp_path: Path) -> None:
     agents = {"x": {"addresses": {"a": "http://10.0.0.1/", "b": "http://10.0.0.2/"}}}
     path = tmp_path / "plan.toml"
-    path.write_text(plan_to_toml(given(agents=agents)))
+    path.write_text(plan_to_toml(given(agents=agents), resolve_plan(given(agents=agents))))
     said = CliRunner().invoke(app, ["plan", str(path), CONTENDERS[0]], catch_exceptions=False).output
     assert "from x: a http://10.0.0.1/" in said and "10.0.0.2" not in said

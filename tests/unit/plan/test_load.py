@@ -7,7 +7,7 @@ from bakeoff.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
-from bakeoff.plan.toml import plan_to_toml
+from bakeoff.plan.plan_file import plan_to_toml
 
 PLAN = """
 [plan]
@@ -234,7 +234,7 @@ def test_the_plan_as_a_file_says_the_same(tmp_path: Path) -> None:
         headers=['X: "quoted" ü'],
         plan={"blocks": "7"},
     )
-    again = read_plan_file(write(tmp_path, plan_to_toml(given)))
+    again = read_plan_file(write(tmp_path, plan_to_toml(given, resolve_plan(given))))
     assert resolve_plan(again) == resolve_plan(given)
 
 

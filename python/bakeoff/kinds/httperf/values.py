@@ -80,6 +80,11 @@ class Wsess:
     calls: int
     think_s: float
 
+    @property
+    def written(self) -> str:
+        """As a plan file has it."""
+        return f"{self.sessions},{self.calls},{self.think_s!r}"
+
 
 @dataclass(frozen=True)
 class Wsesslog:
@@ -90,6 +95,11 @@ class Wsesslog:
     path: str
     script: tuple[tuple[Burst, ...], ...]
 
+    @property
+    def written(self) -> str:
+        """As a plan file has it, while the script is what it was."""
+        return f"{self.sessions},{self.think_s!r},{self.path}"
+
 
 @dataclass(frozen=True)
 class Wset:
@@ -97,6 +107,11 @@ class Wset:
 
     files: int
     miss_rate: float
+
+    @property
+    def written(self) -> str:
+        """As a plan file has it."""
+        return f"{self.files},{self.miss_rate!r}"
 
 
 @dataclass(frozen=True)
@@ -106,6 +121,11 @@ class Wlog:
     wraps: bool
     path: str
     uris: tuple[str, ...]
+
+    @property
+    def written(self) -> str:
+        """As a plan file has it, while the list is what it was."""
+        return f"{'y' if self.wraps else 'n'},{self.path}"
 
 
 @dataclass(frozen=True)

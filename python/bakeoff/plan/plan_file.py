@@ -1,0 +1,65 @@
+"""The text of a plan file: what was given, and as comments what holds beside it, with its meaning."""
+
+import textwrap
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from bakeoff.plan.kind import plan_table
+from bakeoff.plan.load import PlanInput, PlanSection
+from bakeoff.plan.model import Plan
+from bakeoff.plan.toml import key_to_toml, line_to_toml, table_to_toml
+from bakeoff.plan.written import UnwritableError, written_value
+
+WIDTH = 100
+# Stands before a value that holds without being given; without it the line says the same.
+AS_IT_IS = "#"
+
+
+def plan_to_toml(given: PlanInput, plan: Plan) -> str:
+    """A plan file that resolves to `plan` as `given` does. Settings that were not given stand there as comments, as
+    those of the suite may be others in another version.
+    """
+    settings = type(plan.settings).model_fields
+    own = {key: field for key, field in _named(settings) if key in plan_table()}
+    rest = {key: field for key, field in _named(settings) if key not in plan_table()}
+    head = {name: field for name, field in _named(PlanSection.model_fields) if name != "suite"}
+    parts = [
+        table_to_toml("[plan]", given.plan)
+        + _comments(head, given.plan, plan)
+        + _comments(own, given.plan, plan.settings),
+        table_to_toml("[settings]", given.settings) + _comments(rest, given.settings, plan.settings),
+    ]
+    if given.capacity is not None:
+        parts.append(table_to_toml("[capacity]", given.capacity))
+    if given.fleet:
+        parts.append(table_to_toml("[fleet]", given.fleet))
+    parts += [table_to_toml(f"[agents.{key_to_toml(name)}]", table) for name, table in given.agents.items()]
+    parts += [table_to_toml("[[contender]]", contender) for contender in given.contenders]
+    return "\n".join(parts)
+
+
+def _named(fields: Mapping[str, FieldInfo]) -> Iterable[tuple[str, FieldInfo]]:
+    """Fields by their key in plan files."""
+    return ((field.alias or name, field) for name, field in fields.items())
+
+
+def _comments(fields: Mapping[str, FieldInfo], given: Mapping[str, Any], values: BaseModel) -> str:
+    """What was not given: its meaning, and the value that it has."""
+    names = {field.alias or name: name for name, field in type(values).model_fields.items()}
+    lines = []
+    for key, field in fields.items():
+        if key not in given and key in names:
+            text = " ".join((field.description or "").split())
+            lines += ["", *textwrap.wrap(text, WIDTH, initial_indent="# ", subsequent_indent="# ")]
+            lines.append(_line(key, field, names[key], getattr(values, names[key])))
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _line(key: str, field: FieldInfo, name: str, value: Any) -> str:
+    try:
+        return AS_IT_IS + line_to_toml(key, written_value(field, name, value))
+    except UnwritableError:
+        return f"# ({key} is not set)" if value is None else f"# ({key} is as the suite has it)"
