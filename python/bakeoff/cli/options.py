@@ -149,6 +149,7 @@ def _field_parameter(
         )
     kind = list[str] if extra.get("repeat") else str
     flags = [flag, *([f"--{extra['synonym']}"] if "synonym" in extra else [])]
+    flags += [f"-{extra['short']}"] if "short" in extra else []
     values = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
     completed = _completer(tuple(map(str, values))) if values else None
     option = typer.Option(*flags, metavar=metavar(field), help=text, rich_help_panel=panel, autocompletion=completed)

@@ -9,12 +9,15 @@ from rich.console import Console
 
 from bakeoff.cli.console import make_console
 from bakeoff.cli.shares import agents_sheet, share_objects
+from bakeoff.compare.failed import failed_requests
 from bakeoff.mix import named
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.store.read import read_run
 from bakeoff.store.records import OK, START_COUNTS, RunRecord, StartsRecord, Summary, TrialRecord
 from bakeoff.units import format_size
 
+# Requests that failed, of each contender; all are in --json.
+FAILED_SHOWN = 10
 # What only Bakeoff states of a trial that it measured itself.
 OF_THE_GENERATOR = (
     "seed",
@@ -56,9 +59,22 @@ def show(
         if t.state != OK:
             where = f"block {t.block}, {t.contender}, {t.mix} {t.mix.unit}"
             console.print(f"{where}: {t.state}: {t.reason}", markup=False, soft_wrap=True)
+    _print_failed(console, run)
     if events:
         for event in run.events:
             console.print(f"{event.at} {event.level}: {event.text}", markup=False, soft_wrap=True)
+
+
+def _print_failed(console: Console, run: RunRecord) -> None:
+    """Which requests failed: the first of each contender."""
+    for contender in run.contenders:
+        failed = failed_requests([t for t in run.trials if t.contender == contender.name])
+        for row in failed.rows[:FAILED_SHOWN]:
+            text = f"{contender.name}: failed: {row.request}: {row.told({})}"
+            console.print(text, markup=False, soft_wrap=True)
+        more = failed.others + sum(row.count for row in failed.rows[FAILED_SHOWN:])
+        if more:
+            console.print(f"{contender.name}: failed: {more:,} of other requests; --json has them", markup=False)
 
 
 def milliseconds(s: Summary) -> dict[str, float | None]:

@@ -202,8 +202,9 @@ def _rates(trials: list[TrialRecord], all_trials: int) -> Audit:
     return Audit("Rates", "rate × window = operations", len(trials), 0, worst, "exact", tuple(bad), rest)
 
 
-def same_content(cube: Cube) -> Audit:
-    """The same work for all: bytes per operation of each class against the baseline at the same mix and block.
+def same_content(cube: Cube, own: frozenset[str] = frozenset()) -> Audit:
+    """The same work for all: bytes per operation of each class against the baseline at the same mix and block; classes
+    in `own` are each contender's own.
 
     Class by class, for in a short trial chance decides how many of the large ones are among them.
     """
@@ -212,7 +213,7 @@ def same_content(cube: Cube) -> Audit:
         other = cube.usable.get((cube.contenders[0], mix, block))
         if contender == cube.contenders[0] or other is None:
             continue
-        pairs = _bytes_by_class(trial, other)
+        pairs = {name: pair for name, pair in _bytes_by_class(trial, other).items() if name not in own}
         checked += bool(pairs)
         off = {name: abs(mine / theirs - 1.0) for name, (mine, theirs) in pairs.items()}
         worst = max([worst, *off.values()])

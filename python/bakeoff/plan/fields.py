@@ -122,8 +122,8 @@ def extra_of(field: FieldInfo) -> Mapping[str, Any]:
     `metavar`; `path` (relative to the plan file: `file` or `folder`), what it stands `after` and the `only` file of a
     folder that is read; `command` (run in a shell); `acts` (what else it makes a run do); `table` (`plan` where it
     stands in that table of a plan file); `own` (no part of a publication); and for its flag `flag` (another name),
-    `off` (the flag that turns it off), `synonym`, `repeat`, `also` (a flag whose `off` is meant where a suite has no
-    setting of that name).
+    `off` (the flag that turns it off), `synonym`, `short` (a letter), `repeat`, `also` (a flag whose `off` is meant
+    where a suite has no setting of that name).
     """
     return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 

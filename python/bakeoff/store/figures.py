@@ -18,6 +18,8 @@ from bakeoff.errors import RunFileError
 MOST = 1e18
 MOST_CELLS = 200_000
 MOST_CLIENTS = 1_000_000
+# Each machine of a fleet tells a hundred.
+MOST_REQUESTS = 100_000
 
 
 def _or_nan(value: Any, number: ValidatorFunctionWrapHandler) -> Any:
@@ -113,14 +115,27 @@ class Common(Shape):
     beyond_link: bool = False
 
 
+class Failed(Shape):
+    """The requests that failed most in the window, by name, with how often by status or class of error; `others` are
+    all other failures.
+    """
+
+    requests: Annotated[
+        dict[Annotated[str, Field(max_length=1_000)], Annotated[dict[str, Count], Field(max_length=600)]],
+        Field(max_length=MOST_REQUESTS, default_factory=dict),
+    ]
+    others: Count = 0
+
+
 class Figures(Common):
     """What any kind may tell. `outside_s` is time that sessions spent between operations on filling and checking
     data; `stale_connections` are requests that were asked again, as the server had closed their kept connection;
-    `put_back` those that it had put back unread, on a connection with streams.
+    `put_back` those that it had put back unread, on a connection with streams; `failed` are those that failed.
     `soak` is there when the trial is one.
     """
 
     cells: Annotated[tuple[CellFigures, ...], Field(max_length=MOST_CELLS)] | None = None
+    failed: Failed = Failed(requests={})
     outside: Outside = Outside()
     outside_s: Number | None = None
     polled_share: Number | None = None

@@ -211,6 +211,14 @@ def test_replies_to_head_have_no_content_that_could_differ() -> None:
     assert tripped(replace(record, plan=heads)) == ({}, set())
 
 
+def test_pages_of_errors_are_each_servers_own() -> None:
+    record = on(of(FOLLOWER), fatter)(run(blocks=BLOCKS))
+    names = {part.name for trial in record.trials for part in trial.per_operation}
+    for source, gates in (("files", {"different content": "red"}), ("missing", {})):
+        classes = [{"name": name, "source": source} for name in names]
+        assert tripped(replace(record, plan={**record.plan, "classes": classes}))[0] == gates
+
+
 @pytest.mark.parametrize("name", GATES)
 def test_exactly_this_gate(name: str) -> None:
     trip, level = GATES[name]

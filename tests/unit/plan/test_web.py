@@ -11,6 +11,7 @@ from bakeoff.kinds.web.plan import WebSettings, needed_corpus
 from bakeoff.kinds.web.plan import workload as workload_of
 from bakeoff.kinds.web.spec import WebWorkload
 from bakeoff.plan.load import resolve_plan
+from bakeoff.plan.model import Plan
 from bakeoff.plan.suites import load_suite, suite_names
 from tests.unit.plan.test_load import flags
 
@@ -62,8 +63,10 @@ def test_the_method_of_web_url() -> None:
     assert workload("web-url").classes[0].requests[0].method == "GET"
     with pytest.raises(PlanError, match=r"method belongs to web-url, not to web-static"):
         workload("web-static", method="HEAD")
-    with pytest.raises(PlanError, match="GET"):
-        workload("web-url", method="POST")
+    assert workload("web-url", method="purge-x").classes[0].requests[0].method == "purge-x"
+    for wrong, why in (("GE T", "no method"), ("", "no method"), ("x" * 33, "no method"), ("connect", "tunnel")):
+        with pytest.raises(PlanError, match=why):
+            workload("web-url", method=wrong)
 
 
 def test_the_connection_of_web_static() -> None:
@@ -126,7 +129,78 @@ def test_a_long_list_is_grouped_by_weight(tmp_path: Path) -> None:
     assert len(classes["weight 1"].requests) == 50
 
 
-@pytest.mark.parametrize("text", ["", "# only\n", "3 a\n", "x /a\n", "-1 /a\n", "1 2 /a\n", "0 /a\n", "inf /a\n"])
+def test_what_requests_carry(tmp_path: Path) -> None:
+    (tmp_path / "order.json").write_bytes(b"{}\xff")
+    body = str(tmp_path / "order.json")
+    w = workload("web-url", method="post", body=body)
+    (asked,) = w.classes[0].requests
+    assert (asked.method, asked.body, w.bodies) == ("POST", 0, (b"{}\xff".hex(),))
+    for settings, why in (
+        ({}, "GET requests have no body: give method POST"),
+        ({"method": "POST", "http": "2"}, "over HTTP/1"),
+        ({"method": "POST", "http": "3"}, "over HTTP/1"),
+    ):
+        with pytest.raises(PlanError, match=why):
+            workload("web-url", "https://h/", body=body, **settings)
+    with pytest.raises(PlanError, match="cannot be read"):
+        workload("web-url", method="POST", body=str(tmp_path / "none"))
+    (tmp_path / "large").write_bytes(bytes((4 << 20) + 1))
+    with pytest.raises(PlanError, match=r"more than 4\.19 MB"):
+        workload("web-url", method="POST", body=str(tmp_path / "large"))
+    with pytest.raises(PlanError, match="body belongs to web-url"):
+        workload("web-static", body=body, method="POST")
+
+
+def test_lines_with_method_and_body(tmp_path: Path) -> None:
+    (tmp_path / "login").write_bytes(b"k=v")
+    path = tmp_path / "urls"
+    path.write_text("2 /a\npost /login @login a/b\n1 POST /again @login\nDELETE /c\n")
+    w = workload("web-url", "http://h/base", urls=str(path))
+    asked = {c.name: [(r.method, r.path, r.body, r.content_type) for r in c.requests] for c in w.classes}
+    assert asked == {
+        "/a": [("GET", "/base/a", None, None)],
+        "POST /login": [("POST", "/base/login", 0, "a/b")],
+        "POST /again": [("POST", "/base/again", 0, None)],
+        "DELETE /c": [("DELETE", "/base/c", None, None)],
+    }
+    assert w.bodies == (b"k=v".hex(),)
+    for line, why in (
+        ("/a @login", "name the method"),
+        ("GET /a @login", "GET requests have no body"),
+        ("POST /a @none", "cannot be read"),
+        ("POST /a @login b\x01", "no content type"),
+        ("POST /a login", "is not `weight path`"),
+        ("CONNECT /a", "tunnel"),
+    ):
+        path.write_text(line + "\n")
+        with pytest.raises(PlanError, match=why):
+            workload("web-url", urls=str(path))
+
+
+def test_a_stored_list_of_an_older_version_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "urls"
+    path.write_text("3 /a\n")
+    stored = resolve_plan(flags("web-url", "a=http://h", urls=str(path))).to_dict()
+    older = {**stored, "settings": {**stored["settings"], "urls": [[3.0, "/a"]]}}
+    assert Plan.from_dict(older).settings == Plan.from_dict(stored).settings
+
+
+def test_cookies_and_credentials_are_headers() -> None:
+    w = workload("web-url", cookie=["a=1", "b=2"], basic_auth="me:s:t")
+    assert w.headers[1:] == (("Authorization", "Basic bWU6czp0"), ("Cookie", "a=1; b=2"))
+    for settings, why in (
+        ({"cookie": ["a"]}, "NAME=VALUE"),
+        ({"cookie": ["a=b;c=d"]}, "NAME=VALUE"),
+        ({"basic_auth": "me"}, "USER:PASSWORD"),
+        ({"basic_auth": "m\re:x"}, "USER:PASSWORD"),
+        ({"cookie": ["a=b"], "headers": ["cookie: c=d"]}, "leave one of the two out"),
+        ({"basic_auth": "a:b", "headers": ["Authorization: x"]}, "leave one of the two out"),
+    ):
+        with pytest.raises(PlanError, match=why):
+            workload("web-url", **settings)
+
+
+@pytest.mark.parametrize("text", ["", "# only\n", "3 a\n", "x /a y\n", "-1 /a\n", "1 2 /a\n", "0 /a\n", "inf /a\n"])
 def test_a_wrong_list_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "urls"
     path.write_text(text)

@@ -87,7 +87,13 @@ def broken() -> RunRecord:
     record = change(record, "nginx", 1, (3,), state="interrupted", reason="stopped after 1.0 s")
     plan = {
         **record.plan,
-        "settings": {**record.plan["settings"], "headers": ["Authorization: Basic c2VjcmV0"]},
+        "settings": {
+            **record.plan["settings"],
+            "headers": ["Authorization: Basic c2VjcmV0"],
+            "cookie": ["sid=c2VjcmV0"],
+            "basic_auth": "me:c2VjcmV0",
+            "body": {"name": "b", "content": "c2VjcmV0"},
+        },
     }
     return replace(record, plan=plan, finished_at=None, trials=record.trials[:-2], null_operations_per_s=None)
 

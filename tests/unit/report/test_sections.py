@@ -133,3 +133,15 @@ def test_the_generator_s_wait_for_a_processor_is_shown() -> None:
     table = next(block.table for block in found.blocks if hasattr(block, "table"))
     assert [column.title for column in table.columns[1:3]] == ["CPU %", "waited %"]
     assert table.rows[2][2] == "6.25" and table.rows[0][2] == "0"
+
+
+def test_failed_requests_are_listed_by_contender_and_status() -> None:
+    record = run(blocks=2)
+    failed = {"requests": {"GET /login?a": {"302": 5, "reset": 1}}, "others": 2}
+    hit = [
+        replace(t, errors={"wrong_status": 5, "reset": 1}, workload={**t.workload, "failed": failed})
+        for t in record.trials
+    ]
+    text = section(replace(record, trials=tuple(hit)), "errors")
+    assert "GET /login?a" in text and f"status 302 ×{5 * len(hit) // 2:,}" in text and "all others" in text
+    assert "Failed requests" not in section(record, "errors")

@@ -241,6 +241,8 @@ class WebServer:
         self.fault: Callable[[str, int], tuple[int, bytes] | None] = lambda path, count: None
         self.requests: list[str] = []
         self.headers: dict[str, str] = {}
+        # Of each request: method, path, headers, and what it carried.
+        self.asked: list[tuple[str, str, dict[str, str], bytes]] = []
         self.address = ""
 
     def reply(self, path: str) -> tuple[int, bytes]:
@@ -259,6 +261,8 @@ def serving(pages: dict[str, bytes]) -> Iterator[WebServer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            carried = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            site.asked.append((self.command, self.path, dict(self.headers.items()), carried))
             try:
                 status, body = site.reply(self.path)
             except ConnectionError:
@@ -272,7 +276,7 @@ def serving(pages: dict[str, bytes]) -> Iterator[WebServer]:
             if self.command != "HEAD":
                 self.wfile.write(body)
 
-        do_HEAD = do_GET
+        do_HEAD = do_POST = do_PURGE = do_GET
 
         def log_message(self, *_: object) -> None:
             pass

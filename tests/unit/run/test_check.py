@@ -194,3 +194,30 @@ def test_answering_means_a_whole_reply() -> None:
         one.fault = always
         with pytest.raises(TargetError, match="breaks off"):
             check.answers(plan.contenders[0])
+
+
+def test_what_may_change_something_is_asked_once_and_held_to_its_status(tmp_path: Path) -> None:
+    (tmp_path / "order").write_bytes(b"k=v")
+    given = {"method": "POST", "body": str(tmp_path / "order"), "headers": ["Content-Type: a/b"], "cookie": ["s=1"]}
+    with serving({"x": b"1"}) as one, serving({"x": b"2"}) as two:
+        places = (one.address + "/x", two.address + "/x")
+        check = examined(plan_for(*places, suite="web-url", basic_auth="me:secret", **given))
+        for site in (one, two):
+            ((method, path, headers, carried),) = site.asked
+            assert (method, path, carried) == ("POST", "/x", b"k=v")
+            assert (headers["Content-Type"], headers["Cookie"]) == ("a/b", "s=1")
+            assert headers["Authorization"] == "Basic bWU6c2VjcmV0"
+        (warning,) = [note.text for note in check.compare() if note.level == "warning"]
+        assert warning.startswith("POST may change something: ") and "nobody has compared" in warning
+        assert check.facts()["differences"] == []
+        two.fault = lambda path, count: (500, b"")
+        with pytest.raises(TargetError, match="status 500"):
+            examined(plan_for(*places, suite="web-url", **given))
+        assert len(two.asked) == 2, "once each time"
+
+
+def test_other_statuses_of_what_may_change_something_withhold_the_verdict() -> None:
+    with serving({"x": b"1"}) as one, serving({}) as two:
+        places = (one.address + "/x", two.address + "/x")
+        check = examined(plan_for(*places, suite="web-url", method="PURGE", expect="200,404"))
+        assert [asked[0] for asked in one.asked] == ["PURGE"] and check.facts()["differences"][0]["withhold"]

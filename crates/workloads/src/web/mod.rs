@@ -1,6 +1,7 @@
 //! HTTP clients: 1.0 and 1.1, and 2 and 3, whose connections carry several requests at once.
 
 mod body;
+mod failures;
 mod head;
 mod http2;
 mod http3;
@@ -107,6 +108,7 @@ impl Workload for WebWorkload {
             "stale_connections": count(&self.plan.stale_connections),
             "put_back": count(&self.plan.put_back),
             "unsolicited": count(&self.plan.unsolicited),
+            "failed": self.plan.failures.table(|request| &self.plan.requests[request].name),
         })
     }
 }

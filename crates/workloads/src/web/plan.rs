@@ -1,5 +1,6 @@
 //! From the specification to prepared requests: everything the loop needs, computed once.
 
+use super::failures::Failures;
 use super::http2::{self, Http2};
 use super::http3::{self, Http3};
 use super::spec::{ClassSpec, RequestSpec, WebSpec};
@@ -13,8 +14,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub wire: Range<usize>,
+    /// Method and path.
+    pub name: Box<str>,
     pub class: u16,
     pub head_only: bool,
+    /// Whether asking twice does what asking once does (RFC 9110, 9.2.2).
+    pub idempotent: bool,
     pub length: Option<u64>,
     pub sha256: Option<[u8; 32]>,
     fetched: AtomicBool,
@@ -44,6 +49,7 @@ pub(crate) struct WebPlan {
     pub put_back: AtomicU64,
     /// Replies, or what else came, that no request had asked for.
     pub unsolicited: AtomicU64,
+    pub failures: Failures,
     pub close_with_reset: bool,
     /// How requests share connections; `None` in HTTP/1, where they do not.
     pub streams: Option<Streams>,
@@ -63,6 +69,7 @@ impl WebPlan {
 /// Upper limits of a specification.
 const CLASSES_MAX: usize = 1_000;
 const REQUESTS_MAX: usize = 1_000_000;
+const WIRE_BYTES_MAX: usize = 512 << 20;
 
 impl WebPlan {
     /// Checks the specification and prepares its requests; `streams` of them share a connection, where they can.
@@ -80,13 +87,15 @@ impl WebPlan {
             stale_connections: AtomicU64::new(0),
             put_back: AtomicU64::new(0),
             unsolicited: AtomicU64::new(0),
+            failures: Failures::default(),
             close_with_reset: spec.close_with_reset,
             streams: None,
             is_quic: false,
         };
         let form = plan.form(spec, version, streams as usize)?;
+        let bodies = spec.bodies.iter().map(|body| from_hex(body)).collect::<Result<Vec<_>, _>>()?;
         for (number, class) in spec.classes.iter().enumerate() {
-            plan.add_class(number as u16, class, &form)?;
+            plan.add_class(number as u16, class, &form, &bodies)?;
         }
         let mux: Option<Arc<dyn MakeMux>> = match form {
             Form::Text { .. } => None,
@@ -113,13 +122,13 @@ impl WebPlan {
         Ok(Form::Text { version: text, tail: header_tail(spec, &spec.host)? })
     }
 
-    fn add_class(&mut self, number: u16, class: &ClassSpec, form: &Form) -> Result<(), SpecError> {
+    fn add_class(&mut self, number: u16, class: &ClassSpec, form: &Form, bodies: &[Vec<u8>]) -> Result<(), SpecError> {
         if class.requests.is_empty() {
             return Err(format!("class `{}` has no requests", class.name).into());
         }
         let first = self.requests.len();
         for request in &class.requests {
-            let prepared = self.prepare(number, request, form)?;
+            let prepared = self.prepare(number, request, form, bodies)?;
             self.requests.push(prepared);
         }
         if self.requests.len() > REQUESTS_MAX {
@@ -129,22 +138,39 @@ impl WebPlan {
         Ok(())
     }
 
-    fn prepare(&mut self, class: u16, request: &RequestSpec, form: &Form) -> Result<Prepared, SpecError> {
-        let head_only = match request.method.as_str() {
-            "GET" => false,
-            "HEAD" => true,
-            other => return Err(format!("method `{other}` is not supported: use GET or HEAD").into()),
-        };
+    fn prepare(
+        &mut self,
+        class: u16,
+        request: &RequestSpec,
+        form: &Form,
+        bodies: &[Vec<u8>],
+    ) -> Result<Prepared, SpecError> {
+        let method = request.method.as_str();
+        if !is_token(method) || method == "CONNECT" {
+            return Err(format!("method `{}` is none that can be asked with", method.escape_debug()).into());
+        }
         if !request.path.starts_with('/') || request.path.bytes().any(|byte| byte <= b' ' || byte == 0x7f) {
             return Err(
                 format!("path `{}` must start with / and be percent-encoded", request.path.escape_debug()).into()
             );
         }
+        let body = match request.body {
+            None => None,
+            Some(number) => Some(bodies.get(number).ok_or_else(|| format!("there is no body {number}"))?),
+        };
+        if body.is_some() && !matches!(form, Form::Text { .. }) {
+            return Err("requests with a body are made over HTTP/1".to_owned().into());
+        }
         let start = self.wire.len();
         match form {
             Form::Text { version, tail } => {
-                let text = format!("{} {} HTTP/{version}\r\n{tail}", request.method, request.path);
+                let text = format!("{method} {} HTTP/{version}\r\n{}", request.path, &tail[..tail.len() - 2]);
                 self.wire.extend_from_slice(text.as_bytes());
+                put_body(method, body.map(Vec::as_slice), request.content_type.as_deref(), &mut self.wire)?;
+                if self.wire.len() > WIRE_BYTES_MAX {
+                    let most = WIRE_BYTES_MAX >> 20;
+                    return Err(format!("all requests together are longer than {most} MiB: use fewer").into());
+                }
             }
             Form::Http2(http2) => {
                 http2::put_own(&request.method, &request.path, &mut self.wire);
@@ -158,8 +184,10 @@ impl WebPlan {
         let sha256 = request.sha256.as_deref().map(parse_sha256).transpose()?;
         Ok(Prepared {
             wire: start..self.wire.len(),
+            name: format!("{method} {}", request.path).into(),
             class,
-            head_only,
+            head_only: method == "HEAD",
+            idempotent: matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"),
             length: request.length,
             sha256,
             fetched: AtomicBool::new(false),
@@ -242,24 +270,56 @@ fn fields_tail(
     fields.extend(connection.map(|value| ("Connection", value)));
     let mut tail = String::new();
     for (name, value) in fields {
-        let clean = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte >= b' ' && byte != 0x7f);
-        if !clean(name) || !clean(value) || name.contains([':', ' ']) {
-            return Err(format!("header `{}` is not valid", name.escape_debug()).into());
-        }
+        check_field(name, value)?;
         tail.extend([name, ": ", value, "\r\n"]);
     }
     tail.push_str("\r\n");
     Ok(tail)
 }
 
+fn check_field(name: &str, value: &str) -> Result<(), SpecError> {
+    let clean = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte >= b' ' && byte != 0x7f);
+    if !clean(name) || !clean(value) || name.contains([':', ' ']) {
+        return Err(format!("header `{}` is not valid", name.escape_debug()).into());
+    }
+    Ok(())
+}
+
+/// Writes the end of a request's head, and its body. What may have one says its length, even when it has none (RFC 9110,
+/// 8.6).
+fn put_body(
+    method: &str,
+    body: Option<&[u8]>,
+    content_type: Option<&str>,
+    wire: &mut Vec<u8>,
+) -> Result<(), SpecError> {
+    if let Some(content_type) = content_type {
+        check_field("Content-Type", content_type)?;
+        wire.extend_from_slice(format!("Content-Type: {content_type}\r\n").as_bytes());
+    }
+    if body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {
+        let length = body.map_or(0, <[u8]>::len);
+        wire.extend_from_slice(format!("Content-Length: {length}\r\n").as_bytes());
+    }
+    wire.extend_from_slice(b"\r\n");
+    wire.extend_from_slice(body.unwrap_or_default());
+    Ok(())
+}
+
+/// RFC 9110, 5.6.2.
+fn is_token(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    (1..=32).contains(&text.len()) && text.bytes().all(fits)
+}
+
+fn from_hex(text: &str) -> Result<Vec<u8>, SpecError> {
+    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    let bytes: Option<Vec<u8>> = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect();
+    bytes.filter(|_| rest.is_empty()).ok_or_else(|| SpecError::Range("a body is not hexadecimal".to_owned()))
+}
+
 fn parse_sha256(text: &str) -> Result<[u8; 32], SpecError> {
-    let bad = || SpecError::Range(format!("`{text}` is not a SHA-256 in hexadecimal"));
-    if text.len() != 64 || !text.is_ascii() {
-        return Err(bad());
-    }
-    let mut hash = [0; 32];
-    for (byte, at) in hash.iter_mut().zip((0..64).step_by(2)) {
-        *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| bad())?;
-    }
-    Ok(hash)
+    let hash = from_hex(text).ok().and_then(|hash| hash.try_into().ok());
+    hash.ok_or_else(|| SpecError::Range(format!("`{text}` is not a SHA-256 in hexadecimal")))
 }

@@ -4,7 +4,9 @@ use super::body::Chunked;
 use super::head::{self, Framing, Head};
 use super::plan::WebPlan;
 use crate::deck::Deck;
-use bakeoff_engine::{Actions, ErrorClass, Event, Outcome, Progress, Rng, Session, StreamEvent};
+use bakeoff_engine::{
+    Actions, ErrorClass, Event, Outcome, Progress, Rng, Session, Stage, Stamps, StreamEvent, Timeline,
+};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -51,6 +53,7 @@ pub struct WebSession {
     /// How often the server has put this request back.
     put_back: u8,
     hasher: Option<Box<Sha256>>,
+    timeline: Option<Timeline>,
 }
 
 impl WebSession {
@@ -72,6 +75,7 @@ impl WebSession {
             body_bytes: 0,
             put_back: 0,
             hasher: None,
+            timeline: None,
         }
     }
 
@@ -398,12 +402,14 @@ impl Session for WebSession {
     }
 
     /// The server closed a kept connection before the request had reached it: the request is asked again on a new one,
-    /// once (RFC 9112, 9.3.1), and the time counts. One that had reached the server is not: it was left unanswered.
+    /// once (RFC 9112, 9.3.1), and the time counts. One that had reached the server is not: it was left unanswered. Nor is
+    /// one that may do a second time what it did before.
     fn ask_again(&mut self, actions: &mut Actions) -> bool {
         if self.plan.streams.is_some() {
             return self.ask_elsewhere(actions);
         }
-        let stale = matches!(self.state, State::Head) && self.bytes_in == 0 && self.requests_on_connection > 1;
+        let unheard = matches!(self.state, State::Head) && self.bytes_in == 0;
+        let stale = unheard && self.requests_on_connection > 1 && self.plan.requests[self.request].idempotent;
         if stale {
             self.plan.stale_connections.fetch_add(1, Ordering::Relaxed);
             self.connected = false;
@@ -413,6 +419,18 @@ impl Session for WebSession {
             actions.send = true;
         }
         stale
+    }
+
+    fn enter(&mut self, _: Stage, timeline: &Timeline) {
+        self.timeline = Some(*timeline);
+    }
+
+    #[inline]
+    fn finished(&mut self, outcome: &Outcome, stamps: &Stamps) {
+        let Some(error) = outcome.error else { return };
+        if self.timeline.is_none_or(|timeline| timeline.in_window(stamps.end_ns)) {
+            self.plan.failures.note(self.request, error, outcome);
+        }
     }
 
     fn fail(&mut self, error: ErrorClass) -> Outcome {

@@ -22,7 +22,7 @@ pub struct ClassSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestSpec {
-    /// `GET` or `HEAD`.
+    /// Any token but `CONNECT`.
     #[serde(default = "get")]
     pub method: String,
     /// Path and query, starting with `/`.
@@ -33,6 +33,12 @@ pub struct RequestSpec {
     /// SHA-256 of that body, hexadecimal.
     #[serde(default)]
     pub sha256: Option<String>,
+    /// Which of the workload's bodies goes with the request; HTTP/1 alone.
+    #[serde(default)]
+    pub body: Option<usize>,
+    /// Its content type, where the shared headers do not say it.
+    #[serde(default)]
+    pub content_type: Option<String>,
 }
 
 fn get() -> String {
@@ -82,6 +88,9 @@ pub struct WebSpec {
     /// Further request headers.
     #[serde(default)]
     pub headers: Vec<(String, String)>,
+    /// What requests carry, hexadecimal.
+    #[serde(default)]
+    pub bodies: Vec<String>,
     /// What is requested.
     pub classes: Vec<ClassSpec>,
 }

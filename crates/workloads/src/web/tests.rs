@@ -5,7 +5,14 @@ use bakeoff_engine::{Actions, ErrorClass, Event, Identity, Outcome, Progress, Rn
 use sha2::{Digest, Sha256};
 
 fn spec(change: impl FnOnce(&mut WebSpec)) -> WebSpec {
-    let request = RequestSpec { method: "GET".into(), path: "/a".into(), length: Some(5), sha256: None };
+    let request = RequestSpec {
+        method: "GET".into(),
+        path: "/a".into(),
+        length: Some(5),
+        sha256: None,
+        body: None,
+        content_type: None,
+    };
     let mut spec = WebSpec {
         kind: "web".into(),
         scheme: "http".into(),
@@ -21,6 +28,7 @@ fn spec(change: impl FnOnce(&mut WebSpec)) -> WebSpec {
         tls: None,
         check_every: 0,
         headers: Vec::new(),
+        bodies: Vec::new(),
         classes: vec![ClassSpec { name: "a".into(), weight: 1.0, expect: vec![200], requests: vec![request] }],
     };
     change(&mut spec);
@@ -87,6 +95,61 @@ fn the_request_on_the_wire_says_what_the_settings_say() {
     assert!(wire(|spec| spec.keep_alive = false).contains("Connection: close\r\n"));
     assert!(wire(|spec| spec.http = "1.0".into()).contains("HTTP/1.0\r\n"));
     assert!(wire(|spec| spec.http = "1.0".into()).contains("Connection: keep-alive\r\n"));
+}
+
+#[test]
+fn any_method_is_asked_with_and_what_it_carries_has_its_length_and_type() {
+    let asked = |method: &'static str, body: Option<&'static str>, kind: Option<&'static str>| {
+        let mut session = session(|spec| {
+            let request = &mut spec.classes[0].requests[0];
+            (request.method, request.content_type) = (method.into(), kind.map(str::to_owned));
+            request.body = body.map(|_| 0);
+            spec.bodies.extend(body.map(str::to_owned));
+        });
+        session.begin(&mut Actions::NONE.clone());
+        String::from_utf8(session.outgoing().to_vec()).unwrap()
+    };
+    let head = |method: &str| format!("{method} /a HTTP/1.1\r\nHost: example.test:8080\r\n");
+    assert_eq!(asked("DELETE", None, None), head("DELETE") + "\r\n");
+    assert_eq!(asked("POST", None, None), head("POST") + "Content-Length: 0\r\n\r\n");
+    let whole = head("POST") + "Content-Type: a/b\r\nContent-Length: 3\r\n\r\nk=v";
+    assert_eq!(asked("POST", Some("6b3d76"), Some("a/b")), whole);
+    assert_eq!(asked("purge-x", None, None), head("purge-x") + "\r\n");
+}
+
+#[test]
+fn requests_that_cannot_be_made_are_refused() {
+    let refused = |change: fn(&mut WebSpec)| WebWorkload::new(&spec(change), 1).unwrap_err().to_string();
+    for method in ["", "CONNECT", "GE T", "G\r\nX: y", "G:"] {
+        let made = WebWorkload::new(&spec(|spec| spec.classes[0].requests[0].method = method.into()), 1);
+        assert!(made.is_err(), "{method}");
+    }
+    assert!(refused(|spec| spec.classes[0].requests[0].body = Some(0)).contains("no body 0"));
+    assert!(refused(|spec| spec.bodies.push("6".into())).contains("hexadecimal"));
+    assert!(refused(|spec| spec.bodies.push("zz".into())).contains("hexadecimal"));
+    assert!(refused(|spec| spec.bodies.push("é".into())).contains("hexadecimal"));
+    let injected = |spec: &mut WebSpec| spec.classes[0].requests[0].content_type = Some("a\r\nX: y".into());
+    assert!(refused(injected).contains("not valid"));
+    for http in ["2", "3"] {
+        let with_body = |spec: &mut WebSpec| {
+            (spec.http, spec.scheme) = (http.into(), "https".into());
+            let request = &mut spec.classes[0].requests[0];
+            (request.method, request.body) = ("POST".into(), Some(0));
+            spec.bodies.push("6b".into());
+        };
+        assert!(WebWorkload::new(&spec(with_body), 1).unwrap_err().to_string().contains("HTTP/1"));
+    }
+}
+
+#[test]
+fn what_may_not_be_done_twice_is_not_asked_again() {
+    for (method, again) in [("PUT", true), ("DELETE", true), ("POST", false), ("PATCH", false), ("purge", false)] {
+        let mut session = session(|spec| spec.classes[0].requests[0].method = method.into());
+        exchange(&mut session, &[OK], false);
+        let mut actions = Actions::NONE;
+        session.begin(&mut actions);
+        assert_eq!(session.ask_again(&mut actions), again, "{method}");
+    }
 }
 
 #[test]
@@ -295,7 +358,7 @@ fn bad_specifications_are_refused_in_words() {
         (Box::new(|spec: &mut WebSpec| spec.addresses.clear()), "address"),
         (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].path = "/a b".into()), "percent-encoded"),
         (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].path = "/\r\nX: y".into()), "percent-encoded"),
-        (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].method = "POST".into()), "GET or HEAD"),
+        (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].method = "CONNECT".into()), "CONNECT"),
         (Box::new(|spec: &mut WebSpec| spec.headers.push(("A".into(), "b\r\nC: d".into()))), "header"),
         (Box::new(|spec: &mut WebSpec| spec.classes[0].requests[0].sha256 = Some("é".repeat(32))), "SHA-256"),
     ] {

@@ -5,6 +5,7 @@ from typing import Literal
 
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.statuses import statuses_of
+from bakeoff.kinds.web.urls import UrlLine
 from bakeoff.plan.classes import SuiteClass, weighed
 
 CLASS_PER_URL_UP_TO = 32
@@ -29,7 +30,7 @@ def corpus_of(suite: str, classes: Sequence[WebClass]) -> str | None:
 
 def classes_of(
     own: Sequence[WebClass],
-    urls: Sequence[tuple[float, str]] | None,
+    urls: Sequence[UrlLine] | None,
     expect: str,
     weights: Mapping[str, float],
     dynamic_share: float,
@@ -55,13 +56,13 @@ def _dynamic_weights(classes: Sequence[WebClass], weights: Mapping[str, float], 
     return dict.fromkeys(computed, rest * share / (1 - share) / len(computed) if rest else 1.0) if computed else {}
 
 
-def _url_classes(urls: Sequence[tuple[float, str]]) -> list[WebClass]:
+def _url_classes(urls: Sequence[UrlLine]) -> list[WebClass]:
     """A class for each path or, when there are many, for each weight, so that results stay readable."""
     totals: dict[str, float] = {}
-    many = len({path for _, path in urls}) > CLASS_PER_URL_UP_TO
-    for weight, path in urls:
-        name = f"weight {weight:g}" if many else path
-        totals[name] = totals.get(name, 0.0) + weight
+    many = len({line.name for line in urls}) > CLASS_PER_URL_UP_TO
+    for line in urls:
+        name = f"weight {line.weight:g}" if many else line.name
+        totals[name] = totals.get(name, 0.0) + line.weight
     if len(totals) > CLASS_PER_URL_UP_TO:
         raise PlanError(
             f"urls: {len(totals)} different weights are too many to report apart: use {CLASS_PER_URL_UP_TO} at most"

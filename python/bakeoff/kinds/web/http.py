@@ -1,6 +1,8 @@
 """How requests are made over HTTP: the settings of every kind that makes them, and what the engine is told of them."""
 
+import base64
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -19,6 +21,8 @@ WITH_STREAMS = ("2", "3")
 # Fields of one connection, which these do not have (RFC 9113, 8.2.2; RFC 9114, 4.2).
 _OF_CONNECTIONS = {"keep-alive", "proxy-connection", "te", "upgrade"}
 _TOKEN = set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+# RFC 6265, 4.1.1.
+_COOKIE_VALUE = re.compile(r'[!#-+\--:<-\[\]-~"]*')
 
 
 def _version(value: Any) -> Any:
@@ -78,7 +82,18 @@ class HttpSettings(SourceSettings):
     headers: tuple[str, ...] = Field(
         (),
         description="Extra request header, such as 'Accept: text/html'; may be given more than once.",
-        json_schema_extra={"repeat": True, "metavar": "HEADER"},
+        json_schema_extra={"repeat": True, "metavar": "HEADER", "flag": "header", "synonym": "headers", "short": "H"},
+    )
+    cookie: tuple[str, ...] = Field(
+        (),
+        description="Cookie of each request, NAME=VALUE; may be given more than once. Reports do not show it.",
+        json_schema_extra={"repeat": True, "metavar": "NAME=VALUE"},
+    )
+    basic_auth: str | None = Field(
+        None,
+        description="Name and password of each request (Basic), USER:PASSWORD. Reports do not show it; the run file "
+        "has it, as resume asks with it again.",
+        json_schema_extra={"metavar": "USER:PASSWORD"},
     )
 
     @classmethod
@@ -113,7 +128,7 @@ class HttpSettings(SourceSettings):
             reasons["source_addresses"] = "a Unix socket has no addresses to connect from: leave it out"
         return reasons
 
-    @field_validator("headers", mode="before")
+    @field_validator("headers", "cookie", mode="before")
     @classmethod
     def _one_header(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str) else value
@@ -128,6 +143,7 @@ class HttpSettings(SourceSettings):
                 raise ValueError(f"headers: {name} is set by the suite itself: leave it out")
             if self.http in WITH_STREAMS and name.lower() in _OF_CONNECTIONS:
                 raise ValueError(f"headers: HTTP/{self.http} has no {name}: leave it out")
+        self._check_own_headers()
         if self.http in WITH_STREAMS and not self.HAS_STREAMS:
             raise ValueError("http: this suite asks by HTTP/1: give 1.0 or 1.1")
         if self.http in WITH_STREAMS and not self.keep_alive:
@@ -143,6 +159,22 @@ class HttpSettings(SourceSettings):
         if self.ca_file is not None and not os.path.isfile(self.ca_file):  # noqa: PTH113
             raise ValueError(f"ca_file: {self.ca_file} does not exist: give a PEM file")
         return self
+
+    def _check_own_headers(self) -> None:
+        """Cookies and credentials, which are headers with flags of their own."""
+        names = {header.partition(":")[0].lower() for header in self.headers}
+        for cookie in self.cookie:
+            name, equals, content = cookie.partition("=")
+            if not equals or not name or set(name) - _TOKEN or not _COOKIE_VALUE.fullmatch(content):
+                raise ValueError("cookie: write NAME=VALUE, the value without spaces, commas and semicolons")
+        if self.basic_auth is not None:
+            user, colon, _ = self.basic_auth.partition(":")
+            if not colon or not user or any(ord(c) < 32 or ord(c) == 127 for c in self.basic_auth):
+                raise ValueError("basic_auth: write USER:PASSWORD")
+        if self.cookie and "cookie" in names:
+            raise ValueError("headers: Cookie is set by cookie: leave one of the two out")
+        if self.basic_auth is not None and "authorization" in names:
+            raise ValueError("headers: Authorization is set by basic_auth: leave one of the two out")
 
 
 def connection_fields(settings: HttpSettings, address: WebAddress, addresses: Sequence[str]) -> dict[str, Any]:
@@ -172,6 +204,10 @@ def _tls(settings: HttpSettings) -> TlsSpec:
 def request_headers(settings: HttpSettings) -> tuple[tuple[str, str], ...]:
     """Headers of each request beside Host and Connection; the user's own User-Agent replaces ours."""
     own = tuple((name.strip(), value.strip()) for name, _, value in (h.partition(":") for h in settings.headers))
+    if settings.basic_auth is not None:
+        own += (("Authorization", "Basic " + base64.b64encode(settings.basic_auth.encode()).decode()),)
+    if settings.cookie:
+        own += (("Cookie", "; ".join(settings.cookie)),)
     if any(name.lower() == "user-agent" for name, _ in own):
         return own
     return (("User-Agent", f"bakeoff/{__version__}"), *own)

@@ -1,69 +1,32 @@
 """HTTP: the settings of the web suites and their workload."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from bakeoff.bounded_file import MIB, read_text_bounded
 from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, ManifestFile
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.address import WebAddress, parse_web_address
+from bakeoff.kinds.web.body import BODIES_BYTES, Method, OptionalBody, RequestBody, check_body
 from bakeoff.kinds.web.classes import WebClass, classes_of, corpus_of, web_classes
-from bakeoff.kinds.web.http import HttpSettings, connection_fields
+from bakeoff.kinds.web.http import WITH_STREAMS, HttpSettings, connection_fields, request_headers
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.kinds.web.statuses import SUCCESS, parse_expect
+from bakeoff.kinds.web.urls import UrlLine, Urls
 from bakeoff.plan.fields import (
     OptionalPath,
     Share,
     Weights,
     Whole,
-    is_resolved,
 )
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite, load_suite
+from bakeoff.units import format_size
 
 MISSING_PATHS = 100
-
-
-def _method(value: Any) -> Any:
-    return value.upper() if isinstance(value, str) else value
-
-
-def _read_urls(value: Any, info: ValidationInfo) -> Any:
-    """Lines `weight path`; a lone path has weight 1; `#` begins a comment."""
-    if value is None or is_resolved(info):
-        return value
-    if not isinstance(value, str):
-        raise ValueError("name a file with lines of weight and path, such as `3 /index.html`")
-    try:
-        lines = read_text_bounded(Path(value).expanduser(), 16 * MIB).splitlines()
-    except OSError as error:
-        raise ValueError(f"{value} cannot be read ({error.strerror}): check the path") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{value} is not text in UTF-8") from None
-    urls = [_url_line(value, number, line) for number, line in enumerate(lines, 1) if line.split("#")[0].strip()]
-    if not urls:
-        raise ValueError(f"{value} names no path: write lines of weight and path, such as `3 /index.html`")
-    return urls
-
-
-def _url_line(name: str, number: int, line: str) -> tuple[float, str]:
-    words = line.split(" #")[0].split()
-    weight, path = ("1", words[0]) if len(words) == 1 else (words[0], words[-1])
-    try:
-        share = float(weight)
-    except ValueError:
-        share = -1.0
-    if len(words) > 2 or not 0 < share < float("inf") or not path.startswith("/"):
-        raise ValueError(f"{name} line {number}: {line.strip()!r} is not `weight path`, such as `3 /index.html`")
-    return share, path
-
-
-Urls = Annotated[tuple[tuple[float, str], ...] | None, BeforeValidator(_read_urls)]
 
 
 class WebSettings(HttpSettings):
@@ -97,13 +60,22 @@ class WebSettings(HttpSettings):
         description="web-url: statuses that count as success: 200,304 or 2xx; any takes every one. Add `different` "
         "where contenders may answer one path with different bytes; else there is no verdict on them.",
     )
-    method: Annotated[Literal["GET", "HEAD"], BeforeValidator(_method)] = Field(
+    method: Method = Field(
         "GET",
-        description="web-url: GET, or HEAD, whose replies have no body, whatever length they state.",
+        description="web-url: method of the requests: GET, HEAD (replies have no body, whatever length they state), "
+        "POST or any other. What may change something is asked once before timing, and its replies are not compared.",
+        json_schema_extra={"metavar": "METHOD"},
+    )
+    body: OptionalBody = Field(
+        None,
+        description="web-url: file that each request carries, such as --method POST --body order.json -H "
+        "'Content-Type: application/json'; it becomes part of the plan. HTTP/1 alone.",
+        json_schema_extra={"path": "file", "metavar": "FILE"},
     )
     urls: Urls = Field(
         None,
-        description="web-url: file with lines of weight and path, added to each contender's address.",
+        description="web-url: file with lines of weight and path, added to each contender's address; a method may "
+        "stand before the path, a body and its type behind it: `2 POST /login @login.json application/json`.",
         json_schema_extra={"path": "file"},
     )
 
@@ -111,7 +83,36 @@ class WebSettings(HttpSettings):
     def _web_consistent(self) -> Self:
         if self.dynamic_url is not None and not self.dynamic_url.startswith("/"):
             raise ValueError("dynamic_url: give a path that begins with /")
+        if self.body is not None:
+            check_body(self.method, "body")
+        if self.http in WITH_STREAMS and any(body is not None for body in self.bodies):
+            which = "urls" if self.body is None else "body"
+            raise ValueError(
+                f"{which}: requests with a body are made over HTTP/1: give http 1.1, or leave the body out"
+            )
+        if sum(body.size_bytes for body in self.bodies if body is not None) > BODIES_BYTES:
+            raise ValueError(
+                f"body: requests of all paths have more than {format_size(BODIES_BYTES)} together: use fewer, or a "
+                "smaller body"
+            )
+        types = [name for name, _ in request_headers(self) if name.lower() == "content-type"]
+        if types and any(line.content_type for line in self.urls or ()):
+            raise ValueError("headers: Content-Type is said by lines of urls: leave one of the two out")
         return self
+
+    def asked(self, line: UrlLine) -> tuple[str, RequestBody | None]:
+        """Method and body of a line."""
+        return (self.method, self.body) if line.method is None else (line.method, line.body)
+
+    @property
+    def bodies(self) -> list[RequestBody | None]:
+        """What each request carries."""
+        return [self.body] if self.urls is None else [self.asked(line)[1] for line in self.urls]
+
+    @property
+    def methods(self) -> frozenset[str]:
+        """Those of all requests."""
+        return frozenset([self.method] if self.urls is None else [self.asked(line)[0] for line in self.urls])
 
 
 class WebPlanPart(PlanPart):
@@ -120,7 +121,7 @@ class WebPlanPart(PlanPart):
     settings = WebSettings
     suite_class = WebClass
     endpoint = "requests per second"
-    often = ("mixes", "rate", "length", "http", "keep_alive", "urls", "method", "headers", "expect", "insecure")
+    often = ("mixes", "rate", "length", "http", "keep_alive", "urls", "method", "body", "headers", "expect", "insecure")
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""
@@ -146,11 +147,17 @@ def workload(plan: Plan, contender: Contender, addresses: Sequence[str], manifes
     return WebWorkload(
         **connection_fields(web, address, addresses),
         check_every=web.check_every,
+        bodies=tuple(body.content for body in different_bodies(web)),
         classes=tuple(
             ClassSpec(name=c.name, weight=c.weight, expect=c.expect, requests=requests_of(c, web, address, manifest))
             for c in web_classes(plan.classes)
         ),
     )
+
+
+def different_bodies(web: WebSettings) -> list[RequestBody]:
+    """Each once; requests name them by their numbers."""
+    return list({body.sha256: body for body in web.bodies if body is not None}.values())
 
 
 def web_settings(settings: CommonSettings) -> WebSettings:
@@ -173,6 +180,7 @@ def _refuse_foreign(suite: Suite, classes: Sequence[WebClass], web: WebSettings)
         ("dynamic_url", "dynamic", "web-dynamic"),
         ("urls", "url", "web-url"),
         ("expect", "url", "web-url"),
+        ("body", "url", "web-url"),
         ("method", "url", "web-url"),
     ):
         if name in web.model_fields_set and source not in sources:
@@ -186,7 +194,7 @@ def requests_of(
 ) -> tuple[RequestSpec, ...]:
     """The requests of one class; a member of a class is picked at random, all alike."""
     if c.source == "url":
-        return tuple(_request(path, method=web.method) for path in _url_paths(c, web, address))
+        return _url_requests(c, web, address)
     if c.source == "missing":
         return tuple(_request(f"{address.prefix}/bakeoff-missing/{i:03d}.html") for i in range(MISSING_PATHS))
     if c.source == "dynamic" and web.dynamic_url is not None:
@@ -198,11 +206,20 @@ def requests_of(
     return tuple(_request(f"{address.prefix}/{f.path}", f.size, f.sha256) for f in files)
 
 
-def _url_paths(c: WebClass, web: WebSettings, address: WebAddress) -> list[str]:
-    if web.urls is None:
-        return [address.target or "/"]
-    single = [path for weight, path in web.urls if c.name in (path, f"weight {weight:g}")]
-    return [address.prefix + path for path in dict.fromkeys(single)]
+def _url_requests(c: WebClass, web: WebSettings, address: WebAddress) -> tuple[RequestSpec, ...]:
+    lines: tuple[UrlLine, ...] = (UrlLine(weight=1.0, path=address.target or "/"),)
+    prefix = ""
+    if web.urls is not None:
+        lines = tuple(line for line in web.urls if c.name in (line.name, f"weight {line.weight:g}"))
+        prefix = address.prefix
+    numbers = {body.sha256: number for number, body in enumerate(different_bodies(web))}
+    requests = []
+    for line in lines:
+        method, body = web.asked(line)
+        request = _request(prefix + line.path, method=method)
+        own = {"body": None if body is None else numbers[body.sha256], "content_type": line.content_type}
+        requests.append(request.model_copy(update=own))
+    return tuple(dict.fromkeys(requests))
 
 
 def _request(path: str, length: int | None = None, sha256: str | None = None, method: str = "GET") -> RequestSpec:

@@ -19,6 +19,14 @@ CHECK_REPLIES = 12  # so many times the longest wait for a reply, all of a check
 
 
 @dataclass(frozen=True)
+class Carried:
+    """What a request carries; HTTP/1 alone."""
+
+    content: bytes
+    content_type: str | None
+
+
+@dataclass(frozen=True)
 class Reply:
     """A whole reply. `head_bytes` counts status line and headers as sent (HTTP/2: before compression), `tls` is version
     and cipher, `streams_allowed` the server's limit of requests at once on a connection with streams, if known.
@@ -74,14 +82,14 @@ class Prober:
         if self._settings.http != "3":  # there a connection shows with its first reply
             self._open().close()
 
-    def fetch(self, path: str, tries: int = 3, method: str = "GET") -> Reply:
+    def fetch(self, path: str, tries: int = 3, method: str = "GET", carried: Carried | None = None) -> Reply:
         """The reply to one request on a connection of its own; `repeated` counts what had to be tried again.
 
         Raises TargetError when it fails `tries` times.
         """
         for left in range(tries - 1, -1, -1):
             try:
-                return self._exchange(path, method)
+                return self._exchange(path, method, carried)
             except WireError as error:
                 if not left:
                     raise self._failed(path, error) from None
@@ -98,13 +106,13 @@ class Prober:
         s = self._settings
         return Bounds(CHECK_REPLIES * (s.connect_timeout_s + s.reply_timeout_s), CHECK_BYTES)
 
-    def _exchange(self, path: str, method: str) -> Reply:
+    def _exchange(self, path: str, method: str, carried: Carried | None) -> Reply:
         if self._settings.http == "3":
             return self._exchange_http3(path, method)
         with self._open() as wire:
             if self._settings.http == "2":
                 return self._exchange_http2(wire, path, method)
-            wire.send(self._request(path, method))
+            wire.send(self._request(path, method, carried))
             head_only = method == "HEAD"
             head, body, kept = read_reply(wire, LARGEST_BODY, head_only)
             return _reply(head, body, head_only, kept, wire.tls())
@@ -157,7 +165,7 @@ class Prober:
         where = f"{self.name} ({self.address.place})"
         return TargetError(f"{where}: {why}: switch it on in the server, or leave out --http 2")
 
-    def _request(self, path: str, method: str) -> bytes:
+    def _request(self, path: str, method: str, carried: Carried | None) -> bytes:
         keep = self._settings.keep_alive
         lines = [f"{method} {path} HTTP/{self._settings.http}", f"Host: {self.host or self.address.host_header}"]
         if self._settings.http == "1.1" and not keep:
@@ -165,7 +173,12 @@ class Prober:
         if self._settings.http == "1.0" and keep:
             lines.append("Connection: keep-alive")
         lines += [f"{name}: {value}" for name, value in request_headers(self._settings)]
-        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace")
+        content = b"" if carried is None else carried.content
+        if carried is not None and carried.content_type is not None:
+            lines.append(f"Content-Type: {carried.content_type}")
+        if carried is not None or method in ("POST", "PUT", "PATCH"):
+            lines.append(f"Content-Length: {len(content)}")
+        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1", "replace") + content
 
     def _open(self) -> Wire:
         """A connection on which a reply is due in time. Raises TargetError that says why it cannot be made."""

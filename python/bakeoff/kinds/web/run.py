@@ -9,10 +9,11 @@ from typing import Any
 
 from bakeoff.corpus.manifest import MANIFEST_NAME, Manifest, parse_manifest, read_manifest
 from bakeoff.errors import PlanError, TargetError
+from bakeoff.kinds.web.body import SAFE
 from bakeoff.kinds.web.check import TRAITS, HttpCheck, alike, trait_differences, unlike
 from bakeoff.kinds.web.classes import WebClass, web_classes
-from bakeoff.kinds.web.plan import needed_corpus, requests_of, web_settings, workload
-from bakeoff.kinds.web.probe import Prober, Reply
+from bakeoff.kinds.web.plan import different_bodies, needed_corpus, requests_of, web_settings, workload
+from bakeoff.kinds.web.probe import Carried, Prober, Reply
 from bakeoff.kinds.web.spec import RequestSpec, WebWorkload
 from bakeoff.kinds.web.statuses import may_differ
 from bakeoff.plan.model import Contender, Plan
@@ -32,6 +33,11 @@ class _Sample:
     key: int
     request: RequestSpec
 
+    @property
+    def is_safe(self) -> bool:
+        """Whether it may be asked before timing as often as one likes."""
+        return self.request.method in SAFE and self.request.body is None
+
 
 class WebCheck(HttpCheck):
     """See bakeoff.run.kind.Check."""
@@ -43,6 +49,7 @@ class WebCheck(HttpCheck):
         self._corpus = needed_corpus(plan)
         self._replies: dict[str, dict[tuple[str, int], Reply]] = {}
         self._changing: set[tuple[str, tuple[str, int]]] = set()
+        self._unsafe_samples: set[tuple[str, int]] = set()
         self.manifest: Manifest | None = None
         self._origin = ""
         self._missing = {c.name for c in self._classes if c.source == "missing"}  # error pages are each server's own
@@ -61,8 +68,11 @@ class WebCheck(HttpCheck):
         for sample in self._samples(prober):
             reply = self._right_reply(prober, sample)
             key = (sample.cls.name, sample.key)
+            if not sample.is_safe:
+                self._unsafe_samples.add(key)
             replies[key] = replace(reply, body=b"")  # its length and hash are kept
-            if sample.request.sha256 is None and sample.cls.source != "missing" and len(self.plan.contenders) > 1:
+            is_unknown = sample.request.sha256 is None and sample.cls.source != "missing"
+            if is_unknown and sample.is_safe and len(self.plan.contenders) > 1:
                 again = prober.fetch(sample.request.path, method=sample.request.method)
                 if not alike(again, reply):
                     self._changing.add((contender.name, key))
@@ -108,14 +118,18 @@ class WebCheck(HttpCheck):
 
     def _right_reply(self, prober: Prober, sample: _Sample) -> Reply:
         """A wrong reply is asked for again: a contender that fails now and then is a result, not a wrong
-        set-up.
+        set-up. What may change something is asked once.
         """
-        for _ in range(TRIES - 1):
+        for _ in range(TRIES - 1 if sample.is_safe else 0):
             reply = prober.fetch(sample.request.path, method=sample.request.method)
             if _fault(sample, reply) is None:
                 return reply
             prober.repeated += 1
-        reply = prober.fetch(sample.request.path, method=sample.request.method)
+        request, carried = sample.request, None
+        if request.body is not None:
+            content = bytes.fromhex(different_bodies(self._settings)[request.body].content)
+            carried = Carried(content, request.content_type)
+        reply = prober.fetch(request.path, TRIES if sample.is_safe else 1, request.method, carried)
         fault = _fault(sample, reply)
         if fault is None:
             return reply
@@ -123,7 +137,7 @@ class WebCheck(HttpCheck):
 
     def compare(self) -> Sequence[Note]:
         """See Check."""
-        notes = self._repeated() + self._few_streams()
+        notes = self._repeated() + self._few_streams() + self._unsafe()
         names = list(self._replies)
         differences = self._differences()
         notes += [Note("warning", difference["text"]) for difference in differences if not difference["withhold"]]
@@ -133,6 +147,16 @@ class WebCheck(HttpCheck):
             left, right = (next(iter(self._replies[name].values())) for name in (names[0], other))
             notes += trait_differences(names[0], left, other, right)
         return notes
+
+    def _unsafe(self) -> list[Note]:
+        """What was asked once alone, as it may change something."""
+        methods = sorted(self._settings.methods - SAFE)
+        if not methods:
+            return []
+        asked = f"each path ({URLS_COMPARED} at most) was asked once of each contender before timing"
+        held = "held to its status alone; nobody has compared what replies say"
+        text = f"{', '.join(methods)} may change something: {asked}, and {held}"
+        return [Note("warning", text)]
 
     def _few_streams(self) -> list[Note]:
         """Who takes fewer requests at once than a connection is to have."""
@@ -156,7 +180,7 @@ class WebCheck(HttpCheck):
                 right = self._replies[other].get(sample)
                 if right is None or sample[0] in self._missing:
                     continue
-                if alike(left, right):
+                if alike(left, right) or (sample in self._unsafe_samples and left.status == right.status):
                     continue
                 changing = bool({(one, sample), (other, sample)} & self._changing)
                 pair = ((one, left), (other, right))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from bakeoff.compare import wording
 from bakeoff.compare.cube import totals
+from bakeoff.compare.failed import MOST, failed_requests
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.sections.curves import curve_chart
 from bakeoff.store.figures import Figures
+
+IN_SIGHT = 10
 
 
 def section(context: Context) -> Section:
@@ -24,6 +27,7 @@ def section(context: Context) -> Section:
         rows = tuple((name, *(f"{by_contender[name].get(kind, 0):,}" for kind in classes)) for name in context.names)
         note = "In the measured windows of all trials, voided and failed ones too."
         blocks.append(Table("Failed operations by class", columns, rows, note))
+        blocks += _requests(context)
     outside = tuple(line for name in context.names if (line := _outside(context, name)))
     if outside:
         blocks.append(Bullets(outside))
@@ -31,6 +35,24 @@ def section(context: Context) -> Section:
     if closing:
         blocks.append(Bullets(closing))
     return Section("errors", f"Errors against {context.mix_unit}", tuple(blocks))
+
+
+def _requests(context: Context) -> list[Block]:
+    """Which requests failed, for kinds that tell them."""
+    columns = (
+        Column("Request", numeric=False),
+        Column("Contender", numeric=False),
+        Column("Failed"),
+        Column("How", numeric=False),
+    )
+    rows = []
+    for name in context.names:
+        failed = failed_requests([t for t in context.run.trials if t.contender == name])
+        rows += [(r.request, name, f"{r.count:,}", r.told(context.compared.error_words)) for r in failed.rows]
+        if failed.others:
+            rows.append(("all others", name, f"{failed.others:,}", wording.MISSING))
+    note = f"In the same windows: the {MOST} requests of each contender that failed most, by status or class of error."
+    return [Table("Failed requests", columns, tuple(rows), note, folded=len(rows) > IN_SIGHT)] if rows else []
 
 
 def _outside(context: Context, name: str) -> str:

@@ -1,0 +1,58 @@
+"""Which requests of a contender failed, and how."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from bakeoff.compare import wording
+from bakeoff.store.figures import Figures
+from bakeoff.store.records import TrialRecord
+
+MOST = 100
+
+
+@dataclass(frozen=True)
+class FailedRequest:
+    """A request, and how often each status or class of error was its end."""
+
+    request: str
+    faults: Mapping[str, int]
+
+    @property
+    def count(self) -> int:
+        """All its failures."""
+        return sum(self.faults.values())
+
+    def told(self, words: Mapping[str, str]) -> str:
+        """The faults in words, the most frequent first."""
+        ordered = sorted(self.faults.items(), key=lambda item: (-item[1], item[0]))
+        return ", ".join(f"{_fault(fault, words)} ×{count:,}" for fault, count in ordered)
+
+
+@dataclass(frozen=True)
+class FailedRequests:
+    """Those that failed most, and the number of all other failures."""
+
+    rows: tuple[FailedRequest, ...]
+    others: int
+
+
+def failed_requests(trials: Iterable[TrialRecord]) -> FailedRequests:
+    """The sums over trials, voided and failed ones too. Raises RunFileError when figures do not fit."""
+    requests: dict[str, Counter[str]] = {}
+    others = 0
+    for trial in trials:
+        failed = trial.figures(Figures).failed
+        others += failed.others
+        for request, faults in failed.requests.items():
+            requests.setdefault(request, Counter()).update(faults)
+    rows = [FailedRequest(request, dict(faults)) for request, faults in requests.items()]
+    rows.sort(key=lambda row: (-row.count, row.request))
+    others += sum(row.count for row in rows[MOST:])
+    return FailedRequests(tuple(rows[:MOST]), others)
+
+
+def _fault(fault: str, words: Mapping[str, str]) -> str:
+    return f"status {fault}" if fault.isdigit() else wording.error(fault, words)
