@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from bakeoff.compare import wording
 from bakeoff.compare.cells import has_cells
+from bakeoff.compare.content import facts_of
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.fleet_model import Machines
 from bakeoff.compare.fleet_words import busiest, fleet_advice, full_link
@@ -19,6 +21,8 @@ from bakeoff.store.records import INTERRUPTED, RunRecord, TrialRecord
 from bakeoff.thresholds import CEILING_SHARE, MINIMUM_BLOCKS, P99_OPERATIONS
 
 FAIRNESS_FLOOR = 0.9
+# Ends of the names of mount options that say where a folder is, not how it is read.
+OF_THE_PLACE = ("addr", "port", "username", "domain", "uid", "gid", "dir", "ino")
 AUDIT_ADVICE = {
     "Same content": "See the audits, and look at what each contender sends: their pages differ, so that they do not do "
     "the same work.",
@@ -39,22 +43,24 @@ def advise(
     audits: tuple[Audit, ...],
     machines: Machines | None = None,
 ) -> tuple[Advisory, ...]:
-    """Warnings about the run, the most weighty first."""
-    advisories = [
+    """What must be known first, then notes, the most weighty first."""
+    known = [
         *_imported(run),
         *_joined(run),
         *_incomplete(run),
-        *_left_out(cube),
+        *_left_out(cube, contenders),
+        *_mounts(run),
         *cube.kind.advice(run),
         *_blocks(pairs),
         *fleet_advice(machines),
     ]
+    advisories = [replace(each, first=True) for each in known]
     for contender in contenders:
         advisories += [*_hung(cube, contender), *_contender(cube, contender), *_waited(contender)]
         advisories += _schedule(cube, contender.name)
     advisories += [*_disturbed(cube), *fits_into_caches(run, list(cube.usable.values()))]
     advisories += [*_spread(cube), *_ceiling(run, info, contenders), *_short_trials(cube), *_audits(audits)]
-    return tuple(advisories)
+    return tuple(sorted(advisories, key=lambda each: not each.first))
 
 
 def _imported(run: RunRecord) -> list[Advisory]:
@@ -89,19 +95,44 @@ def _incomplete(run: RunRecord) -> list[Advisory]:
     return [Advisory(f"The run is not complete: {what}.", f"Finish it with `bakeoff resume {run.path.name}`.")]
 
 
-def _left_out(cube: Cube) -> list[Advisory]:
+def _mounts(run: RunRecord) -> list[Advisory]:
+    """That folders are mounted in different ways, which may be all that differs."""
+    found: dict[str, set[str]] = {}
+    for contender in run.contenders:
+        options = facts_of(run, contender.name).get("mount_options")
+        if isinstance(options, str):
+            parts = options.split(",")
+            found[contender.name] = {part for part in parts if not part.partition("=")[0].endswith(OF_THE_PLACE)}
+    if len(found) < 2:
+        return []
+    common = set.intersection(*found.values())
+    if all(options == common for options in found.values()):
+        return []
+    own = [f"{name} {', '.join(sorted(options - common)) or 'none of these'}" for name, options in found.items()]
+    text = f"The folders are mounted with different options: {'; '.join(own)}."
+    return [Advisory(text, "Mount them alike, unless the options are what is compared.")]
+
+
+def _left_out(cube: Cube, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
     by_state = Counter((trial.state, trial.contender) for trial in cube.left_out)
     advisories = []
     for (state, contender), number in sorted(by_state.items()):
-        trials = wording.plural(number, f"{state} trial")
-        advisories.append(
-            Advisory(
-                f"{contender} has {trials}; "
-                + ("each counts as lost." if state == "failed" else "their pairs enter no ratio."),
-                LEFT_OUT_ADVICE[state],
-            )
-        )
+        if state == "failed":
+            down = next(c.outages for c in contenders if c.name == contender)
+            text = f"{contender} was {down}: {_why(cube, contender)}; each counts as lost."
+            if not down.startswith("dead"):
+                text = f"{contender} {down}: {_why(cube, contender)}; each counts as lost."
+        else:
+            text = f"{contender} has {wording.plural(number, f'{state} trial')}; their pairs enter no ratio."
+        advisories.append(Advisory(text, LEFT_OUT_ADVICE[state]))
     return advisories
+
+
+def _why(cube: Cube, contender: str) -> str:
+    """The most frequent reason of its failed trials."""
+    reasons = Counter(each.reason for each in cube.left_out if each.contender == contender and each.state == "failed")
+    (reason, number), *others = reasons.most_common()
+    return f"{reason} ({number} of them)" if others else reason
 
 
 def _blocks(pairs: tuple[PairComparison, ...]) -> list[Advisory]:
@@ -113,6 +144,8 @@ def _blocks(pairs: tuple[PairComparison, ...]) -> list[Advisory]:
         return []
     between = f" of {scarce.contender} and {scarce.baseline}" if len(pairs) > 1 else ""
     text = f"Only {wording.plural(fewest, 'complete block')}{between}: numbers without a verdict."
+    if not fewest:
+        text = f"Nothing is comparable{between}: no block has usable trials of both."
     return [Advisory(text, f"Run at least {MINIMUM_BLOCKS} blocks; 8 is the usual number.")]
 
 
@@ -204,9 +237,10 @@ def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
     advisories = []
     if contender.error_share > 0.0:
         total = sum(contender.errors.values())
+        share = "" if contender.trials_dead else f" ({wording.percent(contender.error_share)})"
         advisories.append(
             Advisory(
-                f"{contender.name} failed {total:,} operations ({wording.percent(contender.error_share)}): "
+                f"{contender.name} failed {total:,} operations{share}: "
                 f"{wording.errors(contender.errors, cube.kind.error_words)}.",
                 "Failed operations are in no rate and no response time: read its curves together with its errors.",
             )
@@ -219,6 +253,7 @@ def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
                 f"{wording.sentence(full_link(limited))} in {share} of {contender.name}{_at(limited, cube)}: the "
                 "network was measured, not the server.",
                 "Use a faster link, more machines (`--agents`), or a load of fewer bytes; such rates are lower bounds.",
+                first=True,
             )
         )
     if contender.generator_limited:
@@ -228,6 +263,7 @@ def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
                 f"{wording.sentence(busiest(cube.of(contender.name, cube.mixes)))} was the limit in {share} of "
                 f"{contender.name}.",
                 "Give the generator more cores (`--cores`) or a machine of its own; such rates are lower bounds.",
+                first=True,
             )
         )
     if contender.fairness_lowest < FAIRNESS_FLOOR:

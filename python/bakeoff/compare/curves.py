@@ -136,7 +136,15 @@ def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p
         generator_wait_share=max(waited, default=0.0),
         hung_operations=left_open.operations,
         hung_trials=left_open.trials,
+        **_ends(rates, landmarks),
+        trials_dead=sum(broke(trial) and trial.operations == 0 for trial in trials),
     )
+
+
+def _ends(rates: Floats, landmarks: Saturation | None) -> dict[str, float]:
+    """The lowest and the highest block at the peak."""
+    measured = finite(rates[landmarks.peak]) if landmarks else np.empty(0)
+    return {"peak_lowest": float(measured.min()), "peak_highest": float(measured.max())} if measured.size else {}
 
 
 def _last_share(curve: Curve, peak: int, collapse: Collapse | None) -> float:

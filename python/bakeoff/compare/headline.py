@@ -186,12 +186,15 @@ def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
 
 
 def _peaks(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
-    parts = [
-        f"{c.name} {wording.rate(c.peak)} {info.rate_unit} at {c.peak_mix.words}"
-        for c in contenders
-        if c.peak_mix is not None
-    ]
+    parts = [f"{c.name} {_peak(c, info)} at {c.peak_mix.words}" for c in contenders if c.peak_mix is not None]
     return f"Peak: {'; '.join(parts)}." if parts else "No trial can be used."
+
+
+def _peak(c: ContenderSummary, info: RunInfo) -> str:
+    if c.peak_is_nobodys:
+        ends = f"{wording.rate(c.peak_lowest)} and {wording.rate(c.peak_highest)}"
+        return f"between {ends} {info.rate_unit} (blocks differ)"
+    return f"{wording.rate(c.peak)} {info.rate_unit}"
 
 
 def _means(contenders: tuple[ContenderSummary, ...], info: RunInfo, metric: Metric) -> str:
@@ -205,10 +208,17 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
     parts = []
     for c in contenders:
         failed = sum(c.errors.values())
-        share = f"{failed:,} ({wording.percent(c.error_share)})" if failed else "none"
-        text = f"{c.name} {share} in {c.operations + failed:,} {info.work}{_never_ended(c)}{_turned_away(c)}"
-        parts.append(text + (f" and {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""))
+        share = f"{failed:,}{_share(c)}" if failed else "none"
+        down = f"{c.outages}, and " if c.outages else ""
+        parts.append(
+            f"{c.name} {down}{share} in {c.operations + failed:,} {info.work}{_never_ended(c)}{_turned_away(c)}"
+        )
     return f"Errors: {'; '.join(parts)}."
+
+
+def _share(c: ContenderSummary) -> str:
+    """Who is dead is asked little: the share would be small."""
+    return "" if c.trials_dead else f" ({wording.percent(c.error_share)})"
 
 
 def _turned_away(c: ContenderSummary) -> str:

@@ -196,8 +196,10 @@ class ContenderSummary:
 
     `saturation_mix` is None when the curve was not seen to flatten. `hung_operations` never ended, in
     `hung_trials` trials; there may be trials without a count. `generator_wait_share` is the largest share of
-    a window that the generator waited for a processor, over the `generator_waited` trials. `turned_away` are replies
-    with statuses 5xx that the plan counts as answers.
+    a window that the generator waited for a processor, over the `generator_waited` trials. In `trials_dead` of the
+    failed ones not one operation succeeded: a share of errors over all trials says nothing then. `turned_away` are
+    replies with statuses 5xx that the plan counts as answers. `peak_lowest` and `peak_highest` are the lowest and the
+    highest block at the peak.
     """
 
     name: str
@@ -228,6 +230,22 @@ class ContenderSummary:
     generator_wait_share: float
     hung_operations: int
     hung_trials: int
+    trials_dead: int = 0
+    peak_lowest: float = math.nan
+    peak_highest: float = math.nan
+
+    @property
+    def peak_is_nobodys(self) -> bool:
+        """Its blocks at the peak differ by more than a factor of 2: a mean of two speeds is no peak."""
+        return self.peak_highest > 2.0 * self.peak_lowest
+
+    @property
+    def outages(self) -> str:
+        """ "dead in 8 of 18 trials", in which it answered nothing; "failed in 2 of 18 trials"; empty without any."""
+        of = self.trials_ok + self.trials_failed
+        counts = ((self.trials_dead, "dead"), (self.trials_failed - self.trials_dead, "failed"))
+        parts = [f"{word} in {number}" for number, word in counts if number]
+        return f"{' and '.join(parts)} of {of:,} trial{'' if of == 1 else 's'}" if parts else ""
 
     def saturation(self) -> str:
         """From which mix on a higher one brings no more work, in words; one mix is no curve."""
@@ -308,10 +326,11 @@ class Audit:
 
 @dataclass(frozen=True)
 class Advisory:
-    """Something a reader must know, and what to do about it."""
+    """Something to know, and what to do about it; `first` when nothing else can be read without it."""
 
     text: str
     advice: str
+    first: bool = False
 
 
 @dataclass(frozen=True)

@@ -71,11 +71,22 @@ def _facts(context: Context) -> tuple[tuple[str, str], ...]:
         ("Run", info.name),
         ("File", info.file),
         ("Started", context.moment(info.created_at)),
-        ("Blocks", f"{info.blocks_measured} of {info.blocks_planned}"),
+        ("Blocks", _blocks(context.comparison)),
         ("Trials", f"{done} of {info.trials_planned} ok"),
         ("Imported from", tool) if (tool := context.run.imported_from) else ("Plan", _short(info.plan_hash)),
         ("Bakeoff", context.run.tool.get("version", "unknown version")),
     )
+
+
+def _blocks(comparison: Comparison) -> str:
+    """How many were measured, and how many of these count in the verdict, where it is fewer."""
+    info = comparison.run
+    text = f"{info.blocks_measured} of {info.blocks_planned} measured"
+    usable = min((pair.primary.blocks for pair in comparison.pairs), default=info.blocks_measured)
+    if usable >= info.blocks_measured:
+        return text
+    of = " in some pair" if len(comparison.pairs) > 1 else ""
+    return f"{text}, {usable} usable{of}: in the others a trial has no figure"
 
 
 def _short(plan_hash: str) -> str:

@@ -51,7 +51,9 @@ class Context:
         """Names of the contenders in the order of the plan, whatever the baseline: the position decides colour and
         marker everywhere.
         """
-        return tuple(contender.name for contender in self.run.contenders)
+        places = {contender.name: place for place, contender in enumerate(self.run.contenders)}
+        names = (contender.name for contender in self.comparison.contenders)
+        return tuple(sorted(names, key=lambda name: places.get(name, len(places))))
 
     @property
     def cells_alone(self) -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bakeoff.compare import wording
+from bakeoff.compare.model import ContenderSummary
+
 
 def leaves(tree: dict[str, Any], prefix: str) -> list[tuple[str, str]]:
     """Each leaf of a tree with the way to it."""
@@ -25,3 +28,11 @@ def value_of(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(value_of(item) for item in value) or "none"
     return f"{value:g}" if isinstance(value, float) else f"{value}"
+
+
+def failures(c: ContenderSummary) -> str:
+    """What failed, for a card: trials first. Who is dead is asked little: a share of operations says nothing."""
+    total = sum(c.errors.values())
+    share = "" if c.trials_dead else f" ({wording.percent(c.error_share)})"
+    operations = f"{total:,}{share}" if total else "none"
+    return f"{c.outages}; operations: {operations}" if c.outages else operations

@@ -72,7 +72,7 @@ def test_where_both_keep_up_the_response_time_decides() -> None:
     found = compare_run(record)
     assert primary(found) == ("better", OTHER)
     assert found.pairs[0].primary.ratio == pytest.approx(3.0 / 4.001, rel=0.001)
-    assert f"{OTHER} answers 1.3337× as fast, by p99 response time, as {BASE}" in found.headline[0]
+    assert f"{OTHER} is better: the p99 response time of {OTHER} is 0.7498× that of {BASE}" in found.headline[0]
 
 
 def test_one_that_falls_behind_loses_however_fast_its_few_answers_are() -> None:

@@ -20,7 +20,9 @@ def kind(comparison: Comparison) -> str:
 def test_one_unfinished_operation_of_the_leader_withholds_the_verdict() -> None:
     found = compare_run(change(run(), "nginx", 8, (2,), errors={"unfinished": 1}))
     assert kind(found) == "withheld"
-    assert found.headline[0].startswith("Verdict withheld, 1 operation of nginx never ended, in 1 of 18 trials: nginx")
+    assert found.headline[0].startswith(
+        "Verdict withheld, 1 operation of nginx never ended, in 1 of 18 trials: apache "
+    )
     errors = next(line for line in found.headline if line.startswith("Errors: "))
     assert "nginx 1 (< 0.001 %)" in errors and ", 1 of them never ended; apache none" in errors
     assert any("1 operation of nginx never ended" in w.text and "--reply-timeout" in w.advice for w in found.warnings)

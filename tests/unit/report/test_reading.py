@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
 
 from bakeoff.compare import compare_run, wording
 from bakeoff.compare.cell_words import faster
-from bakeoff.report.blocks import Card, Cards
+from bakeoff.report.blocks import Card, Cards, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
@@ -128,3 +129,75 @@ def cards(record: RunRecord, baseline: str | None = None) -> tuple[Card, ...]:
     """Those of the report."""
     blocks = compose(record, compare_run(record, baseline), depth=Depth.SUMMARY).blocks(Depth.PAGE)
     return next(block.cards for block in blocks if isinstance(block, Cards))
+
+
+def dead() -> RunRecord:
+    """python-dev answers nothing in three of its trials, and refused few there: it was asked little."""
+    gone = {"state": "failed", "reason": "every connection was refused", "operations": 0, "operations_per_s": 0.0}
+    return change(run((FAST, CRAWL)), "python-dev", 8, (1, 2, 3), **gone, errors={"refused": 40})
+
+
+def test_what_must_be_known_comes_first_and_once() -> None:
+    """Seen: 0.304 % errors of a server that was dead in 8 of 18 trials; the same note in every row."""
+    comparison = compare_run(dead())
+    first = [warning.text for warning in comparison.warnings if warning.first]
+    assert first == ["python-dev was dead in 3 of 18 trials: every connection was refused; each counts as lost."]
+    errors = next(text for text in comparison.headline if text.startswith("Errors: "))
+    assert "python-dev dead in 3 of 18 trials, and 120 in " in errors and "%" not in errors
+    assert dict(cards(dead())[1].lines)["Failed"] == "dead in 3 of 18 trials; operations: 120"
+    report = compose(dead(), comparison)
+    top = report.sections[0].blocks[0]
+    assert isinstance(top, Text) and top.text == first[0] and top.tone == "bad"
+    told = [block for block in report.blocks(Depth.PAGE) if isinstance(block, Text) and "dead in" in block.text]
+    assert len(told) == 1
+    assert not any(isinstance(block, Text) and block.tone == "warning" for block in report.sections[0].blocks)
+
+
+def test_notes_are_in_a_section_of_their_own() -> None:
+    record = change(run(), "nginx", None, None, fairness_jain=0.5)
+    report = compose(record, compare_run(record))
+    notes = next(section for section in report.sections if section.id == "notes")
+    assert any("did not treat its clients alike" in block.text for block in notes.blocks if isinstance(block, Text))
+    assert "! nginx did not treat its clients alike" in shown(record, Depth.SUMMARY)
+
+
+def test_folders_that_are_mounted_in_different_ways_are_told() -> None:
+    def mounted(nginx: str, apache: str) -> list[str]:
+        content = {"contenders": {"nginx": {"mount_options": nginx}, "apache": {"mount_options": apache}}}
+        warnings = compare_run(replace(run(), environment={"content": content})).warnings
+        return [warning.text for warning in warnings if warning.first]
+
+    assert mounted("rw,sync,addr=10.0.0.1", "rw,addr=10.0.0.2") == [
+        "The folders are mounted with different options: nginx sync; apache none of these."
+    ]
+    assert mounted("rw,addr=10.0.0.1", "rw,addr=10.0.0.2") == []
+
+
+def test_nothing_comparable_is_said_first() -> None:
+    record = change(run((FAST, SLOW)), "apache", None, None, state="voided", reason="no ports")
+    first = [warning.text for warning in compare_run(record).warnings if warning.first]
+    assert "Nothing is comparable: no block has usable trials of both." in first
+
+
+def test_blocks_that_are_not_usable_are_explained_where_they_are_counted() -> None:
+    record = change(run(), "apache", 8, (1, 2, 3), state="voided", reason="no ports")
+    facts = dict(compose(record, compare_run(record)).facts)
+    assert facts["Blocks"] == "6 of 6 measured, 3 usable: in the others a trial has no figure"
+    assert dict(compose(run(), compare_run(run())).facts)["Blocks"] == "6 of 6 measured"
+
+
+def test_a_peak_of_two_speeds_is_nobodys() -> None:
+    """Seen: a peak that is the mean of blocks at 25,614 and 62,048."""
+    record = run(mixes=(8,))
+    for block in (1, 2, 3):
+        record = change(record, "nginx", None, (block,), operations_per_s=14_000.0)
+    comparison = compare_run(record)
+    peak = next(text for text in comparison.headline if text.startswith("Peak: "))
+    assert "nginx between 14,000 and 4" in peak and "(blocks differ)" in peak
+    card = cards(record)[0]
+    assert card.figure.startswith("14,000 – 4") and card.caption == "no one peak: blocks differ, at 8 clients"
+
+
+def test_the_null_rate_is_no_headroom() -> None:
+    text = shown(run(), Depth.PAGE)
+    assert "without a socket" in text and "of that." not in text.partition("null rate")[2][:200]

@@ -8,6 +8,7 @@ from bakeoff.compare.cell_words import title
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.report.blocks import Card
 from bakeoff.report.context import Context
+from bakeoff.report.facts import failures
 
 
 def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
@@ -28,10 +29,8 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     cached = _cached(context, c.name)
     if cached:
         lines.append(("Cached cells", cached))
-    total = sum(c.errors.values())
-    failed = f", {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""
     lines += [
-        ("Failed", f"{total:,} ({wording.percent(c.error_share)}){failed}" if total else f"none{failed}"),
+        ("Failed", failures(c)),
         ("Address", c.address),
     ]
     return Card(

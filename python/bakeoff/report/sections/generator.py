@@ -37,11 +37,11 @@ def section(context: Context) -> Section:
         rate, unit = wording.count(ceiling), context.comparison.run.rate_unit
         text = Text(f"Without any work the generator reaches {rate} operations/s (null rate); cells are in {unit}.")
     else:
-        share = wording.percent(best / ceiling)
+        # Its share of that is no headroom: nothing is sent there.
         text = Text(
-            f"Without any server the generator reaches {wording.count(ceiling)} operations/s "
-            "(null rate): the highest "
-            f"peak in this report is {share} of that.",
+            f"Without any work the generator counts {wording.count(ceiling)} operations/s (null rate, measured at the "
+            "start of the run on the machines that send load, without a socket): no server can be measured beyond. How "
+            "near it was to its limit with these servers, the use of its processors tells.",
             "plain" if best <= CEILING_SHARE * ceiling else "warning",
         )
     spec_rows, table_rows = [], []

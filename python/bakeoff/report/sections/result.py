@@ -10,6 +10,7 @@ from bakeoff.compare.turned_away import TurnedAway
 from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text, Tone, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.facts import failures
 from bakeoff.report.rates import rates_table, reach
 from bakeoff.report.sections.capacity import card as capacity_card
 from bakeoff.report.sections.cell_card import cell_card
@@ -23,9 +24,11 @@ LOST_RATES = (
 
 @shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section:
-    """The ranking of three and more, cards, the table of verdicts, warnings, and the shape of each curve."""
+    """What must be known first, the ranking of three and more, cards, and the table of verdicts."""
     comparison = context.comparison
-    blocks: list[Block] = [_ranking(context)] if comparison.ranking else []
+    first = tuple(w for w in comparison.warnings if w.first)
+    blocks: list[Block] = [Text(w.text, "bad", w.advice, Depth.SUMMARY) for w in first]
+    blocks += [_ranking(context)] if comparison.ranking else []
     places = [place.contender for place in comparison.ranking] or list(context.names)
     by_name = {c.name: c for c in comparison.contenders}
     cards = (_card(context, by_name[name], context.names.index(name)) for name in places)
@@ -35,7 +38,6 @@ def section(context: Context) -> Section:
         blocks.append(_secondary(comparison.pairs))
     if context.cells_alone:
         blocks.append(rates_table(context))  # there is no curve to have it
-    blocks += [Text(w.text, "warning", w.advice, Depth.SUMMARY) for w in comparison.warnings]
     return Section("result", "Result", tuple(blocks))
 
 
@@ -44,8 +46,6 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         return cell_card(context, c, series)
     if context.comparison.capacity is not None:
         return capacity_card(context, context.comparison.capacity, c, series)
-    total = sum(c.errors.values())
-    failed = f", {wording.plural(c.trials_failed, 'failed trial')}" if c.trials_failed else ""
     figure, caption = _kept(context, c) if context.at_rates else _peak(context, c)
     return Card(
         title=c.name,
@@ -54,7 +54,7 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
         lines=(
             *_course(context, c),
             *([] if context.at_rates else [("p99 at the peak", f"{wording.figures(c.peak_p99_ms)} ms")]),
-            ("Failed", f"{total:,} ({wording.percent(c.error_share)}){failed}" if total else f"none{failed}"),
+            ("Failed", failures(c)),
             *([("Answered", TurnedAway(c.operations, c.turned_away).words)] if c.turned_away else []),
             ("Address", c.address),
         ),
@@ -64,6 +64,9 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
 
 
 def _peak(context: Context, c: ContenderSummary) -> tuple[str, str]:
+    if c.peak_mix is not None and c.peak_is_nobodys:
+        ends = f"{wording.figures(c.peak_lowest)} – {wording.figures(c.peak_highest)}"
+        return f"{ends} {context.comparison.run.rate_unit}", f"no one peak: blocks differ, at {c.peak_mix.words}"
     at = f"peak, at {c.peak_mix.words}" if c.peak_mix else "no usable trial"
     if not math.isnan(c.peak_low):
         at = f"{at} (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"

@@ -1,0 +1,15 @@
+"""What qualifies the figures and need not be known before they are read."""
+
+from __future__ import annotations
+
+from bakeoff.report.blocks import Section, Text
+from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
+
+
+@shown_from(Depth.SUMMARY)
+def section(context: Context) -> Section | None:
+    """The warnings that do not stand above the result, each once."""
+    notes = [w for w in context.comparison.warnings if not w.first]
+    blocks = tuple(Text(w.text, "warning", w.advice, Depth.SUMMARY) for w in notes)
+    return Section("notes", "Notes on the measurement", blocks) if blocks else None
