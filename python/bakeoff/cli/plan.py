@@ -10,9 +10,10 @@ from rich.table import Table
 
 from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
+from bakeoff.cli.run import Calibrate
 from bakeoff.cli.searches import capacity_lines
 from bakeoff.cli.suite_command import SuiteCommand
-from bakeoff.kinds import plan_part
+from bakeoff.kinds import plan_part, run_part
 from bakeoff.mix import Mix, Rate
 from bakeoff.plan.durations import Expected, expected
 from bakeoff.plan.load import PlanInput, resolve_plan
@@ -22,6 +23,7 @@ from bakeoff.plan.plan_file import plan_to_toml
 from bakeoff.plan.suites import BLOCKS, load_suite
 from bakeoff.plan.work import LINK_BYTES_PER_S
 from bakeoff.plan.written import written_plan
+from bakeoff.run.kind import Foreseen
 from bakeoff.run.observer import short_duration
 from bakeoff.run.trust import differences_of
 from bakeoff.thresholds import MINIMUM_BLOCKS
@@ -39,9 +41,13 @@ def register(app: typer.Typer) -> None:
 def plan(
     given: PlanInput,
     as_toml: Annotated[bool, typer.Option("--toml", help="Print the plan as a plan file and nothing else.")] = False,
+    calibrate: Calibrate = True,
     order: Annotated[bool, typer.Option("--order", help="List every trial in its order.")] = False,
 ) -> None:
-    """Show the trials, their order and the duration of a plan without running it. Nothing is sent to anybody.
+    """Show the trials, their order and the duration of a plan without running it. Nothing is sent to a server.
+
+    In folders of file suites a small part of the work is tried for two seconds at most, for a forecast, and removed;
+    not with --no-calibration.
 
     Contenders may be left out; then two are assumed.
     """
@@ -52,8 +58,10 @@ def plan(
     if as_toml:
         typer.echo(_as_toml(given, resolved), nl=False)
         return
-    console, found = make_console(), expected(resolved)
-    for line in _lines(resolved, known, found):
+    console = make_console()
+    seen = run_part(resolved.kind).foresee(resolved, calibrate) if known else Foreseen(expected(resolved))
+    found = seen.expected
+    for line in (*_lines(resolved, known, found), *seen.lines):
         console.print(line, markup=False, soft_wrap=True)
     console.print(_visits(resolved))
     if order:
@@ -143,6 +151,8 @@ def _work(plan: Plan) -> list[str]:
 def _how_long(plan: Plan, found: Expected) -> str:
     """How long it takes, and how that is known; of searches also what they take that do not end as most do."""
     how = "at most" if found.how == "limit" else "about"
+    if found.how == "measured":
+        return f"{how} {short_duration(found.run_s)}, by a try of a moment in each folder"
     speed = f" at {LINK_BYTES_PER_S / 1e6:g} MB/s, a network of 1 Gbit/s" if found.how == "speed" else ""
     most = "" if plan.capacity is None else f", {short_duration(found.run_s * plan.most_trials / plan.trials)} at most"
     return f"{how} {short_duration(found.run_s)}{speed}{most}"

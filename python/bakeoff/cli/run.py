@@ -12,6 +12,9 @@ from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.result import print_result, stop_cleanly
 from bakeoff.cli.suite_command import SuiteCommand
+from bakeoff.errors import TargetError
+from bakeoff.kinds import run_part
+from bakeoff.plan.durations import Expected
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.run.driver import RunInterruptedError, start_run
@@ -36,6 +39,10 @@ ClusterAddress = Annotated[
         help="Send the load from machines of the cluster that `bakeoff cluster start` began at this address.",
     ),
 ]
+Calibrate = Annotated[
+    bool,
+    typer.Option("--calibration/--no-calibration", help="Of file suites: try the folders for a moment."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -51,6 +58,7 @@ def run(
         bool,
         typer.Option("--trust", help="Of a run file: do what its plan says without asking, wherever it came from."),
     ] = False,
+    calibrate: Calibrate = True,
 ) -> None:
     """Compare contenders: run a plan file, a suite with flags, or the plan of a run once more.
 
@@ -58,15 +66,19 @@ def run(
 
     `bakeoff run SUITE --help` shows the settings of one suite, those that are given most first.
     """
-    carry_out(given, output, cluster, trust)
+    carry_out(given, output, cluster, trust, calibrate)
 
 
-def carry_out(given: PlanInput, output: Path | None, cluster: str | None, trust: bool = False) -> None:
+def carry_out(
+    given: PlanInput, output: Path | None, cluster: str | None, trust: bool = False, calibrate: bool = True
+) -> None:
     """Run a plan into its file and print the result."""
     plan = resolve_plan(given) if given.repeats is None else _again(given, given.repeats, trust)
     path = output or default_path(plan)
     try:
-        start_run(plan, path, make_agents(plan, cluster), make_observer())
+        agents = make_agents(plan, cluster)
+        found = _foreseen(plan, calibrate) if cluster is None and not path.exists() else None
+        start_run(plan, path, agents, make_observer(found))
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     print_result(path)
@@ -96,7 +108,19 @@ def default_path(plan: Plan) -> Path:
     return Path(f"{plan.suite}-{datetime.now():%Y%m%d-%H%M%S}.bakeoff")
 
 
-def make_observer() -> Observer:
+def _foreseen(plan: Plan, calibrate: bool) -> Expected | None:
+    """How long the run takes by a look at its contenders; None for those that other machines see, or that are reset
+    before they can be used.
+    """
+    if plan.fleet.agents > 1 or any(contender.reset for contender in plan.contenders):
+        return None
+    try:
+        return run_part(plan.kind).foresee(plan, calibrate).expected
+    except TargetError:
+        return None  # the checks of the run refuse it, and they know what an earlier run left there
+
+
+def make_observer(found: Expected | None = None) -> Observer:
     """Everyone who watches a run: the live display on a terminal, plain lines elsewhere, both on standard error."""
     console = make_console(stderr=True)
-    return Observers(LiveObserver(console) if console.is_terminal else PlainObserver(sys.stderr))
+    return Observers(LiveObserver(console, found) if console.is_terminal else PlainObserver(sys.stderr, found))

@@ -21,7 +21,7 @@ VERBS = {
     "run": "Compare contenders: run a plan file, a suite with flags, or the plan of a run once more.",
     "soak": "Load contenders for hours, one after the other, and store what each hour came to.",
     "capacity": "Find the highest load that each contender carries under an objective, and who carries more.",
-    "plan": "Show the trials, their order and the duration of a plan without running it. Nothing is sent to anybody.",
+    "plan": "Show the trials, their order and the duration of a plan without running it. Nothing is sent to a server.",
     "resume": "Finish a run that was interrupted: the trials that are missing run, the others stay as they are.",
     "show": "List the trials of a run file.",
     "explain": "Say what a mark or state of a trial means, and what to do about it.",

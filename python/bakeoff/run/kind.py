@@ -12,6 +12,7 @@ from bakeoff.agents.result import TrialResult
 from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import spec_part
 from bakeoff.kinds.spec import Workload
+from bakeoff.plan.durations import Expected, expected
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.store.figures import Shape
 from bakeoff.store.marks import Mark
@@ -23,6 +24,14 @@ class Note:
 
     level: str
     text: str
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a look at the contenders before a run says of it: how long it takes, and what else there is to know."""
+
+    expected: Expected
+    lines: Sequence[str] = ()
 
 
 class Check(ABC):
@@ -124,6 +133,12 @@ class RunPart:
         merged here.
         """
         return workload
+
+    def foresee(self, plan: Plan, calibrate: bool) -> Foreseen:
+        """How long a plan takes with these contenders and whether they have room for it; `calibrate` lets a small part
+        of the work be tried with them for a moment. Raises TargetError for one that cannot be used.
+        """
+        return Foreseen(expected(plan))
 
     def fault(self, result: TrialResult) -> Fault | None:
         """What the kind's own figures say against a trial, if anything."""

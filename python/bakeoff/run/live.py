@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bakeoff.agents.result import AgentSnapshot, Snapshot
+from bakeoff.plan.durations import Expected
 from bakeoff.plan.model import Plan
 from bakeoff.run.observer import Clock, milliseconds, row_line, short_duration, trial_line
 from bakeoff.steady_stream import SteadyStream
@@ -100,8 +101,8 @@ class _Agents:
 class LiveObserver:
     """Redraws in place; failed trials and warnings stay above as lines."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self, console: Console, found: Expected | None = None) -> None:
+        self._console, self._found = console, found
         console.file = cast(IO[str], SteadyStream(cast(TextIO, console.file)))
         self._clock: Clock | None = None
         self._plan: Plan | None = None
@@ -114,7 +115,7 @@ class LiveObserver:
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
         """See Observer."""
-        self._plan, self._clock = plan, Clock(plan, trials)
+        self._plan, self._clock = plan, Clock(plan, trials, self._found)
         self._live.start()
 
     def on_forecast(self, trials: int) -> None:

@@ -4,7 +4,7 @@ import time
 from typing import Protocol, TextIO
 
 from bakeoff.agents.result import Snapshot
-from bakeoff.plan.durations import OVERHEAD_S, expected, trial_s
+from bakeoff.plan.durations import OVERHEAD_S, Expected, expected, trial_s
 from bakeoff.plan.model import Plan
 from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.records import OK, EventRecord, JudgedRecord, PlannedTrial, SoakRowRecord, TrialRecord
@@ -43,10 +43,10 @@ class Observer(Protocol):
 class Clock:
     """How many trials are done and how long the rest will take."""
 
-    def __init__(self, plan: Plan, trials: int) -> None:
+    def __init__(self, plan: Plan, trials: int, found: Expected | None = None) -> None:
         self.trials = trials
         self.done = 0
-        self._planned_s = trial_s(plan.settings) + OVERHEAD_S
+        self._planned_s = trial_s(plan.settings) + OVERHEAD_S if found is None else found.run_s / plan.trials
         self._began = self._ended = time.monotonic()
         self._soak_ends: float | None = None
 
@@ -134,13 +134,14 @@ def short_duration(seconds: float) -> str:
 class PlainObserver:
     """One line per trial and per event: for pipes, files and CI logs. Never raises for want of a reader."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, found: Expected | None = None) -> None:
+        self._found = found
         self._stream = SteadyStream(stream)
         self._clock: Clock | None = None
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
         """See Observer."""
-        self._clock = Clock(plan, trials)
+        self._clock = Clock(plan, trials, self._found)
         count = f"{trials} trial" if trials == 1 else f"{trials} trials"
         how = "at most" if expected(plan).how == "limit" else "about"
         self._line(f"{plan.name}: {count}, {how} {short_duration(self._clock.left_s)}")

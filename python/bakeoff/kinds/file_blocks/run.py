@@ -1,12 +1,17 @@
 """The part of file-blocks for runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bakeoff.kinds.file_blocks.plan import workload
 from bakeoff.kinds.file_blocks.spec import FileBlocksWorkload
+from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, Sample, foresee
 from bakeoff.kinds.files.run import FolderCheck
-from bakeoff.plan.model import Contender
-from bakeoff.run.kind import RunPart
+from bakeoff.kinds.spec import Workload
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.work import Work
+from bakeoff.run.kind import Foreseen, RunPart
+
+CELL_S = 0.05
 
 
 class FileBlocksCheck(FolderCheck):
@@ -17,4 +22,25 @@ class FileBlocksCheck(FolderCheck):
         return workload(self.plan, contender)
 
 
-PART = RunPart(FileBlocksCheck)
+def samples(workload: Workload, sessions: int) -> Iterator[Sample]:
+    """One or two of the cells with the smallest blocks, each for a moment, on regions of two sizes."""
+    assert isinstance(workload, FileBlocksWorkload)
+    cells = sorted(workload.cells, key=lambda cell: max(line.size + line.align for line in cell.lines))
+    least = 4 * max(max(line.size, line.reply) + line.align for line in cells[0].lines) * sessions
+    large = min(workload.region_bytes, max(CALIBRATION_BYTES, least))
+    own = {"keep": False, "drop_caches": False, "cold_command": None, "reuse": None, "ramp_up_s": 0.0}
+    own |= {"cell_s": CELL_S, "cell_limit_s": CELL_S, "min_transfers": 0}
+    for count, region in ((1, max(least, large // 8)), (1, large), (3, max(least, large // 8)), (3, large)):
+        part = workload.model_copy(update={**own, "cells": tuple(cells[:1]) * count, "region_bytes": region})
+        yield Sample(part, Work(cells=count, timed_s=count * CELL_S, laid_bytes=region))
+
+
+class FileBlocksRunPart(RunPart):
+    """See RunPart."""
+
+    def foresee(self, plan: Plan, calibrate: bool) -> Foreseen:
+        """See RunPart."""
+        return foresee(plan, samples, calibrate)
+
+
+PART = FileBlocksRunPart(FileBlocksCheck)

@@ -1,12 +1,15 @@
 """The part of file-matrix for runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bakeoff.kinds.file_matrix.plan import workload
 from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
+from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, Sample, foresee
 from bakeoff.kinds.files.run import FolderCheck
-from bakeoff.plan.model import Contender
-from bakeoff.run.kind import RunPart
+from bakeoff.kinds.spec import Workload
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.work import Work
+from bakeoff.run.kind import Foreseen, RunPart
 
 
 class FileMatrixCheck(FolderCheck):
@@ -17,4 +20,37 @@ class FileMatrixCheck(FolderCheck):
         return workload(self.plan, contender)
 
 
-PART = RunPart(FileMatrixCheck)
+def samples(workload: Workload, sessions: int) -> Iterator[Sample]:
+    """Parts of a matrix in which its cells, its transfers and its bytes weigh differently; no more bytes than a
+    calibration may write.
+    """
+    assert isinstance(workload, FileMatrixWorkload)
+    largest = max(1, CALIBRATION_BYTES // sessions)
+    pairs = [pair for pair in workload.pairs if pair[0] <= largest] or [min(workload.pairs)]
+    file, smallest = max(pairs)[0], min(pairs)[0]
+    records = [record for size, record in pairs if size == file]
+    own = {"keep": False, "drop_caches": False, "cold_command": None}
+    few = [pair for pair in pairs if pair[0] == smallest]
+    middle = sorted(pairs)[: max(1, len(pairs) // 2)]
+    for chosen in (few[:1], few * 2, [(file, max(records))], [(file, min(records))], middle):
+        part = workload.model_copy(update={**own, "pairs": tuple(chosen)})
+        times = len(workload.tests) * sessions
+        yield Sample(
+            part,
+            Work(
+                cells=len(chosen) * len(workload.tests),
+                bytes=sum(size for size, _ in chosen) * times,
+                calls=sum(size // record for size, record in chosen) * times,
+            ),
+        )
+
+
+class FileMatrixRunPart(RunPart):
+    """See RunPart."""
+
+    def foresee(self, plan: Plan, calibrate: bool) -> Foreseen:
+        """See RunPart."""
+        return foresee(plan, samples, calibrate)
+
+
+PART = FileMatrixRunPart(FileMatrixCheck)

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from bakeoff.kinds.file_mix.plan import workload
 from bakeoff.kinds.file_mix.spec import FileMixWorkload
+from bakeoff.kinds.files.foresee import foresee
 from bakeoff.kinds.files.run import FolderCheck
-from bakeoff.plan.model import Contender
-from bakeoff.run.kind import RunPart
+from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.kind import Foreseen, RunPart
 
 
 class FileMixCheck(FolderCheck):
@@ -17,4 +18,12 @@ class FileMixCheck(FolderCheck):
         return workload(self.plan, contender)
 
 
-PART = RunPart(FileMixCheck)
+class FileMixRunPart(RunPart):
+    """See RunPart."""
+
+    def foresee(self, plan: Plan, calibrate: bool) -> Foreseen:
+        """See RunPart: time bounds its trials."""
+        return foresee(plan, None, calibrate)
+
+
+PART = FileMixRunPart(FileMixCheck)
