@@ -50,7 +50,7 @@ def parse_web_address(text: str) -> WebAddress:
     if parts.scheme not in _PORTS or not parts.hostname:
         raise PlanError(f"address {text!r} is not a web address: {_FORMS}")
     if parts.username is not None or parts.password is not None:
-        raise PlanError(f"address {text!r} holds a user name: send credentials with --headers instead")
+        raise PlanError(f"address {text!r} holds a user name: give it with --basic-auth USER:PASSWORD")
     if parts.fragment:
         raise PlanError(f"address {text!r} has a #fragment, which is never sent to a server: leave it out")
     if port == 0:
