@@ -5,7 +5,7 @@ Nobody waits for an agent that does not answer: whoever asks for figures gets th
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -53,6 +53,11 @@ class Part:
         return self.outcome is not None or bool(self.lost) or self.fault is not None
 
     @property
+    def is_fatal(self) -> bool:
+        """Whether its engine gave the trial up."""
+        return self.outcome is not None and self.outcome.result.fatal is not None
+
+    @property
     def began_ns(self) -> int | None:
         """When its traffic began by the clock here, where that is known."""
         start = None if self.outcome is None else self.outcome.result.start
@@ -68,7 +73,7 @@ class Together:
         self._parts, self._merged_by, self._now_ns = parts, merged_by, now_ns
         self._told = threading.Condition()
         self._start_ns: int | None = None
-        self._cancelled = False
+        self._cancelled = self._given_up = False
         self._looked_s = time.monotonic()
         self._row = 0
 
@@ -137,11 +142,13 @@ class Together:
         return self._outcome()
 
     def cancel(self) -> None:
-        """See FleetSession. Each is asked in the background: one that hangs keeps no other from stopping."""
+        """See FleetSession. Each is asked in the background: one that hangs keeps no other from stopping. So is one that
+        was lost: when it comes to itself it must not go on with its load into the trials of others.
+        """
         with self._told:
             self._cancelled = True
             for part in self._parts:
-                if part.session is not None and not part.over:
+                if part.session is not None and part.outcome is None:
                     in_background(part.session.cancel, BakeoffError)
             self._told.notify_all()
 
@@ -162,16 +169,14 @@ class Together:
         while not session.armed(POLL_S):
             self._ask(part, session)
         self._tell(part, armed=True)
-        self._stand_by(part, session, lambda: all(other.armed or other.over for other in self._parts))
+        self._stand_by(part, session, self._all_armed)
         if not self._cancelled:
             self._tell(part, clock=check_clock(partial(self._clock, part), self._now_ns))
             self._stand_by(part, session, lambda: self._start_ns is not None)
         if self._start_ns is not None and part.clock is not None and not self._cancelled:
             session.go(part.clock.there(self._start_ns))
-        outcome = None
-        while outcome is None:
-            outcome = session.wait(POLL_S)
-            self._ask(part, session, outcome)
+        while part.outcome is None and not part.lost:
+            self._ask(part, session, session.wait(POLL_S))
 
     def _clock(self, part: Part) -> int:
         shown_ns = part.agent.clock()
@@ -179,13 +184,12 @@ class Together:
         return shown_ns
 
     def _stand_by(self, part: Part, session: TrialSession, until: Callable[[], bool]) -> None:
-        """Wait for others; whether the agent is still there is asked meanwhile."""
-        while True:
+        """Wait for others; whether the agent is still there, and its trial not over already, is asked meanwhile."""
+        while part.outcome is None:
             with self._told:
-                if until() or self._cancelled:
+                if self._told.wait_for(lambda: until() or self._cancelled, POLL_S):
                     return
-                self._told.wait(POLL_S)
-            self._ask(part, session)
+            self._ask(part, session, session.wait(0.0))
 
     def _ask(self, part: Part, session: TrialSession, outcome: Outcome | None = None) -> None:
         snapshot, events, rows = session.snapshot(), session.drain_events(), session.drain_rows()
@@ -204,8 +208,25 @@ class Together:
             part.silent_s = 0.0
             if part.lost or part.fault is not None:
                 self._stop_the_others()
+            elif part.is_fatal and not self._cancelled:  # the trial has failed, and nothing is left to be measured
+                self._given_up = True
+                self._stop_the_others()
+            if self._is_turn(part, news):
+                self._told.notify_all()
+
+    def _is_turn(self, part: Part, news: Mapping[str, Any]) -> bool:
+        """Whether others waited for these news: many agents that wake each other with each word have time for nothing
+        else.
+        """
+        if "clock" in news:
             self._settle()
-            self._told.notify_all()
+            return self._start_ns is not None
+        if "session" in news:
+            return all(other.session or other.over for other in self._parts)
+        return self._all_armed() if "armed" in news else part.over
+
+    def _all_armed(self) -> bool:
+        return all(part.armed or part.over for part in self._parts)
 
     def _settle(self) -> None:
         """All clocks are known: now it is known when to begin."""
@@ -241,5 +262,7 @@ class Together:
         offsets = {name: at_ns - first_ns for name, at_ns in starts.items()}
         outcomes = [(part.name, part.outcome) for part in self._parts if part.outcome is not None]
         whole = merged_outcome(self._merged_by, outcomes) if outcomes else None
+        if whole is not None and self._given_up:  # nobody stopped it: what one agent told is why it failed
+            whole = Outcome(whole.result.model_copy(update={"cancelled": False}), whole.histograms)
         parts = [AgentOutcome(p.name, p.clients, p.outcome, p.lost, offsets.get(p.name)) for p in self._parts]
         return FleetOutcome(whole, tuple(parts))

@@ -33,6 +33,7 @@ class Far(FakeAgent):
         self.told_ns: int | None = None
         self.cancelled, self.forever = threading.Event(), threading.Event()
         self.rows: list[SoakRow] = []
+        self.asked = 0
 
     def clock(self) -> int:
         self.call("clock")
@@ -60,6 +61,7 @@ class FarSession:
         return self
 
     def snapshot(self) -> Snapshot:
+        self._agent.asked += 1
         return Snapshot(elapsed_s=1.0, phase="window", operations=10, errors=0, bytes_in=100)
 
     def drain_events(self) -> Sequence[EngineEvent]:
@@ -140,6 +142,64 @@ def test_an_agent_that_does_not_take_its_part_is_lost_before_anything_is_sent() 
     with pytest.raises(AgentLostError, match="agent b was lost: it did not answer for 2 s"):
         Fleet(agents).start({agent.name: SPEC for agent in agents})
     assert agents[0].cancelled.wait(PATIENCE_S) and agents[0].told_ns is None
+
+
+def test_an_agent_that_was_lost_and_comes_to_itself_sends_no_load_into_later_trials() -> None:
+    agents = [Far("a"), Far("b", hangs="wait"), Far("c")]
+    assert carried_out(*agents).lost == "agent b was lost: it did not answer for 2 s"
+    assert agents[1].cancelled.wait(PATIENCE_S), "it was stopped as the others were"
+
+
+class GaveUp(Far):
+    """Its engine gives the trial up before anything is sent."""
+
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> Any:
+        return GaveUpSession(self)
+
+
+class GaveUpSession(FarSession):
+    def wait(self, timeout_s: float) -> Outcome | None:
+        return Outcome(result(2).model_copy(update={"fatal": "a mailbox cannot be emptied"}), {})
+
+
+class Preparing(Far):
+    """Is not ready before it is stopped."""
+
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> Any:
+        return PreparingSession(self)
+
+
+class PreparingSession(FarSession):
+    def armed(self, timeout_s: float) -> bool:
+        return self._agent.cancelled.wait(timeout_s)
+
+
+def test_a_trial_that_one_engine_gives_up_is_not_begun_by_the_others_and_has_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    merged = Outcome(result(4).model_copy(update={"fatal": "b: a mailbox cannot be emptied", "cancelled": True}), {})
+    monkeypatch.setattr(together, "merged_outcome", lambda spec, outcomes: merged)
+    agents = [Far("a"), GaveUp("b"), Preparing("c")]
+    outcome = carried_out(*agents)
+    assert [agents[0].told_ns, agents[2].told_ns] == [None, None]
+    assert agents[0].cancelled.is_set() and agents[2].cancelled.is_set() and not outcome.lost
+    planned = PlannedTrial(order=0, contender="x", mix=Clients(4), block=1, seed=1)
+    record = trial_record(planned, "", outcome, 0.01, None, WEB, False, 5.0)
+    # Were it interrupted, a run would repeat it and never count it against the contender.
+    assert (record.state, record.reason) == ("failed", "b: a mailbox cannot be emptied")
+
+
+def test_agents_that_wait_for_each_other_are_not_asked_at_each_word_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a thousand each would wake a thousand with every look at its clock."""
+    monkeypatch.setattr(together, "POLL_S", PATIENCE_S)
+    monkeypatch.setattr(together, "WATCHDOG_S", 2 * PATIENCE_S)
+    agents = [Far(f"a{number:02}") for number in range(20)]
+    many = SPEC.model_copy(update={"load": Clients(20)})
+    outcome = Fleet(agents).start({agent.name: many for agent in agents}).wait(PATIENCE_S)
+    assert outcome is not None and not outcome.lost
+    assert [agent.asked for agent in agents] == [1] * 20
 
 
 def test_a_cancel_that_hangs_keeps_no_other_from_stopping() -> None:
