@@ -29,7 +29,7 @@ def make_agents(plan: "Plan", cluster: str | None, names: Sequence[str] = ()) ->
         if plan.fleet.agents > 1:
             raise PlanError(
                 f"the plan divides the load among {plan.fleet.agents} machines: say with --cluster ADDRESS where they "
-                "are, or give --agents 1"
+                "are" + ("" if names else ", or give --agents 1")
             )
         return [make_agent()]
     _prepare_ray()

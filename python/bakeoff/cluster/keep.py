@@ -17,6 +17,7 @@ from bakeoff.cluster.records import Claim
 from bakeoff.errors import LabError
 
 BEGUN = "block forever"  # Ray's last words before it waits
+VITAL = ("gcs_server", "raylet")  # a machine is of no use without; Ray waits on when one of them ends in good order
 SLOW = "timed out during startup"  # after 30 s, which cannot be set
 TRIES = 20
 LOOK_S = 0.5
@@ -42,7 +43,7 @@ def keep(
         for _ in range(TRIES):
             ray = _Ray(command, environment, cores, log, lambda: None if asked.is_set() else joined())
             try:
-                while not asked.wait(LOOK_S) and not ray.over.is_set():
+                while not asked.wait(LOOK_S) and not ray.is_over:
                     pass
             finally:
                 ray.end()
@@ -55,8 +56,8 @@ def keep(
 
 
 class _Ray:
-    """Ray's processes on this machine. `said` are its last lines, `over` is set when it ended, `was_slow` says that it
-    gave up only because the machine was too busy to start it in the time that it gives itself.
+    """Ray's processes on this machine. `said` are its last lines, `was_slow` says that it gave up only because the
+    machine was too busy to start it in the time that it gives itself.
     """
 
     def __init__(
@@ -68,7 +69,8 @@ class _Ray:
         joined: Callable[[], None],
     ) -> None:
         self.said: list[str] = []
-        self.over = threading.Event()
+        self._over = threading.Event()
+        self._vital: list[psutil.Process] | None = None
         self._log, self._joined = log, joined
         self._process = subprocess.Popen(
             command,
@@ -89,6 +91,12 @@ class _Ray:
         """See the class."""
         return any(SLOW in line for line in self.said)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended, or what it is nothing without."""
+        vital = self._vital
+        return self._over.is_set() or (vital is not None and not (vital and all(_lives(one) for one in vital)))
+
     def end(self) -> None:
         """End all of it."""
         _end(self._process)
@@ -102,8 +110,9 @@ class _Ray:
             self.said.append(line.rstrip())
             del self.said[:-LAST_WORDS]
             if BEGUN in line:
+                self._vital = _vital(self._process.pid)
                 self._joined()
-        self.over.set()
+        self._over.set()
 
 
 @contextmanager
@@ -125,6 +134,24 @@ def _begin(cores: Sequence[int] | None) -> None:
         os.sched_setaffinity(0, cores)
 
 
+def _vital(ray: int) -> list[psutil.Process]:
+    """Those of VITAL that Ray has begun."""
+    found = []
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(ray).children():
+            with suppress(psutil.NoSuchProcess):
+                if child.name() in VITAL:
+                    found.append(child)
+    return found
+
+
+def _lives(process: psutil.Process) -> bool:
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
 def _end(process: subprocess.Popen[str]) -> None:
     """Ask Ray to end, and end by force what it leaves: its own processes, by their numbers."""
     process.terminate()
@@ -143,6 +170,6 @@ def _why(claim: Claim, said: Sequence[str]) -> str:
     record = claim.record
     last = "\n".join(f"  {line}" for line in said if line.strip())
     if record.joined:
-        gone = "the head is gone or the network was cut" if record.name else "a process of it ended"
+        gone = "the head is gone, the network was cut, or Ray ended here" if record.name else "Ray ended here"
         return f"{record.title} left the cluster at {record.cluster}: {gone}; logs are in {record.folder}\n{last}"
     return f"{record.title} could not begin; Ray said (all of it is in {record.log}):\n{last}"

@@ -114,6 +114,17 @@ def test_what_always_fails_is_refused() -> None:
             examined(plan_for(one.address))
 
 
+def test_replies_of_the_same_length_are_told_apart() -> None:
+    with serving({"x": b"one"}) as one, serving({"x": b"two"}) as two:
+        notes = examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url")).compare()
+        difference = (
+            "a and b answer 'url' differently: a status 200, 3 bytes; b status 200, 3 bytes, but not the same ones"
+        )
+        assert [n.text for n in notes if n.level == "warning"] == [
+            f"{difference}: there will be no verdict between them"
+        ]
+
+
 def test_web_url_warns_of_differences_only() -> None:
     with serving({"x": b"one"}) as one, serving({"x": b"other", "y": b""}) as two:
         two.headers = {"X-Powered-By": "a lot"}

@@ -43,12 +43,12 @@ def test_an_uneven_way_is_wrong_by_half_of_the_round_trip_at_most(share: float) 
 
 
 def test_a_clock_that_drifts_is_right_for_as_long_as_the_start_is_away() -> None:
-    """200 ppm is more than a broken crystal has: 20 ms later that is 4 \u00b5s."""
+    """200 ppm is more than a broken crystal has: 100 ms later that is 20 \u00b5s."""
     far = Far(-HOUR_NS, lambda nth: (50_000, 50_000), gain=200e-6)
     check = check_clock(far.ask, lambda: far.now_ns)
     start_ns = common_start([check], far.now_ns)
     far.now_ns = start_ns
-    assert abs(far.shows() - check.there(start_ns)) < 5_000
+    assert abs(far.shows() - check.there(start_ns)) < 25_000
 
 
 def test_a_moment_there_is_the_same_moment_here() -> None:

@@ -82,9 +82,11 @@ def unlike(
     """
     (one, left), (other, right) = replies
     changes = changing and left.status == right.status
+    same_length = (left.status, left.length) == (right.status, right.length)
     text = (
         f"{one} and {other} answer {what!r} differently: {one} status {left.status}, "
         f"{left.length:,} bytes; {other} status {right.status}, {right.length:,} bytes"
+        f"{', but not the same ones' if same_length else ''}"
     )
     if changes:
         text += ", but the page changes from request to request"
