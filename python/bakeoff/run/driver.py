@@ -92,7 +92,8 @@ def resume_run(
             _refuse_other_content(run, ground)
             kept = Kept(run, fleet, True)
             rate = run.null_operations_per_s
-            trials = Trials(plan, ground, ground.specs(), fleet, writer, observer, stop, kept, rate)
+            own = {agent.name: agent.null_operations_per_s or 0.0 for agent in run.agents}
+            trials = Trials(plan, ground, ground.specs(), fleet, writer, observer, stop, kept, rate, own)
             resumed = Note("info", _resumed(run, len(todo), plan))
             trials.tell([resumed, *warnings, *ground.notes])
             if run.null_operations_per_s is None:

@@ -100,12 +100,22 @@ def left_undone(result: TrialResult) -> str | None:
     """Why a generator that did not keep its schedule voids the trial; None when it did, or the server is to blame: it
     kept every connection busy.
     """
-    starts = result.starts
-    if starts is None or starts.ran_out or starts.never_started <= UNDONE_SHARE * starts.offered:
+    undone = undone_idle(result)
+    if result.starts is None or undone <= UNDONE_SHARE * result.starts.offered:
         return None
+    return undone_words("the generator", undone, result.starts.offered)
+
+
+def undone_idle(result: TrialResult) -> int:
+    """Planned starts that one machine did not begin though it had connections idle."""
+    return 0 if result.starts is None or result.starts.ran_out else result.starts.never_started
+
+
+def undone_words(who: str, undone: int, offered: int) -> str:
+    """Why so many of the planned starts void a trial."""
     return (
-        f"the generator did not begin {starts.never_started:,} of {starts.offered:,} planned starts, with connections "
-        "idle: give it more cores (--cores), or a lower rate"
+        f"{who} did not begin {undone:,} of {offered:,} planned starts, with connections idle: give it more cores "
+        "(--cores), or a lower rate"
     )
 
 

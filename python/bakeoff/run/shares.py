@@ -1,11 +1,21 @@
 """From what the agents of a trial tell to its record: what they measured together, and the share of each."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.run.disturbances import disturbance_facts, why_void
 from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
-from bakeoff.run.judge import generator_marks, starts_of, summary_of, to_record, without_result
+from bakeoff.run.judge import (
+    UNDONE_SHARE,
+    generator_marks,
+    starts_of,
+    summary_of,
+    to_record,
+    undone_idle,
+    undone_words,
+    without_result,
+)
 from bakeoff.run.kind import RunPart
 from bakeoff.store.records import (
     EMPTY_SUMMARY,
@@ -27,8 +37,11 @@ def trial_record(
     part: RunPart,
     stopped: bool,
     start_spread_s: float,
+    ceilings: Mapping[str, float] | None = None,
 ) -> TrialRecord:
-    """The record of a trial that ended, or was `stopped` by the user. One that lost an agent is void."""
+    """The record of a trial that ended, or was `stopped` by the user. One that lost an agent is void. `ceilings` are
+    what agents do of the `null` workload, operations/s.
+    """
     shares = tuple(map(_share, outcome.parts))
     if outcome.whole is None:
         state = INTERRUPTED if stopped else VOIDED
@@ -37,24 +50,41 @@ def trial_record(
     if outcome.lost and not stopped:
         record = replace(record, state=VOIDED, reason=outcome.lost)
     elif len(outcome.parts) > 1:
-        record = _judged_by_each(record, outcome, start_spread_s)
+        record = _judged_by_each(record, outcome, start_spread_s, ceilings or {})
     return replace(record, per_agent=shares)
 
 
-def _judged_by_each(record: TrialRecord, outcome: FleetOutcome, start_spread_s: float) -> TrialRecord:
+def _judged_by_each(
+    record: TrialRecord, outcome: FleetOutcome, start_spread_s: float, ceilings: Mapping[str, float]
+) -> TrialRecord:
     """What befell one of several machines befell the trial; only their own results tell it: a slow one is nothing among
     many.
     """
     marks = list(record.marks)
     if outcome.spread_s > start_spread_s and record.state != INTERRUPTED:
         record = replace(record, state=VOIDED, reason=_apart(outcome, start_spread_s))
+    if (undone := _undone(outcome)) is not None and record.state != INTERRUPTED:
+        record = replace(record, state=VOIDED, reason=undone)
     for part in outcome.parts:
         result = _result(part)
         disturbed = why_void(result.generator.disturbances, result.window_s) if result is not None else None
         if disturbed is not None and record.state != INTERRUPTED:
             record = replace(record, state=VOIDED, reason=f"agent {part.agent}: {disturbed}")
-        marks += generator_marks(result, None) if result is not None else []
+        marks += generator_marks(result, ceilings.get(part.agent)) if result is not None else []
     return replace(record, marks=tuple(dict.fromkeys(marks)))
+
+
+def _undone(outcome: FleetOutcome) -> str | None:
+    """Why agents that did not keep their schedules void the trial: where the server kept all connections of another one
+    busy it is not to blame for theirs, which were idle.
+    """
+    starts = {part.agent: result.starts for part in outcome.parts if (result := _result(part)) and result.starts}
+    undone = {part.agent: undone_idle(result) for part in outcome.parts if (result := _result(part))}
+    offered = sum(one.offered for one in starts.values())
+    if sum(undone.values()) <= UNDONE_SHARE * offered:
+        return None
+    most = max(undone, key=lambda agent: undone[agent])
+    return undone_words(f"agent {most}", undone[most], starts[most].offered)
 
 
 def _apart(outcome: FleetOutcome, limit_s: float) -> str:

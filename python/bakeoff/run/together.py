@@ -142,8 +142,8 @@ class Together:
         return self._outcome()
 
     def cancel(self) -> None:
-        """See FleetSession. Each is asked in the background: one that hangs keeps no other from stopping. So is one that
-        was lost: when it comes to itself it must not go on with its load into the trials of others.
+        """See FleetSession. Each is asked in the background: one that hangs keeps no other from stopping. One that was
+        lost is asked as well: when it comes to itself it must not go on with its load into later trials.
         """
         with self._told:
             self._cancelled = True

@@ -1,7 +1,7 @@
 """Every planned trial in its order, each stored before the next one starts."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -51,6 +51,7 @@ class Trials:
         stop: Stop,
         kept: Kept,
         null_operations_per_s: float | None = None,
+        ceilings: Mapping[str, float] | None = None,
     ) -> None:
         self._plan = plan
         self._ground = ground
@@ -60,7 +61,7 @@ class Trials:
         self._observer = observer
         self._stop = stop
         self._kept = kept
-        self._null_rate = null_operations_per_s
+        self._null_rate, self._ceilings = null_operations_per_s, dict(ceilings or {})
         self._part = run_part(plan.kind)
         self._contenders = {c.name: c for c in plan.contenders}
         self._losses = Losses(plan, fleet, lambda note: self.tell([note]), self._fewer)
@@ -82,7 +83,8 @@ class Trials:
             rate = _null_rate(None if outcome is None else outcome.whole)
             if outcome is not None and rate:
                 self._null_rate = rate
-                self._writer.set_null_rate(rate, {part.agent: _null_rate(part.outcome) for part in outcome.parts})
+                self._ceilings = {part.agent: _null_rate(part.outcome) for part in outcome.parts}
+                self._writer.set_null_rate(rate, self._ceilings)
                 return
         raise LabError("the engine could not measure its own ceiling: build it anew with `make build`")
 
@@ -246,9 +248,8 @@ class Trials:
         """Store a trial that its machines did before the run was gone on with."""
         self.tell([Note("info", known.note)])
         limit, spread_s = self._plan.error_limit, self._plan.fleet.start_spread_s
-        record = trial_record(
-            trial, known.started_at, known.outcome, limit, self._null_rate, self._part, False, spread_s
-        )
+        at, outcome, null_rate = known.started_at, known.outcome, self._null_rate
+        record = trial_record(trial, at, outcome, limit, null_rate, self._part, False, spread_s, self._ceilings)
         with self._stop.deferred():
             whole = known.outcome.whole
             notes = _stamped(datetime.fromisoformat(known.started_at), known.events)
@@ -296,7 +297,9 @@ class Trials:
         if outcome is not None:
             limit, stopped = self._plan.error_limit, interruption is not None
             spread_s = self._plan.fleet.start_spread_s
-            record = trial_record(trial, text, outcome, limit, self._null_rate, self._part, stopped, spread_s)
+            record = trial_record(
+                trial, text, outcome, limit, self._null_rate, self._part, stopped, spread_s, self._ceilings
+            )
         elif interruption is not None:
             record = without_result(trial, text, records.INTERRUPTED, interruption)
         else:

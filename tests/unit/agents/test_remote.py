@@ -223,6 +223,13 @@ def test_a_result_is_kept_until_the_run_file_has_it(tmp_path: Path) -> None:
     assert [(part.agent, part.clients) for part in found.outcome.parts] == [("a", 1), ("b", 2)]
     assert kept.find(replace(trial, order=5), specs) is None
     assert Kept(run, Fleet(agents[:1]), resumed=True).find(trial, specs) is None  # the whole load is another part
+    # A later attempt that is broken off leaves nothing of the one before: its other part may be of neither moment.
+    kept.begin(trial)
+    again = fleet.start({agent.name: LONG for agent in agents})
+    again.cancel()
+    assert again.wait(PATIENCE_S) is not None and kept.find(trial, specs) is None
+    kept.begin(trial)
+    assert fleet.start(specs).wait(PATIENCE_S) is not None and kept.find(trial, specs) is not None
     kept.stored(trial)
     assert kept.find(trial, specs) is None and not list(tmp_path.glob("results/*/*.json"))
     for agent in agents:

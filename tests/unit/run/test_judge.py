@@ -2,8 +2,11 @@ from typing import Any
 
 import pytest
 
+from bakeoff.agents.result import Outcome, TrialResult
 from bakeoff.mix import Clients
+from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
 from bakeoff.run.judge import jain, judge, list_errors, marks, to_record, without_result
+from bakeoff.run.shares import trial_record
 from bakeoff.store.records import PlannedTrial
 from tests.unit.run.fake import EMPTY, MAIL, WEB, result
 
@@ -187,3 +190,27 @@ def test_the_wait_for_a_processor_is_kept_and_absent_in_old_results() -> None:
     known = to_record(PLANNED, "now", result(generator={"run_delay_share": 0.25}), 0.05, 1e6, WEB)
     assert known.generator_run_delay_share == 0.25
     assert to_record(PLANNED, "now", result(), 0.05, 1e6, WEB).generator_run_delay_share == 0.0
+
+
+def several(*results: TrialResult) -> FleetOutcome:
+    """What a fleet tells of agents a, b, … of which the first result is that of all together."""
+    parts = [AgentOutcome(name, 1, Outcome(one, {}), "", 0) for name, one in zip("abc", results[1:], strict=False)]
+    return FleetOutcome(Outcome(results[0], {}), tuple(parts))
+
+
+def test_a_server_that_is_slow_for_one_machine_does_not_excuse_what_another_left_undone() -> None:
+    full, idle = result(1, **starts(300, 350)), result(1, **starts(50, 0))
+    of_all = result(2, **starts(350, 350, offered=2_000))
+    record = trial_record(PLANNED, "", several(of_all, full, idle), 0.01, None, WEB, False, 5.0)
+    assert record.state == "voided"
+    assert record.reason.startswith("agent b did not begin 50 of 1,000 planned starts, with connections idle")
+    both = several(result(2, **starts(310, 350, offered=2_000)), full, result(1, **starts(10, 0)))
+    assert trial_record(PLANNED, "", both, 0.01, None, WEB, False, 5.0).state == "ok"
+
+
+def test_a_machine_near_its_own_ceiling_is_not_hidden_by_others_that_have_room() -> None:
+    of_all = result(2, operations=2_500), result(1, operations=2_000), result(1, operations=500)
+    for slow, marked in ((1_100.0, True), (10_000.0, False)):  # of two seconds
+        ceilings = {"a": slow, "b": 1e6}
+        record = trial_record(PLANNED, "", several(*of_all), 0.01, sum(ceilings.values()), WEB, False, 5.0, ceilings)
+        assert ("near-ceiling" in record.marks) == marked

@@ -106,6 +106,7 @@ class Host:
                 if not before.wait(CLEAR_S):
                     raise LabError("its trial of before does not end: stop `bakeoff cluster join` there, join it again")
             spec = self._spec(head, work, parts)
+            self._keeper.forget(key)  # of an attempt before, whose other parts may be gone
             session = self._local().start(spec, spec.slice)
             number = 1 if before is None else before.number + 1
             keep = partial(self._keep, key, datetime.now(UTC).isoformat(timespec="milliseconds"))
