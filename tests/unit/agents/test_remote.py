@@ -141,6 +141,44 @@ def test_a_silent_machine_is_lost(far: Far, monkeypatch: pytest.MonkeyPatch) -> 
     assert line.dropped.wait(PATIENCE_S)
 
 
+class Slow(Host):
+    """Tells facts and outcomes only when it may."""
+
+    def __init__(self) -> None:
+        super().__init__("far")
+        self.may = threading.Event()
+
+    def do_facts(self) -> str:
+        self.may.wait(PATIENCE_S)
+        return super().do_facts()
+
+    def do_outcome(self, trial: int) -> tuple[str, dict[str, bytes]]:
+        self.may.wait(2.0)
+        return super().do_outcome(trial)
+
+
+def test_a_machine_that_is_alive_and_does_not_answer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(near, "ANSWER_S", 0.3)
+    host = Slow()
+    agent = RemoteAgent("far", DirectLine(host))
+    with pytest.raises(AgentLostError, match=r"did not answer within 0\.3 s \(asked for facts\)"):
+        agent.facts()
+    host.may.set()
+    agent.close()
+
+
+def test_a_large_outcome_that_is_under_way_keeps_nobody_waiting() -> None:
+    host = Slow()
+    agent = RemoteAgent("far", DirectLine(host))
+    session = agent.start(NULL).go()
+    assert agent.until(1, lambda pulse: pulse.over, PATIENCE_S) is not None
+    assert session.wait(0.0) is None and session.snapshot().operations > 0
+    host.may.set()
+    outcome = session.wait(PATIENCE_S)
+    assert outcome is not None and [name for name, _ in agent._line.asked].count("outcome") == 1  # type: ignore[attr-defined]
+    agent.close()
+
+
 def test_a_line_that_breaks_says_why_to_whoever_waits(far: Far) -> None:
     agent, line = far
     session = agent.start(LONG).go()

@@ -20,9 +20,11 @@ from bakeoff.agents.remote.wire import (
     IDLE_SILENCE_S,
     PULSE_S,
     SILENCE_S,
+    Answer,
     Line,
     LineDownError,
     Pulse,
+    Reply,
     events_heard,
     opened,
     outcome_heard,
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
 
 LISTEN_S = 0.5  # at most in one go
 HEARD_EVERY_S = 1.0
+# A machine that is alive, and does not answer for so long, is lost: most questions take no time, and a look at the
+# contenders as long as their contents are large.
+ANSWER_S, LOOK_S = 120.0, 3600.0
+LOOKS = frozenset(("check", "examine", "answers", "unchanged", "compare", "workload", "found", "close"))
 NOT_BEGUN = Snapshot(elapsed_s=0.0, phase="prepare", operations=0, errors=0, bytes_in=0)
 
 
@@ -118,18 +124,35 @@ class RemoteAgent:
         return self.ask(method, cut.head, cut.work, dict(cut.parts), *more)
 
     def ask(self, method: str, *words: Any) -> Any:
-        """What the machine answers. Raises the error that it tells, or AgentLostError; waits as long as it is alive."""
+        """What the machine answers. Raises the error that it tells, or AgentLostError: also of one that is alive and gives
+        no answer, as when what it looks at hangs.
+        """
+        reply, limit_s = self.begin(method, *words), LOOK_S if method in LOOKS else ANSWER_S
+        until = self._now() + limit_s
+        while (answer := self.answer(reply, PULSE_S)) is None:
+            if self._now() > until:
+                self.give_up(f"it did not answer within {limit_s:g} s (asked for {method}): see what hangs there")
+        return opened(answer)
+
+    def begin(self, method: str, *words: Any) -> Reply:
+        """Ask without waiting. Raises AgentLostError."""
         self.raise_if_lost()
         try:
-            reply = self._line.ask(method, *words)
-            while True:
-                try:
-                    return opened(reply.get(PULSE_S))
-                except TimeoutError:
-                    self.raise_if_lost()
+            return self._line.ask(method, *words)
         except LineDownError as error:
             self.give_up(str(error))
-        raise AgentLostError(self.name, self._lost)
+            raise AgentLostError(self.name, self._lost) from None
+
+    def answer(self, reply: Reply, timeout_s: float) -> Answer | None:
+        """What came of it within `timeout_s`. Raises AgentLostError."""
+        try:
+            return reply.get(timeout_s)
+        except TimeoutError:
+            self.raise_if_lost()
+            return None
+        except LineDownError as error:
+            self.give_up(str(error))
+            raise AgentLostError(self.name, self._lost) from None
 
     def raise_if_lost(self) -> None:
         """Raises AgentLostError when the machine is gone."""
@@ -230,6 +253,7 @@ class RemoteSession:
         self._agent, self._number = agent, number
         self._events = self._rows = 0
         self._outcome: Outcome | None = None
+        self._coming: Reply | None = None
 
     def armed(self, timeout_s: float) -> bool:
         """See TrialSession."""
@@ -271,9 +295,12 @@ class RemoteSession:
     def wait(self, timeout_s: float) -> Outcome | None:
         """See TrialSession."""
         if self._outcome is None and self._agent.until(self._number, lambda pulse: pulse.over, timeout_s) is not None:
-            told = self._agent.ask("outcome", self._number)
-            self._agent.ended(self._number)
-            self._outcome = outcome_heard(told)
+            # It may be large, and long under way: an agent that does more must not be taken for one that is silent.
+            self._coming = self._coming or self._agent.begin("outcome", self._number)
+            answer = self._agent.answer(self._coming, timeout_s)
+            if answer is not None:
+                self._outcome = outcome_heard(opened(answer))
+                self._agent.ended(self._number)
         return self._outcome
 
     def cancel(self) -> None:
