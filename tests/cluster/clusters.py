@@ -53,13 +53,19 @@ class Cluster:
 
     def join(self, machine: Machine, *words: str) -> Spawned:
         """Let a machine join, called by its hostname unless told otherwise; returns when it has."""
-        self.give_token(machine)
-        process = machine.spawn(self.joining(*words))
-        assert process.stdout is not None
-        said = process.stdout.readline()
-        assert " has joined the cluster " in said, said + process.stdout.read()
-        self.joined[machine.name] = process
-        return process
+        self.join_all(machine, words=words)
+        return self.joined[machine.name]
+
+    def join_all(self, *machines: Machine, words: Sequence[str] = ()) -> None:
+        """Let machines join beside each other; returns when all have."""
+        for machine in machines:
+            self.give_token(machine)
+            self.joined[machine.name] = machine.spawn(self.joining(*words))
+        for machine in machines:
+            said_by = self.joined[machine.name].stdout
+            assert said_by is not None
+            said = said_by.readline()
+            assert " has joined the cluster " in said, said + said_by.read()
 
     def joining(self, *words: str) -> list[str]:
         """The command that joins it."""
@@ -77,8 +83,7 @@ def start(head: Machine, *machines: Machine) -> Cluster:
     """A cluster of these machines, which join under their hostnames."""
     head.run(["bakeoff", "cluster", "start", "--bind", head.address, "--token-file", TOKEN])
     cluster = Cluster(head)
-    for machine in machines:
-        cluster.join(machine)
+    cluster.join_all(*machines)
     return cluster
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bakeoff.store.read import read_run
@@ -29,13 +30,16 @@ def test_the_page_can_be_typed(machines: Callable[[int], list[Machine]], tmp_pat
     for agent in agents:
         agent.path("/tmp/token").write_text(head.path(f"/tmp/home/{TOKEN}").read_text())
         agent.path("/tmp/token").chmod(0o600)
-        assert f"agent {agent.name} has joined" in typed(agent, join)
+    with ThreadPoolExecutor() as pool:
+        for agent, said in zip(agents, pool.map(lambda agent: typed(agent, join), agents), strict=True):
+            assert f"agent {agent.name} has joined" in said
     assert [line.split()[0] for line in typed(head, status).splitlines()[1:]] == ["(head)", *(a.name for a in agents)]
     assert "numbers without a verdict" in typed(head, run)
     (tmp_path / "many.bakeoff").write_bytes(head.path("/tmp/many.bakeoff").read_bytes())
     done = read_run(tmp_path / "many.bakeoff")
     assert [agent.name for agent in done.agents] == [agent.name for agent in agents]
     assert {share.agent for trial in done.trials for share in trial.per_agent} == {agent.name for agent in agents}
-    for machine in (*agents, head):
-        assert "has left the cluster" in typed(machine, stop)
-        assert machine.processes == []
+    with ThreadPoolExecutor() as pool:
+        left = [*pool.map(lambda agent: typed(agent, stop), agents), typed(head, stop)]
+    assert all("has left the cluster" in said for said in left)
+    assert [machine.processes for machine in (*agents, head)] == [[]] * 3

@@ -16,7 +16,7 @@ from tests.cluster.clusters import TOKEN, Cluster, start
 from tests.cluster.machines import Machine, Spawned, until
 from tests.control import PATIENCE_S
 
-AGENTS, PORT, HOST = 4, 8080, "ray::Actor"
+AGENTS, PORT, HOST = 3, 8080, "ray::Actor"
 RESULTS = "/tmp/home/.local/state/bakeoff/results"
 CONF = """daemon off; master_process off; pid /tmp/nginx.pid; error_log stderr;
 events { worker_connections 1024; }
@@ -42,7 +42,7 @@ class Lab:
         self._runs += 1
         file = f"/tmp/run{self._runs}.bakeoff"
         flags = ["--agents", str(len(self.agents)), "--cluster", self.cluster.address, "--start-spread", "1m"]
-        plan = ["--mixes", "8", "--blocks", "2", "--length", length, *flags, "-o", file]
+        plan = ["--mixes", str(2 * len(self.agents)), "--blocks", "2", "--length", length, *flags, "-o", file]
         contender = f"x=http://{self.server.address}:8080/"
         return ["bakeoff", "run", "web-url", contender, *plan, *words], self.cluster.head.path(file)
 
