@@ -8,7 +8,7 @@ from dataclasses import replace
 from bakeoff.compare import wording
 from bakeoff.compare.cells import has_cells
 from bakeoff.compare.content import facts_of
-from bakeoff.compare.cube import Cube
+from bakeoff.compare.cube import UNPAIRED, Cube
 from bakeoff.compare.fleet_model import Machines
 from bakeoff.compare.fleet_words import busiest, fleet_advice, full_link
 from bakeoff.compare.hung import hung
@@ -30,6 +30,7 @@ AUDIT_ADVICE = {
 LEFT_OUT_ADVICE = {
     "failed": "See the list of trials left out; repeat the run once the cause is known.",
     "interrupted": "See the list of trials left out; `bakeoff resume` repeats interrupted ones.",
+    UNPAIRED: "See the list of trials left out; more blocks make up for them.",
     "voided": "See the list of trials left out: the reasons name what to change on the client machine.",
 }
 

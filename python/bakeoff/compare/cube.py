@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
 
 Key = tuple[str, Mix, int]
+# A trial that is as it should be, and has nothing to be compared with.
+UNPAIRED = "unpaired"
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,9 @@ class Cube:
         for c, contender in enumerate(self.contenders):
             for m, mix in enumerate(self.mixes):
                 for b, block in enumerate(self.blocks):
-                    trial = self.trials.get((contender, mix, block))
-                    if trial is not None and (why_unusable(trial) is None or (failed_too and broke(trial))):
+                    key = (contender, mix, block)
+                    trial = self.trials.get(key)
+                    if trial is not None and (key in self.usable or (failed_too and broke(trial))):
                         numbers[c, m, b] = extract(trial)
         return numbers
 
@@ -74,10 +77,12 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     ordered = (baseline, *(name for name in names if name != baseline))
     trials = {(t.contender, t.mix, t.block): t for t in sorted(run.trials, key=lambda t: t.id)}
     usable = {key: trial for key, trial in trials.items() if why_unusable(trial) is None}
+    unlike = _by_other_machines(usable)
+    usable = {key: trial for key, trial in usable.items() if key not in unlike}
     kind = compare_part(run.kind)
     lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, kind.enough))}
     blocks = tuple(sorted({block for _, _, block in trials}))
-    return Cube(kind, ordered, tuple(sorted(run.mixes)), blocks, trials, usable, lost, _left_out(trials))
+    return Cube(kind, ordered, tuple(sorted(run.mixes)), blocks, trials, usable, lost, _left_out(trials, unlike))
 
 
 def why_unusable(trial: TrialRecord) -> str | None:
@@ -92,11 +97,35 @@ def why_unusable(trial: TrialRecord) -> str | None:
     return None
 
 
-def _left_out(trials: dict[Key, TrialRecord]) -> tuple[LeftOut, ...]:
+def _by_other_machines(usable: dict[Key, TrialRecord]) -> dict[Key, str]:
+    """Trials that other machines drove than drove most of the contenders at the same mix and block, and why they do not
+    count: a machine that was lost in between, or came back, may have been the slow one, or the one far away.
+    """
+    pairs: dict[tuple[Mix, int], dict[Key, tuple[str, ...]]] = defaultdict(dict)
+    for key, trial in usable.items():
+        if trial.per_agent:
+            pairs[key[1:]][key] = tuple(sorted(share.agent for share in trial.per_agent))
+    unlike: dict[Key, str] = {}
+    for driven in pairs.values():
+        frequent = Counter(driven.values())
+        usual = max(frequent, key=lambda agents: (frequent[agents], len(agents)))
+        for key, agents in driven.items():
+            if agents != usual:
+                unlike[key] = (
+                    f"sent by {', '.join(agents)}, and by {', '.join(usual)} to what it would be compared with: "
+                    "machines were lost, or came back, in this block"
+                )
+    return unlike
+
+
+def _left_out(trials: dict[Key, TrialRecord], unlike: dict[Key, str]) -> tuple[LeftOut, ...]:
     left_out = []
-    for trial in sorted(trials.values(), key=lambda t: t.order):
+    for key, trial in sorted(trials.items(), key=lambda item: item[1].order):
         reason = why_unusable(trial)
-        if reason is not None:
+        if key in unlike:
+            where = trial.id, trial.contender, trial.mix, trial.block, trial.order
+            left_out.append(LeftOut(*where, UNPAIRED, unlike[key]))
+        elif reason is not None:
             state = trial.state if trial.state != OK else "failed"
             left_out.append(LeftOut(trial.id, trial.contender, trial.mix, trial.block, trial.order, state, reason))
     return tuple(left_out)

@@ -61,7 +61,7 @@ def change_text(change: FleetChange) -> str:
 def _went(machines: Machines) -> list[Advisory]:
     advice = (
         "Each of them drove more clients from then on; the load as a whole was the plan's. Blocks on both sides of it "
-        "are compared with each other all the same."
+        "count alike; a pair within a block that was not sent by the same machines is left out."
     )
     return [Advisory(change_text(change), advice) for change in machines.changes]
 

@@ -106,6 +106,28 @@ def test_from_which_trial_on_a_machine_was_missing() -> None:
     assert [machine.lost for machine in found.machines.agents] == [0, 0, 1, 0]
 
 
+def test_pairs_within_a_block_that_other_machines_sent_are_left_out() -> None:
+    """A far machine makes both contenders slow, until it is lost between them: whoever comes second looks better."""
+    alike = divided(Machines())
+    first = min(alike.trials, key=lambda trial: trial.order)
+    second = next(t for t in alike.trials if t.block == first.block and t.contender != first.contender)
+    trials = tuple(
+        trial
+        if trial.order < second.order
+        else replace(
+            trial,
+            operations_per_s=3.0 * trial.operations_per_s,
+            per_agent=tuple(share for share in trial.per_agent if share.agent != "cat"),
+        )
+        for trial in alike.trials
+    )
+    known, found = compare_run(alike), compare_run(replace(alike, trials=trials))
+    left = [one for one in found.left_out if "ant, bee, dog" in one.reason]
+    assert {(one.block, one.contender, one.state) for one in left} == {(first.block, second.contender, "unpaired")}
+    assert found.pairs[0].primary.blocks_left_out == (first.block,)
+    assert found.pairs[0].primary.ratio == pytest.approx(known.pairs[0].primary.ratio, rel=0.05)
+
+
 def test_a_mix_with_fewer_clients_than_machines_has_lost_none() -> None:
     found = compare_run(divided(Machines(), run(mixes=(1, 4, 8), blocks=2)))
     assert found.machines is not None and found.machines.changes == ()

@@ -124,8 +124,8 @@ class RemoteAgent:
         return self.ask(method, cut.head, cut.work, dict(cut.parts), *more)
 
     def ask(self, method: str, *words: Any) -> Any:
-        """What the machine answers. Raises the error that it tells, or AgentLostError: also of one that is alive and gives
-        no answer, as when what it looks at hangs.
+        """What the machine answers. Raises the error that it tells, or AgentLostError: also of one that is alive and
+        gives no answer, as when what it looks at hangs.
         """
         reply, limit_s = self.begin(method, *words), LOOK_S if method in LOOKS else ANSWER_S
         until = self._now() + limit_s
