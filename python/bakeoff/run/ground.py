@@ -49,7 +49,12 @@ class Ground:
         self._refuse_other_views()
 
     def _examine(self, contender: Contender) -> None:
-        self._all(lambda check, seen: check.examine(seen), contender)
+        if not run_part(self._plan.kind).looks_alone:
+            self._all(lambda check, seen: check.examine(seen), contender)
+            return
+        for agent in self._fleet.active:
+            check, seen = self._checks[agent.name], self._seen[agent.name][contender.name]
+            self._fleet.named(agent.name, partial(check.examine, seen))
 
     def answers(self, contender: Contender) -> None:
         """Raises TargetError unless the contender answers every agent now."""

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import ValidationError
 
@@ -127,6 +127,8 @@ class RunPart:
     """
 
     check: type[Check]
+    # Whether looks of several agents at a contender get into each other's way, so that they look one after the other.
+    looks_alone: ClassVar[bool] = False
 
     def here(self, plan: Plan, workload: Workload) -> Workload:
         """A workload as an agent was told it, with what it names where this process finds it: what agents measured is

@@ -1,5 +1,6 @@
 """Several agents as one: who gets which clients, what becomes of a trial that loses one, and whose figures are kept."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from bakeoff.agents.merge import merged_snapshot
 from bakeoff.agents.result import Outcome, Snapshot, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
+from bakeoff.kinds import run_part
 from bakeoff.mix import Clients
 from bakeoff.run import together
 from bakeoff.run.driver import resume_run, start_run
@@ -362,3 +364,34 @@ def test_an_address_of_an_agent_that_does_not_take_part_is_refused() -> None:
     plan = plan_for("http://127.0.0.1:1/", agents={"fra": {"addresses": {"a": "http://127.0.0.1:2/"}}})
     with pytest.raises(PlanError, match=r"addresses for agent fra, and those of this run are near, far: correct"):
         Ground(plan, Fleet([FakeAgent(name="near"), FakeAgent(name="far")]))
+
+
+@pytest.mark.parametrize(("alone", "most"), [(True, 1), (False, 3)])
+def test_agents_look_one_after_the_other_where_looks_are_in_each_others_way(
+    monkeypatch: pytest.MonkeyPatch, alone: bool, most: int
+) -> None:
+    """Two logins to one mailbox at a time: the server refuses the second, and calls the account in use."""
+    meeting, here, seen = threading.Barrier(3), threading.Semaphore(3), list[int]()
+
+    def examine(check: Any, contender: Any) -> None:
+        here.acquire()
+        if not alone:
+            meeting.wait(PATIENCE_S)
+        seen.append(3 - here._value)
+        if not alone:
+            meeting.wait(PATIENCE_S)
+        here.release()
+
+    plan = plan_for("http://a.invalid/", "http://b.invalid/")
+    part = run_part(plan.kind)
+    monkeypatch.setattr(type(part), "looks_alone", alone)
+    monkeypatch.setattr(part.check, "examine", examine)
+    monkeypatch.setattr(part.check, "answers", lambda check, contender: None)
+    monkeypatch.setattr(part.check, "compare", lambda check: ())
+    monkeypatch.setattr(part.check, "facts", lambda check: {"corpus": None, "contenders": {}})
+    Ground(plan, Fleet([FakeAgent(name=name) for name in ("one", "two", "three")]))
+    assert max(seen) == most and len(seen) == 6
+
+
+def test_mail_is_looked_at_by_one_agent_at_a_time() -> None:
+    assert run_part("mail").looks_alone and not run_part("web").looks_alone

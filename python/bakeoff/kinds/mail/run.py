@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.errors import TargetError
@@ -130,6 +130,9 @@ class MailCheck(Check):
 
 class MailRunPart(RunPart):
     """Mail has books on every message, which can say that a trial does not count."""
+
+    # Servers lock a mailbox for whoever reads it (RFC 1939, section 4).
+    looks_alone: ClassVar[bool] = True
 
     def fault(self, result: TrialResult) -> Fault | None:
         """See RunPart."""
