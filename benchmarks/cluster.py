@@ -1,7 +1,7 @@
 """What many machines cost the one that controls them: their snapshots merged as they come, their results at the end.
 
 Simulated agents tell over TCP what real ones tell over Ray, in the same JSON, to the same `RemoteAgent`, `Relay` and
-`FleetSession`. What Ray costs comes on top. `--write` puts the table into docs/performance.md.
+`Together`. What Ray costs comes on top. `--write` puts the table into docs/performance.md.
 
     python benchmarks/cluster.py [--agents 64,250,1000] [--seconds 10] [--write]
 """
@@ -26,7 +26,7 @@ from bakeoff.agents.remote.relay import WIDTH
 from bakeoff.agents.result import Outcome
 from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
 from bakeoff.mix import Clients
-from bakeoff.run.fleet import FleetSession, _Part
+from bakeoff.run.together import POLL_S, Part, Together
 
 LOOK_S = 0.2
 SETTLE_S = 2.0
@@ -62,12 +62,25 @@ class Carried:
         return f"| {' | '.join(cells)} |"
 
 
+class Listening(Together):
+    """Agents whose trial goes on already: nothing is begun, and a thread for each asks how far it is."""
+
+    def _carry_out(self, part: Part) -> None:
+        session = RemoteSession(part.agent, TRIAL)
+        self._tell(part, session=session, armed=True)
+        while not part.over:
+            self._ask(part, session, session.wait(POLL_S))
+
+
 def carry(count: int, tree: bool, seconds: float) -> Carried:
     """Look at `count` simulated agents every 200 ms, as a run does for its progress display."""
     length_s = seconds + 300.0  # processes begin slowly on a busy machine
     with fleet(count, WIDTH if tree else None, 2, length_s) as lines:
         agents = agents_of(lines, count, WIDTH if tree else None)
-        session = FleetSession(spec(count), [_Part(agent, 1, RemoteSession(agent, TRIAL)) for agent in agents])
+        whole = spec(count)
+        parts = [Part(agent, Slice(index=n, of=count), whole, 1) for n, agent in enumerate(agents)]
+        session = Listening(parts, whole)
+        session.begin()
         until = time.monotonic() + length_s
         while len(session.snapshot().per_agent) < count and time.monotonic() < until:
             time.sleep(LOOK_S)
@@ -82,7 +95,7 @@ def carry(count: int, tree: bool, seconds: float) -> Carried:
             ages += [1e3 * (seen - agent.elapsed_s) for agent in view.per_agent]
             time.sleep(max(0.0, LOOK_S - (time.monotonic() - now)))
         span_s, used_s = time.monotonic() - began, time.process_time() - cpu
-        lost = sum(bool(agent._lost) for agent in agents)
+        lost = sum(bool(part.lost) for part in parts)
         told = Carried(
             agents=count, tree=tree, cpu=used_s / span_s, cpu_of_merging=merging / span_s,
             rss_bytes=psutil.Process().memory_info().rss,
