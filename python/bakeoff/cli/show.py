@@ -67,6 +67,8 @@ def show(
 
 def _print_failed(console: Console, run: RunRecord) -> None:
     """Which requests failed: the first of each contender."""
+    from bakeoff.compare.failed import failed_requests  # the package loads NumPy
+
     for contender in run.contenders:
         failed = failed_requests([t for t in run.trials if t.contender == contender.name])
         for row in failed.rows[:FAILED_SHOWN]:
