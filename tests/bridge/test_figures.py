@@ -27,6 +27,7 @@ from tests.files import test_blocks, test_matrix, test_mix
 # What is told only at times, or put beside by the record of a trial.
 AT_TIMES = {
     *Common.model_fields,
+    "failed",
     "outside",
     "outside_s",
     "polled_share",

@@ -12,7 +12,7 @@ from bakeoff.plan.load import read_plan_file, resolve_plan
 from bakeoff.plan.stored import stored_plan
 from bakeoff.run.driver import RunInterruptedError, resume_run
 from bakeoff.run.trust import acts
-from bakeoff.store.read import read_run
+from bakeoff.store.read import pending, read_run
 
 
 def register(app: typer.Typer) -> None:
@@ -38,6 +38,9 @@ def resume(
     """
     given = None if plan is None else resolve_plan(read_plan_file(plan))
     run = read_run(path)
+    if run.finished_at is not None and not pending(path):
+        _tell_complete(path)
+        return
     stored = stored_plan(run)
     if trust:
         for line in acts(stored):
@@ -49,5 +52,11 @@ def resume(
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     if not done:
-        typer.echo(f"{path} is complete: nothing was left to do", err=True)
+        _tell_complete(path)
+        return
+    print_result(path)
+
+
+def _tell_complete(path: Path) -> None:
+    typer.echo(f"{path} is complete: nothing was left to do", err=True)
     print_result(path)

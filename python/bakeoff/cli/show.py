@@ -9,7 +9,6 @@ from rich.console import Console
 
 from bakeoff.cli.console import make_console
 from bakeoff.cli.shares import agents_sheet, share_objects
-from bakeoff.compare.failed import failed_requests
 from bakeoff.mix import named
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.store.read import read_run
