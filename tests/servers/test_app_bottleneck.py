@@ -160,7 +160,7 @@ def test_the_disk_is_where_the_memory_ends(small_memory: Path, tmp_path: Path) -
     needed = 0.25 * served["small", MANY] / 2 * 128 * 4096
     assert used["small", MANY]["disk_read_bytes"] > needed
     assert small_read > needed
-    assert large_read < 1e6
+    assert large_read < small_read / 4  # pages of the program itself may come from the disk
 
 
 def test_what_the_server_used_is_that_of_the_window(tmp_path: Path) -> None:

@@ -218,6 +218,9 @@ def test_every_text_of_a_plan_that_does_something_is_listed() -> None:
         "myaddr",
         "ssl_ciphers",
         "ssl_protocol",
+        # What requests say.
+        "cookie",
+        "basic_auth",
         "host",
     }
     for kind in KINDS:
