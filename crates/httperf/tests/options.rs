@@ -91,8 +91,9 @@ fn a_rate_alone_says_when_to_start() {
         let trial = TrialSpec::from_json(&trial.to_string()).unwrap();
         let spec = HttperfSpec::from_trial(&trial).unwrap();
         assert_eq!(spec.period, Some(PeriodSpec::Fixed { period_s: 1.0 / per_s }));
-        let outcome = bakeoff_httperf::start(spec, trial).unwrap().wait(Duration::from_secs(PATIENCE_S)).unwrap();
-        let result = outcome.unwrap();
+        let handle = bakeoff_httperf::start(spec, trial).unwrap();
+        handle.go(0);
+        let result = handle.wait(Duration::from_secs(PATIENCE_S)).unwrap().unwrap();
         let length_s = result.json["workload"]["test_duration_s"].as_f64().unwrap();
         assert!(length_s >= 19.0 / per_s, "{length_s} s at {per_s}/s");
     }
