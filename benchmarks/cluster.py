@@ -21,15 +21,17 @@ from simulated_agents import TRIAL, agents_of, fleet, sizes, threads
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.merge import merged_outcome
-from bakeoff.agents.remote.agent import RemoteSession
+from bakeoff.agents.remote.agent import RemoteAgent, RemoteSession
 from bakeoff.agents.remote.relay import WIDTH
 from bakeoff.agents.result import Outcome
 from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
 from bakeoff.mix import Clients
-from bakeoff.run.together import POLL_S, Part, Together
+from bakeoff.run.together import FOLDED_POLL_S, POLL_S, Part, Together
 
 LOOK_S = 0.2
 SETTLE_S = 2.0
+MOST_WITHOUT = 250
+"""Agents without a tree: they fill a core. Relays of more are simulated as well, because they want machines."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,13 @@ class Carried:
     threads: int
     lost: int
 
+    def _way(self) -> str:
+        return "none" if not self.tree else f"relays of {WIDTH}" + (", simulated" if self.agents > MOST_WITHOUT else "")
+
     def row(self) -> str:
         """Its line of the table."""
         cells = (
-            f"{self.agents:,}", f"relays of {WIDTH}" if self.tree else "none", f"{self.cpu:.2f}",
+            f"{self.agents:,}", self._way(), f"{self.cpu:.2f}",
             f"{1e3 * self.cpu / self.agents:.2f}", f"{self.cpu_of_merging:.2f}", f"{self.rss_bytes / 1e6:.0f}",
             f"{self.bytes_per_s / 1e6:.2f}", f"{self.views_per_s:.1f}", f"{self.age_p50_ms:.0f}",
             f"{self.age_p99_ms:.0f}",
@@ -66,23 +71,24 @@ class Listening(Together):
     """Agents whose trial goes on already: nothing is begun, and a thread for each asks how far it is."""
 
     def _carry_out(self, part: Part) -> None:
+        assert isinstance(part.agent, RemoteAgent)
         session = RemoteSession(part.agent, TRIAL)
         self._tell(part, session=session, armed=True)
         while not part.over:
-            self._ask(part, session, session.wait(POLL_S))
+            self._ask(part, session, session.wait(POLL_S if part.snapshot is not None else FOLDED_POLL_S))
 
 
 def carry(count: int, tree: bool, seconds: float) -> Carried:
     """Look at `count` simulated agents every 200 ms, as a run does for its progress display."""
     length_s = seconds + 300.0  # processes begin slowly on a busy machine
-    with fleet(count, WIDTH if tree else None, 2, length_s) as lines:
+    with fleet(count, WIDTH if tree else None, 2, length_s, count > MOST_WITHOUT) as lines:
         agents = agents_of(lines, count, WIDTH if tree else None)
         whole = spec(count)
         parts = [Part(agent, Slice(index=n, of=count), whole, 1) for n, agent in enumerate(agents)]
         session = Listening(parts, whole)
         session.begin()
         until = time.monotonic() + length_s
-        while len(session.snapshot().per_agent) < count and time.monotonic() < until:
+        while len(session.snapshot().per_agent) + _lost(parts) < count and time.monotonic() < until:
             time.sleep(LOOK_S)
         time.sleep(SETTLE_S)
         received, cpu, began = sum(line.received for line in lines.values()), time.process_time(), time.monotonic()
@@ -95,18 +101,21 @@ def carry(count: int, tree: bool, seconds: float) -> Carried:
             ages += [1e3 * (seen - agent.elapsed_s) for agent in view.per_agent]
             time.sleep(max(0.0, LOOK_S - (time.monotonic() - now)))
         span_s, used_s = time.monotonic() - began, time.process_time() - cpu
-        lost = sum(bool(part.lost) for part in parts)
         told = Carried(
             agents=count, tree=tree, cpu=used_s / span_s, cpu_of_merging=merging / span_s,
             rss_bytes=psutil.Process().memory_info().rss,
             bytes_per_s=(sum(line.received for line in lines.values()) - received) / span_s, views_per_s=views / span_s,
-            age_p50_ms=_quantile(ages, 50), age_p99_ms=_quantile(ages, 99), threads=threads(), lost=lost,
+            age_p50_ms=_quantile(ages, 50), age_p99_ms=_quantile(ages, 99), threads=threads(), lost=_lost(parts),
         )  # fmt: skip
         for agent in agents:
             agent._closed = True  # all at once, then each waits for its thread
         for agent in agents:
             agent.close()
     return told
+
+
+def _lost(parts: Sequence[Part]) -> int:
+    return sum(bool(part.lost) for part in parts)
 
 
 def _quantile(values: list[float], percent: int) -> float:
@@ -172,7 +181,7 @@ def main() -> None:
     counts = [int(word) for word in arguments.agents.split(",")]
     rows = []
     for count in counts:
-        for tree in (False, True) if count > WIDTH else (False,):
+        for tree in [False] * (count <= MOST_WITHOUT) + [True] * (count > WIDTH):
             rows.append(carry(count, tree, arguments.seconds))
             print(rows[-1].row(), flush=True)
     with mp.get_context("spawn").Pool(1) as pool:  # a process that had no peak of memory before

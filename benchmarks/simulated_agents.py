@@ -1,6 +1,8 @@
 """Machines that send no load but tell of it as a real one does: snapshots of real size every 200 ms, over TCP.
 
-A process stands for many of them. A relay hears a group of them and tells what they did together, as one.
+A process stands for many of them. A relay hears a group of them and tells what they did together, as one. Of a thousand
+the relays would need several machines of their own: then a process stands for the relays as well, and tells bundles
+that a real one made beforehand.
 """
 
 import math
@@ -10,8 +12,9 @@ import socket
 import struct
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from bakeoff.agents.preflight import raise_open_files
@@ -24,6 +27,8 @@ TRIAL = 1
 CLASSES = ("223", "735", "1522", "2895", "6040", "11426", "22132", "large", "404")  # of web-static
 HEAD = struct.Struct("!I")
 MOMENT = b"0000000000.000000"
+FAR = b"4294967296.125"
+"""A moment that no clock shows, which JSON writes as it stands here."""
 
 
 def snapshot(rng: random.Random, operations: int = 4000) -> Snapshot:
@@ -50,6 +55,57 @@ def pulse_of(told: Snapshot) -> bytes:
     return text.replace(b'"elapsed_s":0.0', b'"elapsed_s":' + MOMENT)
 
 
+def bundle_of(numbers: Sequence[int]) -> list[bytes]:
+    """What a relay tells of these machines, parted where the moment of each stands."""
+    rng = random.Random(numbers[0])
+    hearing = Relay({name_of(n): OneSaying(pulse_of(snapshot(rng)).replace(MOMENT, FAR)) for n in numbers})
+    while len(hearing._fresh) < len(numbers):
+        time.sleep(0.01)
+    hearing.close()
+    return hearing.bundle().told().encode().split(FAR)
+
+
+def tell_bundles(port: int, count: int, width: int, ends: float) -> None:
+    """Be the relays of all these machines until `ends`, whose bundles are spread over the 200 ms."""
+    shapes, sockets = [], []
+    for group in range(math.ceil(count / width)):
+        shapes.append(bundle_of(range(group * width, min(count, (group + 1) * width))))
+        sockets.append(socket.create_connection(("127.0.0.1", port)))
+        sockets[-1].setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sockets[-1].sendall(HEAD.pack(group))
+    due = deque((time.monotonic() + PULSE_S * i / len(sockets), i) for i in range(len(sockets)))
+    while due and time.monotonic() < ends:
+        at, i = due.popleft()
+        time.sleep(max(0.0, at - time.monotonic()))
+        now = time.monotonic()
+        text = bytearray(shapes[i][0])
+        for place, rest in enumerate(shapes[i][1:]):  # each was heard at another moment since the last bundle
+            text += b"%.6f" % (now - PULSE_S * place / len(shapes[i])) + rest
+        with suppress(OSError):  # nobody listens to this one any more
+            sockets[i].sendall(HEAD.pack(len(text)) + text)
+            due.append((at + PULSE_S, i))
+
+
+class OneSaying:
+    """A line that says one thing once."""
+
+    def __init__(self, text: bytes) -> None:
+        self._said = iter([text.decode()])
+
+    def ask(self, method: str, *words: Any) -> "Nothing":
+        """See Line."""
+        return Nothing()
+
+    def pulse(self, timeout_s: float) -> str | None:
+        """See Line."""
+        if (text := next(self._said, None)) is None:
+            time.sleep(timeout_s)
+        return text
+
+    def drop(self) -> None:
+        """See Line."""
+
+
 def tell(ports: Sequence[int], numbers: Sequence[int], ends: float) -> None:
     """Be these machines until `ends`: a connection for each, to its port, whose pulses are spread over the 200 ms.
     `elapsed_s` is the moment on the clock that all processes of this machine share.
@@ -63,16 +119,15 @@ def tell(ports: Sequence[int], numbers: Sequence[int], ends: float) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.sendall(HEAD.pack(number))
         sockets.append(connection)
-    due = [(time.monotonic() + PULSE_S * i / len(sockets), i) for i in range(len(sockets))]
-    try:
-        while time.monotonic() < ends:
-            for place, (at, i) in enumerate(due):
-                time.sleep(max(0.0, at - time.monotonic()))
-                text = shapes[i % len(shapes)].replace(MOMENT, b"%.6f" % time.monotonic())
+    due = deque((time.monotonic() + PULSE_S * i / len(sockets), i) for i in range(len(sockets)))
+    while due and time.monotonic() < ends:
+        for at, i in tuple(due):
+            time.sleep(max(0.0, at - time.monotonic()))
+            text = shapes[i % len(shapes)].replace(MOMENT, b"%.6f" % time.monotonic())
+            due.popleft()
+            with suppress(OSError):  # nobody listens to this one any more
                 sockets[i].sendall(HEAD.pack(len(text)) + text)
-                due[place] = (at + PULSE_S, i)
-    except OSError:
-        pass  # nobody listens any more
+                due.append((at + PULSE_S, i))
 
 
 class TcpLine:
@@ -147,7 +202,7 @@ def relay(above: int, number: int, ready: Any, count: int, ends: float) -> None:
         try:
             while time.monotonic() < ends:
                 began = time.monotonic()
-                text = hearing.bundle().model_dump_json().encode()
+                text = hearing.bundle().told().encode()
                 connection.sendall(HEAD.pack(len(text)) + text)
                 time.sleep(max(0.0, PULSE_S - (time.monotonic() - began)))
         except OSError:
@@ -172,8 +227,12 @@ def agents_of(lines: Mapping[int, TcpLine], count: int, width: int | None) -> li
 
 
 @contextmanager
-def fleet(count: int, width: int | None, processes: int, length_s: float) -> Iterator[dict[int, TcpLine]]:
-    """Lines to `count` machines, or to relays of `width` of them each; they tell for `length_s` and then end."""
+def fleet(
+    count: int, width: int | None, processes: int, length_s: float, made_bundles: bool = False
+) -> Iterator[dict[int, TcpLine]]:
+    """Lines to `count` machines, or to relays of `width` of them each; they tell for `length_s` and then end. With
+    `made_bundles` the relays are simulated too.
+    """
     context, ends = mp.get_context("spawn"), time.monotonic() + length_s
     started = []
 
@@ -187,12 +246,15 @@ def fleet(count: int, width: int | None, processes: int, length_s: float) -> Ite
         ports, heard = [port] * count, count
         if width is not None:
             heard = math.ceil(count / width)
+        if width is not None and made_bundles:
+            begin(tell_bundles, port, count, width, ends)
+        elif width is not None:
             pipes = [context.Pipe() for _ in range(heard)]
             for group, (_, there) in enumerate(pipes):
                 begin(relay, port, group, there, min(width, count - group * width), ends)
             of_group = [here.recv() for here, _ in pipes]
             ports = [of_group[number // width] for number in range(count)]
-        for i in range(processes):
+        for i in range(0 if made_bundles else processes):
             begin(tell, ports[i::processes], range(i, count, processes), ends)
         try:
             yield accept(server, heard)

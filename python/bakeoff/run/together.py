@@ -19,6 +19,7 @@ from bakeoff.run.clocks import ClockCheck, check_clock, common_start
 from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
 
 POLL_S = 0.1  # so often each agent is asked
+FOLDED_POLL_S = 0.5  # … and one whose figures another tells: of a thousand most have nothing to say but that they live
 WATCHDOG_S = 2.0  # an agent that does not answer for so long is lost
 READY_S = 30.0  # the same, until it has taken its part: names are looked up, and what is sent may be long
 LOOK_S = 0.1  # so often answers are looked for …
@@ -176,7 +177,7 @@ class Together:
         if self._start_ns is not None and part.clock is not None and not self._cancelled:
             session.go(part.clock.there(self._start_ns))
         while part.outcome is None and not part.lost:
-            self._ask(part, session, session.wait(POLL_S))
+            self._ask(part, session, session.wait(POLL_S if part.snapshot is not None else FOLDED_POLL_S))
 
     def _clock(self, part: Part) -> int:
         shown_ns = part.agent.clock()

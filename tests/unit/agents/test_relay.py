@@ -74,7 +74,7 @@ class Bundles:
 
     def next(self, timeout_s: float) -> str | None:
         threading.Event().wait(0.005)
-        return self._relay.bundle().model_dump_json()
+        return self._relay.bundle().told()
 
 
 @contextmanager
@@ -160,7 +160,7 @@ def test_a_relay_that_stands_still_is_not_a_machine_that_is_silent(monkeypatch: 
     still = threading.Event()
 
     def stalled(timeout_s: float) -> str | None:
-        return Bundle().model_dump_json() if still.wait(timeout_s) else None
+        return Bundle().told() if still.wait(timeout_s) else None
 
     def mute(timeout_s: float) -> str | None:
         threading.Event().wait(timeout_s)

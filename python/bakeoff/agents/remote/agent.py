@@ -229,8 +229,10 @@ class RemoteAgent:
 
     def _take(self, pulse: Pulse) -> None:
         with self._state:
+            is_news = (pulse.trial, pulse.armed, pulse.over) != (self._pulse.trial, self._pulse.armed, self._pulse.over)
             self._pulse, self._begun = pulse, True
-            self._state.notify_all()
+            if is_news:  # of a thousand agents each wakes nobody for what nobody waits for
+                self._state.notify_all()
 
     def give_up(self, reason: str) -> None:
         """The machine is lost, for the first reason that is known."""

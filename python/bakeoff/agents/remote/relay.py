@@ -6,7 +6,7 @@ did. Who is silent to the relay is silent to the controller: only what was just 
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -40,6 +40,20 @@ class Bundle(BaseModel):
     pulses: dict[str, Pulse] = {}
     down: dict[str, str] = {}
 
+    def told(self) -> str:
+        """It as it crosses."""
+        texts = {name: pulse.model_dump_json() for name, pulse in self.pulses.items()}
+        return Sealed(pulses=texts, down=self.down).model_dump_json()
+
+
+class Sealed(BaseModel):
+    """A bundle whose pulses are the texts that an agent would tell itself: each is read once, by who listens to it."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    pulses: dict[str, str] = {}
+    down: dict[str, str] = {}
+
 
 class Relay:
     """Hears the machines at the ends of these lines, each in a thread of its own, until it is closed."""
@@ -57,7 +71,7 @@ class Relay:
     def bundles(self, pause: Callable[[float], None] = time.sleep) -> Iterator[str]:
         """One every 200 ms, as JSON."""
         for _ in range(BUNDLES):
-            yield self.bundle().model_dump_json()
+            yield self.bundle().told()
             pause(PULSE_S)
 
     def bundle(self) -> Bundle:
@@ -104,12 +118,16 @@ class Relay:
 
 
 class Group:
-    """The relay's machines as the controller hears them: one thread takes the bundles apart."""
+    """The relay's machines as the controller hears them: one thread takes the bundles apart. Who listens to a machine
+    is woken by what is new of it alone: that it still does the same is told when the call ends.
+    """
 
     def __init__(self, next_bundle: Callable[[float], str | None]) -> None:
         """`next_bundle` is as `Line.pulse`."""
-        self._next, self._heard = next_bundle, threading.Condition()
+        self._next, self._lock = next_bundle, threading.Lock()
+        self._news: dict[str, threading.Condition] = {}
         self._pulses: dict[str, str] = {}
+        self._taken: dict[str, str] = {}
         self._down: dict[str, str] = {}
         self._gone, self._bundles = "", 0
         self._names: set[str] = set()
@@ -119,12 +137,13 @@ class Group:
 
     def line(self, name: str, direct: Line) -> "GroupLine":
         """The way to one of its machines: pulses by the relay, all else directly."""
-        self._names.add(name)
+        with self._lock:
+            self._names.add(name)
         return GroupLine(self, name, direct)
 
     def leave(self, name: str) -> None:
         """Nobody listens to this machine any more; without any the relay is not listened to either."""
-        with self._heard:
+        with self._lock:
             self._names.discard(name)
             self._closed = not self._names
         if self._closed:
@@ -134,12 +153,14 @@ class Group:
         """The next pulse of a machine; see Line. While the relay itself is silent the call lasts longer, from which the
         agent knows that it was not the machine.
         """
-        with self._heard:
+        with self._lock:
+            news = self._news.setdefault(name, threading.Condition(self._lock))
             bundle, last = self._bundles, time.monotonic()
             while True:
-                self._heard.wait_for(lambda: name in self._pulses or name in self._down or self._gone, timeout_s)
+                news.wait_for(lambda: self._is_new(name) or name in self._down or self._gone, timeout_s)
                 if name in self._pulses:
-                    return self._pulses.pop(name)
+                    self._taken[name] = self._pulses.pop(name)
+                    return self._taken[name]
                 if name in self._down or self._gone:
                     raise LineDownError(self._down.get(name) or self._gone)
                 if self._bundles > bundle:
@@ -153,18 +174,25 @@ class Group:
             try:
                 text = self._next(LISTEN_S)
             except LineDownError as error:
-                with self._heard:
+                with self._lock:
                     self._gone = f"the relay that hears it is gone ({error})"
-                    self._heard.notify_all()
+                    self._tell(self._news)
                 return
             if text is not None:
-                bundle = Bundle.model_validate_json(text)
-                with self._heard:
-                    for name, pulse in bundle.pulses.items():
-                        self._pulses[name] = pulse.model_dump_json()  # a later one says all that an earlier one did
+                bundle = Sealed.model_validate_json(text)
+                with self._lock:
+                    self._pulses |= bundle.pulses  # a later one says all that an earlier one did
                     self._down |= bundle.down
                     self._bundles += 1
-                    self._heard.notify_all()
+                    self._tell((*filter(self._is_new, bundle.pulses), *bundle.down))
+
+    def _is_new(self, name: str) -> bool:
+        return name in self._pulses and self._pulses[name] != self._taken.get(name)
+
+    def _tell(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name in self._news:
+                self._news[name].notify_all()
 
 
 class GroupLine:
