@@ -15,6 +15,7 @@ from bakeoff.compare.hung import hung
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison, RunInfo
 from bakeoff.compare.spread import widest
+from bakeoff.compare.starved import starved
 from bakeoff.compare.working_set import fits_into_caches
 from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_PAUSED, LINK_LIMITED, OUT_OF_CONNECTIONS, STOLEN_TIME
 from bakeoff.store.records import INTERRUPTED, RunRecord, TrialRecord
@@ -27,6 +28,7 @@ AUDIT_ADVICE = {
     "Same content": "See the audits, and look at what each contender sends: their pages differ, so that they do not do "
     "the same work.",
 }
+STARVED_ADVICE = "Its rates are those of the clients that it served; each such trial, or cell, counts as lost."
 LEFT_OUT_ADVICE = {
     "failed": "See the list of trials left out; repeat the run once the cause is known.",
     "interrupted": "See the list of trials left out; `bakeoff resume` repeats interrupted ones.",
@@ -50,6 +52,7 @@ def advise(
         *_joined(run),
         *_incomplete(run),
         *_left_out(cube, contenders),
+        *(Advisory(text, STARVED_ADVICE) for text in starved(run)),
         *_mounts(run),
         *cube.kind.advice(run),
         *_blocks(pairs),

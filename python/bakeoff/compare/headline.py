@@ -12,6 +12,8 @@ from bakeoff.compare.lost import counted_as
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import CELLS
 from bakeoff.compare.model import ContenderSummary, Endpoint, FallsBehind, PairComparison, RunInfo, Sentence
+from bakeoff.compare.ranking import LEAST, leading, ranking_sentence, undecided
+from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.turned_away import TurnedAway
 
 
@@ -21,37 +23,55 @@ def headline(
     contenders: tuple[ContenderSummary, ...],
     metrics: tuple[Metric, ...],
     cells: CellComparison | None = None,
-    starved: tuple[str, ...] = (),
     losses: tuple[str, ...] = (),
     behind: tuple[FallsBehind, ...] = (),
     capacity: CapacityComparison | None = None,
-    order: tuple[Sentence, ...] = (),
+    places: tuple[Place, ...] = (),
 ) -> tuple[Sentence, ...]:
-    """What was lost first, then the `order` of three and more, the result, starved clients, response time, peaks (or
-    from which offered rate on who falls behind) and errors. Each sentence stands by itself.
+    """What was lost first, then the result, response time, peaks (or from which offered rate on who falls behind) and
+    errors. Each sentence stands by itself. Of three and more contenders the order comes first, the two that lead stand
+    for all pairs, and pairs without a winner are named: a handful of sentences, however many there are.
     """
-    against_baseline = [pair for pair in pairs if pair.baseline == info.baseline]
     first = [Sentence("loss", text) for text in losses]
-    first += order
-    first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0])) for pair in against_baseline]
-    texts = list(starved)
+    told = leading(places, pairs) if places else pairs
+    if places:
+        first.append(ranking_sentence(places, pairs, _what(info, metrics[0])))
+    first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0])) for pair in told]
+    first += undecided([pair for pair in pairs if pair not in told])
+    texts: list[str] = []
     if capacity is not None:
         # Response times at shares of each one's own capacity are in a table: one of them is no result.
         texts += capacity_sentences(capacity)
     elif behind:
-        texts += [_falls_behind(each) for each in behind]
+        texts += [_falls_behind(behind)] if places else [_one_falls_behind(each) for each in behind]
     elif cells is None:
-        texts += [text for pair in against_baseline for text in _p99(pair, metrics)]
+        texts += [text for pair in told for text in _p99(pair, metrics)]
     else:
         # Response times of cells from 4 KiB to 16 MiB records in one percentile would say nothing.
-        texts += [text for pair in cells.pairs if pair.baseline == info.baseline for text in _cells(pair, info)]
+        shown = {(pair.baseline, pair.contender) for pair in told}
+        texts += [
+            text for pair in cells.pairs if (pair.baseline, pair.contender) in shown for text in _cells(pair, info)
+        ]
     cells_alone = cells is not None and len(info.mixes) == 1
     best = _means(contenders, info, metrics[0]) if cells_alone else _peaks(contenders, info)
     texts += [*([] if behind or capacity else [best]), _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in texts if text))
 
 
-def _falls_behind(told: FallsBehind) -> str:
+def _what(info: RunInfo, decides: Metric) -> str:
+    """By what contenders are ranked."""
+    if decides.key == CAPACITY:
+        return decides.title
+    return info.rate_unit if decides.higher_is_better else decides.short
+
+
+def _falls_behind(behind: tuple[FallsBehind, ...]) -> str:
+    """Of three and more in one sentence."""
+    parts = [f"{told.contender} {told.words if told.blocks else f'is {told.words}'}" for told in behind]
+    return f"Falls behind: {'; '.join(parts)}."
+
+
+def _one_falls_behind(told: FallsBehind) -> str:
     if not told.blocks:
         return f"Where {told.contender} falls behind is {told.words}."
     return f"{told.contender} falls behind {told.words}."
@@ -186,15 +206,25 @@ def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
 
 
 def _peaks(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
+    peaked = [c for c in contenders if c.peak_mix is not None]
+    mixes = {c.peak_mix for c in peaked}
+    if len(peaked) >= LEAST and len(mixes) == 1:
+        figures = sorted(peaked, key=lambda c: -c.peak)
+        parts = [f"{c.name} {_peak_figure(c)}" for c in figures]
+        return f"Peak in {info.rate_unit}, at {mixes.pop().words}: {'; '.join(parts)}."  # type: ignore[union-attr]
     parts = [f"{c.name} {_peak(c, info)} at {c.peak_mix.words}" for c in contenders if c.peak_mix is not None]
     return f"Peak: {'; '.join(parts)}." if parts else "No trial can be used."
 
 
 def _peak(c: ContenderSummary, info: RunInfo) -> str:
+    return _peak_figure(c, f" {info.rate_unit}")
+
+
+def _peak_figure(c: ContenderSummary, unit: str = "") -> str:
     if c.peak_is_nobodys:
         ends = f"{wording.rate(c.peak_lowest)} and {wording.rate(c.peak_highest)}"
-        return f"between {ends} {info.rate_unit} (blocks differ)"
-    return f"{wording.rate(c.peak)} {info.rate_unit}"
+        return f"between {ends}{unit} (blocks differ)"
+    return f"{wording.rate(c.peak)}{unit}"
 
 
 def _means(contenders: tuple[ContenderSummary, ...], info: RunInfo, metric: Metric) -> str:
@@ -206,14 +236,25 @@ def _means(contenders: tuple[ContenderSummary, ...], info: RunInfo, metric: Metr
 
 def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
     parts = []
+    clean = [c for c in contenders if len(contenders) >= LEAST and _is_clean(c)]
     for c in contenders:
+        if c in clean:
+            continue
         failed = sum(c.errors.values())
         share = f"{failed:,}{_share(c)}" if failed else "none"
         down = f"{c.outages}, and " if c.outages else ""
         parts.append(
             f"{c.name} {down}{share} in {c.operations + failed:,} {info.work}{_never_ended(c)}{_turned_away(c)}"
         )
+    if clean:
+        who = "none of the others" if parts else "none"
+        parts.append(f"{who} in {sum(c.operations for c in clean):,} {info.work}")
     return f"Errors: {'; '.join(parts)}."
+
+
+def _is_clean(c: ContenderSummary) -> bool:
+    """Nothing went wrong with it: of many such nobody wants a list."""
+    return not (any(c.errors.values()) or c.outages or c.turned_away or c.hung_operations or c.hung_trials)
 
 
 def _share(c: ContenderSummary) -> str:

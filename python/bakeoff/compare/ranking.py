@@ -11,6 +11,17 @@ from bakeoff.compare.ranking_model import Place
 
 # Of two there is a verdict.
 LEAST = 3
+# So many pairs of a kind are named in a sentence.
+NAMED = 4
+# Verdicts without a winner, the gravest first, in the words of a list of pairs.
+WITHOUT_WINNER = {
+    "disqualified": "disqualified",
+    "withheld": "verdict withheld",
+    "too_few": "too few blocks for a verdict",
+    "inconclusive": "inconclusive",
+    "near_margin": "faster, size open",
+    "equivalent": "equivalent",
+}
 
 
 def rank(pairs: tuple[PairComparison, ...], names: tuple[str, ...], baseline: str) -> tuple[Place, ...]:
@@ -52,6 +63,32 @@ def _key(place: Place, good: float) -> tuple[bool, bool, float]:
     known = not math.isnan(place.ratio) and place.ratio > 0.0
     score = -good * math.log(place.ratio) if known else math.inf
     return place.first is None, not place.first == place.last == 1, score
+
+
+def leading(places: tuple[Place, ...], pairs: tuple[PairComparison, ...]) -> tuple[PairComparison, ...]:
+    """The pair of the two that stand first: what the headline tells of, the same way round as the tables do."""
+    first = {place.contender for place in places[:2]}
+    return tuple(pair for pair in pairs if {pair.baseline, pair.contender} == first)
+
+
+def undecided(pairs: list[PairComparison]) -> list[Sentence]:
+    """Which of `pairs` have no winner, by the kind of their verdict; nothing where all have one."""
+    by_kind: dict[str, list[str]] = {}
+    for pair in pairs:
+        by_kind.setdefault(pair.primary.verdict.kind, []).append(f"{pair.contender} ÷ {pair.baseline}")
+    listed = [(kind, by_kind[kind]) for kind in WITHOUT_WINNER if kind in by_kind]
+    if not listed:
+        return []
+    parts = [f"{_several(names, len(pairs))} {WITHOUT_WINNER[kind]}" for kind, names in listed]
+    number = sum(len(names) for _, names in listed)
+    of = f"No winner in {number} of the other {wording.plural(len(pairs), 'pair')}"
+    return [Sentence(listed[0][0], f"{of}: {'; '.join(parts)}.")]
+
+
+def _several(names: list[str], of: int) -> str:
+    if len(names) == of > NAMED:
+        return f"all {of}"
+    return ", ".join(names) if len(names) <= NAMED else f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
 
 
 def ranking_sentence(places: tuple[Place, ...], pairs: tuple[PairComparison, ...], what: str) -> Sentence:

@@ -28,10 +28,9 @@ from bakeoff.compare.headline import headline
 from bakeoff.compare.metrics import metrics_of, rate_of
 from bakeoff.compare.model import SCHEMA, Audit, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
-from bakeoff.compare.ranking import rank, ranking_sentence
+from bakeoff.compare.ranking import rank
 from bakeoff.compare.regions import regions_of
 from bakeoff.compare.soak import soak_of
-from bakeoff.compare.starved import starved
 from bakeoff.errors import PlanError
 from bakeoff.store.records import RunRecord
 
@@ -76,11 +75,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         measured = (capacity_metric(unit), *measured)
     machines = machines_of(run, cube, smallest)
     places = rank(pairs, tuple(names), first)
-    what = measured[0].title if capacity else info.rate_unit if measured[0].higher_is_better else measured[0].short
-    order = (ranking_sentence(places, pairs, what),) if places else ()
-    sentences = headline(
-        info, pairs, contenders, measured, cells, starved(run), disqualified(wrong), behind, capacity, order
-    )
+    sentences = headline(info, pairs, contenders, measured, cells, disqualified(wrong), behind, capacity, places)
     return Comparison(
         schema=SCHEMA,
         run=info,

@@ -133,7 +133,8 @@ class Section:
 @dataclass(frozen=True)
 class Report:
     """The whole report. `headline` is the result in sentences, each with a tone in `tones`; `verdict` is its kind
-    in one or two words.
+    in one or two words. `contenders` are their names in the order of their colours and marks: a column, or a cell of a
+    column "Contender", that is called like one of them is its own.
     """
 
     title: str
@@ -145,6 +146,7 @@ class Report:
     sections: tuple[Section, ...]
     facts: tuple[tuple[str, str], ...]
     embedded: dict[str, Any] = field(default_factory=dict)
+    contenders: tuple[str, ...] = ()
 
     def blocks(self, depth: Depth) -> tuple[Block, ...]:
         """What a reader at `depth` is shown, in its order."""

@@ -44,6 +44,7 @@ def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False, dept
         sections=sections,
         facts=_facts(context),
         embedded={"comparison": _embedded(comparison), "plan": run.plan} if depth == Depth.PAGE else {},
+        contenders=context.names,
     )
 
 

@@ -30,11 +30,21 @@ class Head:
     numeric: bool
     spare: int = 0
     group: str = ""
+    mark: Text | None = None
 
     @property
     def text(self) -> str:
-        """The title with that of its group."""
-        return f"{self.group} {self.title}".lstrip()
+        """The title with that of its group, and the mark before it."""
+        mark = "" if self.mark is None else self.mark.plain
+        return mark + f"{self.group} {self.title}".lstrip()
+
+    @property
+    def shown(self) -> Text:
+        """The same with the colour of the mark."""
+        text = Text(self.text)
+        if self.mark is not None:
+            text.stylize(self.mark.style, 0, 1)
+        return text
 
 
 @dataclass
@@ -45,9 +55,13 @@ class Sheet:
     heads: list[Head] = field(default_factory=list)
     rows: list[tuple[Text, ...]] = field(default_factory=list)
 
-    def column(self, title: str, numeric: bool = True, spare: int = 0, group: str = "") -> None:
-        """Add a column; numeric ones are aligned to the right and do not wrap. Those of a `group` stay together."""
-        self.heads.append(Head(visible(title), numeric, spare, visible(group)))
+    def column(
+        self, title: str, numeric: bool = True, spare: int = 0, group: str = "", mark: Text | None = None
+    ) -> None:
+        """Add a column; numeric ones are aligned to the right and do not wrap. Those of a `group` stay together, and a
+        `mark` stands before the title.
+        """
+        self.heads.append(Head(visible(title), numeric, spare, visible(group), mark))
 
     def row(self, *cells: str | Text) -> None:
         """Add a row with one cell for each column."""
@@ -86,9 +100,7 @@ def _only(sheet: Sheet, kept: list[int], title: str | None = None) -> Sheet:
 def _turned(sheet: Sheet) -> Sheet:
     """A row for each column."""
     heads = [Head(sheet.heads[0].title, numeric=False), *(Head(row[0].plain, numeric=True) for row in sheet.rows)]
-    rows = [
-        (Text(head.text), *(row[index] for row in sheet.rows)) for index, head in enumerate(sheet.heads) if index > 0
-    ]
+    rows = [(head.shown, *(row[index] for row in sheet.rows)) for index, head in enumerate(sheet.heads) if index > 0]
     return Sheet(sheet.title, heads, rows)
 
 
@@ -158,7 +170,7 @@ def _table(sheet: Sheet, console: Console) -> Table:
     widths = _widths(sheet, console.width)
     for head, width in zip(sheet.heads, widths, strict=True):
         justify = "right" if head.numeric else "left"
-        table.add_column(Text(head.text), justify=justify, width=width, overflow="fold")  # type: ignore[arg-type]
+        table.add_column(head.shown, justify=justify, width=width, overflow="fold")  # type: ignore[arg-type]
     for row in sheet.rows:
         table.add_row(*row)
     return table

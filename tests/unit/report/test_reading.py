@@ -14,6 +14,7 @@ from bakeoff.report.blocks import Card, Cards, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
+from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
 from tests.unit.report.shown import shown
@@ -86,6 +87,7 @@ def test_a_ranking_with_ties_comes_first_and_one_card_is_the_winners() -> None:
     ]
     assert {place.words for place in comparison.ranking[:2]} == {"1–2"}
     assert comparison.headline[0].startswith("Ranking of 4 by requests/s: 1–2 ")
+    assert comparison.headline[1].startswith("caddy and nginx are equivalent within ±5 %: caddy serves ")
     assert "3 apache; 4 python-dev (6 pairs, Holm; where places are shared" in comparison.headline[0]
     assert [place["contender"] for place in comparison.to_dict()["ranking"]][-1] == "python-dev"
     for depth in (Depth.SUMMARY, Depth.COMPARISON):
@@ -110,6 +112,65 @@ def test_who_is_disqualified_has_no_place() -> None:
     places = {place.contender: place for place in compare_run(record).ranking}
     assert places["caddy"].words == "disqualified" and places["caddy"].first is None
     assert places["nginx"].words == "1" and places["apache"].words == "2"
+
+
+@pytest.mark.parametrize(("contenders", "most"), [(3, 6), (4, 6), (8, 6)])
+def test_a_headline_is_a_handful_of_sentences(contenders: int, most: int) -> None:
+    """Seen: 17 with eight contenders, of which the ranking was one."""
+    comparison = compare_run(field(contenders))
+    assert len(comparison.headline) <= most and comparison.headline[0].startswith(f"Ranking of {contenders} ")
+    assert len(comparison.headline_kinds) == len(comparison.headline)
+    # The two that stand first are told of, with the ratio of their row.
+    first, second = (place.contender for place in comparison.ranking[:2])
+    (pair,) = (p for p in comparison.pairs if {p.baseline, p.contender} == {first, second})
+    ratio = wording.ratio(pair.primary.ratio, pair.primary.low, pair.primary.high)
+    assert f"{pair.contender} serves {ratio} the requests/s of {pair.baseline}" in comparison.headline[1]
+
+
+def test_pairs_without_a_winner_are_named_in_one_sentence() -> None:
+    comparison = compare_run(field(8))
+    (told,) = (text for text in comparison.headline if text.startswith("No winner in "))
+    without = [p for p in comparison.pairs if p.primary.verdict.winner is None]
+    leading = {place.contender for place in comparison.ranking[:2]}
+    others = [p for p in without if {p.baseline, p.contender} != leading]
+    assert others and told.startswith(f"No winner in {len(others)} of the other 27 pairs: ")
+    assert all(f"{p.contender} ÷ {p.baseline}" in told for p in others)
+    hung = change(field(4), "apache", 8, (2,), errors={"unfinished": 1})
+    (told,) = (text for text in compare_run(hung).headline if text.startswith("No winner in "))
+    assert "python-dev ÷ apache verdict withheld" in told, "what takes verdicts away is in the first lines"
+    few = compare_run(field(4, blocks=3)).headline
+    assert any("No winner in 5 of the other 5 pairs: all 5 too few blocks for a verdict." in text for text in few)
+
+
+def test_who_is_clean_is_counted_and_who_failed_is_named() -> None:
+    record = change(field(4), "apache", 8, None, errors={"refused": 40})
+    errors = next(text for text in compare_run(record).headline if text.startswith("Errors: "))
+    assert errors.startswith("Errors: apache 240 (") and "none of the others in " in errors and "caddy" not in errors
+
+
+@pytest.mark.parametrize("baseline", [None, "caddy"])
+def test_a_contender_has_its_mark_in_the_terminal_and_in_tables_of_the_page(baseline: str | None) -> None:
+    record = field(4)
+    comparison = compare_run(record, baseline)
+    marks = {"nginx": "●", "apache": "■", "caddy": "▲", "python-dev": "◆"}
+    text = shown(record, Depth.PAGE, 240, comparison)
+    coloured = shown(record, Depth.COMPARISON, 100, comparison, colours=True)
+    page = render_html(compose(record, comparison))
+    for series, (name, mark) in enumerate(marks.items()):
+        others = set(marks.values()) - {mark}
+        assert f"{mark} {name}: " in text and f"{mark} {name} " in text
+        assert not any(f"{other} {name}" in text for other in others)
+        assert f'<th scope="row"><span class="s{series}" aria-hidden="true">{mark}</span> {name}</th>' in page
+        assert f"{mark} " in coloured
+    assert "● nginx" in shown(record, Depth.COMPARISON, 80, comparison), "where tables turn, too"
+
+
+def test_of_three_pairs_and_more_each_is_one_row_at_the_width_of_a_terminal() -> None:
+    """Seen: columns of p values under all rows again, without their ratios."""
+    for contenders, width in ((4, 80), (4, 100), (8, 100)):
+        lines = shown(field(contenders), Depth.SUMMARY, width).splitlines()
+        assert sum(line.startswith("caddy ÷ nginx") for line in lines) == 1
+        assert sum(line.startswith("Place ") for line in lines) == 1
 
 
 def test_two_contenders_have_a_verdict_and_no_ranking() -> None:
@@ -196,6 +257,9 @@ def test_a_peak_of_two_speeds_is_nobodys() -> None:
     assert "nginx between 14,000 and 4" in peak and "(blocks differ)" in peak
     card = cards(record)[0]
     assert card.figure.startswith("14,000 – 4") and card.caption == "no one peak: blocks differ, at 8 clients"
+    table = shown(record, Depth.COMPARISON).partition("Peak and saturation")[2]
+    row = next(line for line in table.splitlines() if line.startswith("● nginx"))
+    assert "14,000 – 4" in row and "blocks differ" in row
 
 
 def test_the_null_rate_is_no_headroom() -> None:

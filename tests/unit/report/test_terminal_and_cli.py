@@ -44,7 +44,7 @@ def test_the_full_comparison_names_everything() -> None:
     record = change(run(), "apache", 8, (1,), state="failed", reason="connection refused [red]")
     text = printed(record)
     lost = next(line for line in text.splitlines() if line.endswith("connection refused [red]"))
-    assert lost.split()[:3] == ["apache", "8", "1"] and "the whole trial" in lost
+    assert lost.split()[:4] == ["■", "apache", "8", "1"] and "the whole trial" in lost
     for part in (
         "requests/s",
         "Peak and saturation",

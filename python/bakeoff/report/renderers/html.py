@@ -7,6 +7,7 @@ import re
 import resource
 import threading
 from collections import Counter
+from collections.abc import Callable
 from html import escape
 from importlib import resources
 from typing import Any
@@ -17,20 +18,9 @@ from markupsafe import Markup
 from bakeoff.errors import LabError
 from bakeoff.report import blocks
 from bakeoff.report.charts import FONT
-from bakeoff.report.palette import PALETTE, SHAPES
+from bakeoff.report.palette import marker
 from bakeoff.report.redact import hidden
 from bakeoff.visible import visible
-
-MARKERS = {
-    "circle": "●",
-    "square": "■",
-    "triangle-up": "▲",
-    "diamond": "◆",
-    "cross": "✚",
-    "triangle-down": "▼",
-    "triangle-right": "▶",
-    "triangle-left": "◀",
-}
 
 # What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
 DRAWING_ADDRESSES = 66 << 30
@@ -57,9 +47,9 @@ def render_html(report: blocks.Report) -> str:
         drawn=drawn,
         data={name: Markup(script_json(value)) for name, value in data.items()},
         kind=lambda block: type(block).__name__,
-        marker=lambda series: MARKERS[SHAPES[series % len(SHAPES)]],
-        colour=lambda series: PALETTE[series % len(PALETTE)],
+        marker=marker,
         groups=column_groups,
+        named=_named(report.contenders),
     )
     return visible(page)  # names and reasons come from files and servers
 
@@ -163,6 +153,18 @@ def column_groups(columns: tuple[blocks.Column, ...]) -> list[tuple[str, int]]:
         else:
             groups.append((column.group, 1))
     return groups if any(group for group, _ in groups) else []
+
+
+def _named(contenders: tuple[str, ...]) -> Callable[[str], Markup | str]:
+    """A title or cell that is the name of a contender, with its mark before it; any other as it is."""
+
+    def named(text: str) -> Markup | str:
+        if text not in contenders:
+            return text
+        series = contenders.index(text)
+        return Markup('<span class="s{}" aria-hidden="true">{}</span> {}').format(series % 8, marker(series), text)
+
+    return named
 
 
 def _with_code(text: str) -> Markup:

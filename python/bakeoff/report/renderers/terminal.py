@@ -14,6 +14,7 @@ from rich.text import Text as Line
 from bakeoff.report.blocks import Block, Bullets, Cards, Chart, Listing, Report, Table, Text, Tone, Toned
 from bakeoff.report.depth import Depth
 from bakeoff.report.fit import Sheet, fitted
+from bakeoff.report.palette import colour, marker
 from bakeoff.visible import visible
 
 STYLES: dict[Tone, str] = {"plain": "", "good": "green", "warning": "yellow", "bad": "red"}
@@ -48,7 +49,7 @@ def show(report: Report, console: Console, depth: Depth) -> None:
         if depth == Depth.PAGE and blocks:
             _line(console, f"\n{section.title}\n{'=' * len(section.title)}", "bold")
         for block in blocks:
-            _block(block, console, depth)
+            _block(block, console, depth, report.contenders)
     warnings = [block for block in report.blocks(depth) if isinstance(block, Text) and _is_warning(block)]
     _warnings(warnings, console, len(warnings) if depth == Depth.PAGE else WARNINGS)
 
@@ -69,7 +70,7 @@ def _warnings(warnings: list[Text], console: Console, most: int) -> None:
         _line(console, f"! {len(warnings) - most} more warnings: see the report.", STYLES["warning"])
 
 
-def _block(block: Block, console: Console, depth: Depth) -> None:
+def _block(block: Block, console: Console, depth: Depth, contenders: tuple[str, ...]) -> None:
     match block:
         case Text():
             _line(console, _sentence(block), STYLES[block.tone])
@@ -77,12 +78,14 @@ def _block(block: Block, console: Console, depth: Depth) -> None:
             for item in block.items:
                 _line(console, item)
         case Table():
-            _table(block, console, depth)
+            _table(block, console, depth, contenders)
         case Chart():
-            _table(block.plain or block.table, console, depth)
+            _table(block.plain or block.table, console, depth, contenders)
         case Cards():
             for card in block.cards:
-                _line(console, f"{card.title}: {card.figure}, {card.caption}", STYLES[card.tone])
+                line = Line(f"{marker(card.series)} ", style=colour(card.series))
+                line.append(visible(f"{card.title}: {card.figure}, {card.caption}"), STYLES[card.tone])
+                console.print(line, soft_wrap=not console.is_terminal)
                 _facts(((f"  {name}", value) for name, value in card.lines), console)
         case Listing():
             _line(console, f"{block.title}\n{block.text}")
@@ -92,16 +95,31 @@ def _sentence(text: Text) -> str:
     return f"{text.text} {text.advice}".rstrip()
 
 
-def _table(table: Table, console: Console, depth: Depth) -> None:
+def _table(table: Table, console: Console, depth: Depth, contenders: tuple[str, ...]) -> None:
     sheet = Sheet(visible(table.title))
     for column in table.columns:
-        sheet.column(column.title, column.numeric, column.spare, column.group)
+        names = [name for name in (column.group, column.title) if name in contenders]
+        sheet.column(column.title, column.numeric, column.spare, column.group, _mark(contenders, names))
+    named = [column.title == "Contender" for column in table.columns]
     for row in table.rows:
-        sheet.row(*(_cell(cell) for cell in row))
+        sheet.row(*(_named(cell, contenders) if own else _cell(cell) for cell, own in zip(row, named, strict=True)))
     console.print(fitted(sheet, console))
     if table.note and depth > Depth.SUMMARY:
         # As wide as the table may be; a width of no words is none.
         console.print(Line(visible(table.note), style="dim"), soft_wrap=console.width < NARROWEST)
+
+
+def _mark(contenders: tuple[str, ...], names: list[str]) -> Line | None:
+    """The mark of the first of `names`, in its colour."""
+    if not names:
+        return None
+    series = contenders.index(names[0])
+    return Line(f"{marker(series)} ", style=colour(series))
+
+
+def _named(cell: str, contenders: tuple[str, ...]) -> str | Line:
+    mark = _mark(contenders, [cell] if cell in contenders else [])
+    return _cell(cell) if mark is None else mark.append(visible(cell), "default")
 
 
 def _cell(cell: str) -> str | Line:

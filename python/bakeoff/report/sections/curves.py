@@ -38,8 +38,8 @@ def _peaks(context: Context) -> Table:
     rows = tuple(
         (
             c.name,
-            wording.figures(c.peak),
-            wording.span(c.peak_low, c.peak_high),
+            wording.span(c.peak_lowest, c.peak_highest) if c.peak_is_nobodys else wording.figures(c.peak),
+            "blocks differ" if c.peak_is_nobodys else wording.span(c.peak_low, c.peak_high),
             wording.MISSING if c.peak_mix is None else f"{c.peak_mix}",
             wording.figures(c.peak_p99_ms),
             c.saturation(),
@@ -53,6 +53,8 @@ def _peaks(context: Context) -> Table:
         f"Peak: the mix with the highest mean. Saturated: the smallest mix within {share} of the peak. "
         "The peak is picked from the same data that it describes."
     )
+    if any(c.peak_is_nobodys for c in context.comparison.contenders):
+        note += " Where the blocks differ by more than a factor of 2, the lowest and the highest stand for a peak."
     return Table("Peak and saturation", columns, rows, note, depth=Depth.COMPARISON)
 
 

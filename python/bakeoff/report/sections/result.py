@@ -122,7 +122,7 @@ def _ranking(context: Context) -> Table:
         Column("Place", numeric=False),
         Column("Contender", numeric=False),
         Column(f"÷ {info.baseline}"),
-        Column("Better than", numeric=False),
+        Column("Better than", numeric=False, spare=1),
         Column("Order not certain to", numeric=False),
     )
     rows = []
@@ -164,10 +164,10 @@ _COLUMNS = (
     Column("95 % interval"),
     Column("Verdict", numeric=False),
     Column("Blocks", spare=1),
-    Column("p (t)", spare=2),
+    Column("p (t)", spare=4),
     Column("p (Holm)"),
-    Column("p (sign flip)"),
-    Column("p (equivalence)"),
+    Column("p (sign flip)", spare=2),
+    Column("p (equivalence)", spare=3),
 )
 
 
