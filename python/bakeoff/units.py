@@ -77,6 +77,12 @@ def format_binary(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def exact_size(count: int) -> str:
+    """Bytes as `parse_size` reads them back, as short as it goes: `32KiB`, `4GB`, `1000KiB`, `513B`."""
+    forms = [f"{count // scale}{unit}" for unit, scale in _SIZES.items() if unit != "KB" and count % scale == 0]
+    return min(forms, key=len)
+
+
 def parse_share(text: str) -> float:
     """Fraction of `5%` (0.05); a plain fraction below 1, such as `0.05`, is taken as it is."""
     compact = text.strip().replace(" ", "")

@@ -22,7 +22,7 @@ TIMED = [*MIXES, "--length", "0.4s", "--ramp-up", "0.1s", "--ramp-down", "0.1s"]
 SHORT = {
     "file-matrix": [*MIXES, "--file-sizes", "64KiB", "--record-sizes", "4KiB"],
     "file-blocks": [*MIXES, "--block-sizes", "4KiB", "--cell-time", "50ms", "--region", "1MiB"],
-    "file-mix": [*TIMED, "--delay", "0s"],
+    "file-mix": [*TIMED, "--stagger", "0s"],
     "replay": ["--blocks", "2", "--speed", "10"],
     "httperf": ["--rate", "50,100", "--num-conns", "20", "--blocks", "1"],
     "rates": ["--rate", "50,100", "--blocks", "1", "--length", "0.4s", "--ramp-up", "0.1s", "--ramp-down", "0.1s"],

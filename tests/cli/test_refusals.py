@@ -52,7 +52,13 @@ NOBODY = "a=http://127.0.0.1:1"
         (["corpus", "web-statik", "x"], "did you mean 'web-static'?"),
         (["corpus", "web-static", "."], "is not empty"),
         (["suites", "mail"], "there is no suite 'mail'"),
+        (
+            ["run", "web-static", NOBODY, "--delay", "5ms"],
+            "there is no --delay; in Bakeoff: --stagger 5s (clients begin",
+        ),
         (["serve", "web", "--root", "none"], "is not a folder"),
+        (["serve", "web", "--stagger", "5ms"], "`bakeoff serve web` has no --stagger; of a server it is --delay 5ms"),
+        (["serve", "null", "--delya", "5ms"], "`bakeoff serve null` has no --delya"),
         (["frobnicate"], "No such command 'frobnicate'"),
     ],
 )

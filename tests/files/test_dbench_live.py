@@ -111,7 +111,7 @@ def bakeoff_trial(folder: Path, loadfile: Path, run_file: Path) -> dict[str, Any
     """The one trial of a run that goes through the loadfile once."""
     command = [sys.executable, "-m", "bakeoff"]
     words = ["run", "file-mix", f"a={folder}", "--loadfile", str(loadfile), "--once", "--mixes", "1", "--blocks", "1"]
-    times = ["--length", "90s", "--ramp-up", "0s", "--ramp-down", "0s", "--delay", "0s", "-o", str(run_file)]
+    times = ["--length", "90s", "--ramp-up", "0s", "--ramp-down", "0s", "--stagger", "0s", "-o", str(run_file)]
     done = subprocess.run([*command, *words, *times], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     shown = subprocess.run([*command, "show", str(run_file), "--json"], capture_output=True, text=True, check=True)

@@ -36,7 +36,7 @@ BLOCKS = [
 MIX_OPERATIONS = 200
 MIX = [
     "file-mix", "--blocks", "1", "--mixes", "1,4", "--operations", str(MIX_OPERATIONS), "--length", "5m",
-    "--delay", "100ms", "--workspace", "2MB",
+    "--stagger", "100ms", "--workspace", "2MB",
 ]  # fmt: skip
 
 
@@ -218,7 +218,7 @@ def test_a_share_that(fault: str, tmp_path: Path) -> None:
     disk.mkdir()
     with mounts.sshfs(tmp_path) as share:
         timeout_s = reply_timeout_s(share.folder, tmp_path)
-        words = [f"share={share.folder}", f"disk={disk}", *FAULTY, "--blocks", "2", "--delay", "0s", "--seed", "1"]
+        words = [f"share={share.folder}", f"disk={disk}", *FAULTY, "--blocks", "2", "--stagger", "0s", "--seed", "1"]
         words += ["--reply-timeout", f"{timeout_s}s"]
         command = [*BAKEOFF, "run", "file-mix", *words, "-o", str(path)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

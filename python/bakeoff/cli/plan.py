@@ -16,10 +16,10 @@ from bakeoff.cli.suite_command import SuiteCommand
 from bakeoff.kinds import plan_part, run_part
 from bakeoff.mix import Mix, Rate
 from bakeoff.plan.durations import Expected, expected
-from bakeoff.plan.load import PlanInput, resolve_plan
+from bakeoff.plan.load import PlanInput, placed, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials, order_visits
-from bakeoff.plan.plan_file import plan_to_toml
+from bakeoff.plan.plan_file import plan_to_toml, veiled_settings
 from bakeoff.plan.suites import BLOCKS, load_suite
 from bakeoff.plan.work import LINK_BYTES_PER_S
 from bakeoff.plan.written import written_plan
@@ -57,6 +57,7 @@ def plan(
     resolved = resolve_plan(given)
     if as_toml:
         typer.echo(_as_toml(given, resolved), nl=False)
+        _tell_secrets(given, resolved)
         return
     console = make_console()
     seen = run_part(resolved.kind).foresee(resolved, calibrate) if known else Foreseen(expected(resolved))
@@ -74,7 +75,7 @@ def plan(
 def _as_toml(given: PlanInput, plan: Plan) -> str:
     """The plan file, for a run's plan one that means the same as far as this version can say it."""
     if given.repeats is None:
-        return plan_to_toml(given, plan)
+        return plan_to_toml(placed(given), plan)
     written = written_plan(plan, given.origin)
     other = resolve_plan(written)
     if other.hash != plan.hash:
@@ -84,6 +85,12 @@ def _as_toml(given: PlanInput, plan: Plan) -> str:
             err=True,
         )
     return plan_to_toml(written, other)
+
+
+def _tell_secrets(given: PlanInput, plan: Plan) -> None:
+    settings = given.settings if given.repeats is None else written_plan(plan, given.origin).settings
+    for name in veiled_settings(settings, plan)[1]:
+        typer.echo(f"{name} stands for a secret that the plan file does not hold: export it before it is run", err=True)
 
 
 def _placeholders(given: PlanInput) -> list[dict[str, str]]:

@@ -13,7 +13,8 @@ from bakeoff.plan.load import PlanInput, resolve_plan, with_flags
 from bakeoff.units import format_duration, parse_duration
 
 # A row without `--row`: an hour, or a part of a short soak.
-ROW_S, LEAST_ROWS = 3600.0, 24
+ROW_S, MOST_ROWS = 3600.0, 30
+ROUND_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, ROW_S)
 
 
 def register(app: typer.Typer) -> None:
@@ -62,10 +63,9 @@ def _with(given: PlanInput, plan: dict[str, Any], settings: dict[str, Any]) -> P
 
 
 def _row(length: str) -> str:
-    """An hour, or the round part of a shorter soak that gives some two dozen rows."""
+    """An hour, or the round part of a shorter soak that gives one or two dozen rows."""
     try:
         length_s = parse_duration(length)
     except ValueError:
         return format_duration(ROW_S)  # the plan says what is wrong with the length
-    rounds = (0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0, 1800.0, ROW_S)
-    return format_duration(max((row for row in rounds if row * LEAST_ROWS <= length_s), default=rounds[0]))
+    return format_duration(next((row for row in ROUND_S if length_s <= row * MOST_ROWS), ROW_S))

@@ -1,6 +1,8 @@
 """Tables of values with weights: message sizes, numbers of recipients."""
 
-from bakeoff.units import parse_size
+from collections.abc import Callable, Mapping
+
+from bakeoff.units import exact_size, parse_size
 
 KB = 1024
 
@@ -40,6 +42,25 @@ def parse_sizes(text: str) -> Table:
 def parse_recipients(text: str) -> Table:
     """`isp-2001`, or `COUNT=WEIGHT,…` such as `1=9,3=1`, or one number. Raises ValueError with the form."""
     return RECIPIENT_TABLES.get(text) or _table(text, int, "isp-2001, 1, or 1=90,3=10")
+
+
+def written_sizes(table: Table) -> str:
+    """What `parse_sizes` reads back: `isp-2001`, `4KiB=90,100KiB=10`, `4KiB`."""
+    return _written(table, SIZE_TABLES, exact_size)
+
+
+def written_recipients(table: Table) -> str:
+    """What `parse_recipients` reads back: `isp-2001`, `1=90,3=10`, `1`."""
+    return _written(table, RECIPIENT_TABLES, str)
+
+
+def _written(table: Table, known: Mapping[str, Table], of: Callable[[int], str]) -> str:
+    for name, other in known.items():
+        if table == other:
+            return name
+    if len(table) == 1 and table[0][1] == 1:
+        return of(table[0][0])
+    return ",".join(f"{of(value)}={weight:.15g}" for value, weight in table)
 
 
 def _table(text: str, parse: object, forms: str) -> Table:

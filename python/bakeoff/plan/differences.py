@@ -5,10 +5,10 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
-from bakeoff.plan.fields import extra_of
+from bakeoff.plan.fields import Written, extra_of
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import PUBLISHED, Suite
-from bakeoff.units import format_binary, format_duration, format_share
+from bakeoff.units import format_duration, format_share
 
 
 def published_settings(suite: Suite, settings: type[CommonSettings]) -> CommonSettings | None:
@@ -37,6 +37,11 @@ def text_of(name: str, field: FieldInfo, value: Any) -> str:
         return "auto" if "auto" in (field.description or "") else "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    for part in field.metadata:
+        if isinstance(part, Written):
+            return part.of(value)
+    if hasattr(value, "written"):
+        return str(value.written)
     if isinstance(value, float):
         is_share = name.endswith(("share", "working_set"))
         return format_share(value) if is_share else format_duration(value) if name.endswith("_s") else f"{value:g}"
@@ -44,11 +49,11 @@ def text_of(name: str, field: FieldInfo, value: Any) -> str:
         return ",".join(f"{key}={weight:g}" for key, weight in value.items()) or "-"
     if isinstance(value, tuple):
         return ",".join(map(_item, value)) or "-"
-    return format_binary(value) if name.endswith("_bytes") else str(value)
+    return str(value)
 
 
 def _item(item: Any) -> str:
-    """One of several values; of a table such as `4KiB=90,100KiB=10` one place with its share."""
+    """One of several values; of a table such as `1=90,3=10` one place with its share."""
     if isinstance(item, tuple) and len(item) == 2:
         return f"{_item(item[0])}={_item(item[1])}"
-    return f"{item:g}" if isinstance(item, float) else str(item)
+    return f"{item:g}" if isinstance(item, float) else str(getattr(item, "written", item))

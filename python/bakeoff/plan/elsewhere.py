@@ -36,6 +36,9 @@ ELSEWHERE = {
     "--iodepth": "--outstanding 4",
     "--bs": "--block-sizes 4KiB,64KiB",
     "--uri": "the path in the contender's address, or --urls FILE for several",
+    "--delay": "--stagger 5s (clients begin at random moments within it) or --think 10ms (a pause after each "
+    "operation); servers that answer late are those of `bakeoff serve`",
+    "--latency": "--think 10ms (a pause after each operation); servers that answer late are those of `bakeoff serve`",
     "--data": "--method POST --body FILE",
     "--data-binary": "--method POST --body FILE",
     "--user": "--basic-auth USER:PASSWORD",

@@ -5,7 +5,7 @@ numbers taken, because there each field name carries its unit.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from bakeoff.bounded_file import MIB, read_text_bounded
 from bakeoff.errors import PlanError
-from bakeoff.units import parse_duration, parse_share, parse_size, parse_whole, parse_whole_numbers
+from bakeoff.units import exact_size, parse_duration, parse_share, parse_size, parse_whole, parse_whole_numbers
 
 RESOLVED = "resolved"
 TOML_BYTES = 4 * MIB
@@ -26,6 +26,18 @@ class Metavar:
     """What stands for the value of a setting in help texts. Part of its type; a field may say otherwise."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """The text that stands for a value, as a user would give it. Part of its type, where the value does not tell."""
+
+    of: Callable[[Any], str]
+
+
+def written_sizes(sizes: Iterable[int]) -> str:
+    """`512B,4KiB,1MiB`."""
+    return ",".join(map(exact_size, sizes))
 
 
 def is_resolved(info: ValidationInfo) -> bool:
@@ -85,9 +97,17 @@ def _weights(value: Any) -> Any:
         raise ValueError(f"{value!r} is not a list of weights: write it like 223=20,735=8") from None
 
 
+def full_path(text: str, base: Path) -> str:
+    """A path as given, `~` too, as one that means the same anywhere: relative ones are to `base`."""
+    try:
+        return str(base.absolute() / Path(text).expanduser())
+    except RuntimeError:  # ~ of nobody, which is then the name of a file
+        return str(base.absolute() / text)
+
+
 def absolute_path(value: Any, info: ValidationInfo) -> Any:
     """A path as given is relative to the working folder; a stored plan must not be."""
-    return str(Path(value).expanduser().absolute()) if isinstance(value, str) and not is_resolved(info) else value
+    return full_path(value, Path()) if isinstance(value, str) and not is_resolved(info) else value
 
 
 Duration = Annotated[float, BeforeValidator(_reader(parse_duration, bare_number_is_fine=False)), Metavar("TIME")]
@@ -101,9 +121,11 @@ OptionalShare = Annotated[
     BeforeValidator(_auto),
     Metavar("PERCENT"),
 ]
-Size = Annotated[int, BeforeValidator(_reader(parse_size, bare_number_is_fine=True)), Metavar("SIZE")]
+Size = Annotated[
+    int, BeforeValidator(_reader(parse_size, bare_number_is_fine=True)), Metavar("SIZE"), Written(exact_size)
+]
 OptionalSize = Annotated[
-    int | None, BeforeValidator(_reader(parse_size, True)), BeforeValidator(_auto), Metavar("SIZE")
+    int | None, BeforeValidator(_reader(parse_size, True)), BeforeValidator(_auto), Metavar("SIZE"), Written(exact_size)
 ]
 Whole = Annotated[int, BeforeValidator(_whole), Metavar("N")]
 OptionalWhole = Annotated[int | None, BeforeValidator(_whole), BeforeValidator(_auto), Metavar("N")]
@@ -120,10 +142,11 @@ def extra_of(field: FieldInfo) -> Mapping[str, Any]:
     """What a field says of itself beside type and description.
 
     `metavar`; `path` (relative to the plan file: `file` or `folder`), what it stands `after` and the `only` file of a
-    folder that is read; `command` (run in a shell); `acts` (what else it makes a run do); `table` (`plan` where it
-    stands in that table of a plan file); `own` (no part of a publication); and for its flag `flag` (another name),
-    `off` (the flag that turns it off), `synonym`, `short` (a letter), `repeat`, `also` (a flag whose `off` is meant
-    where a suite has no setting of that name).
+    folder that is read; `command` (run in a shell); `secret` (`all`, or `named` where only what is named like a secret
+    is one: no plan file that is written has it); `acts` (what else it makes a run do); `table` (`plan` where it stands
+    in that table of a plan file); `own` (no part of a publication); and for its flag `flag` (another name), `off` (the
+    flag that turns it off), `synonym`, `short` (a letter), `repeat`, `also` (a flag whose `off` is meant where a suite
+    has no setting of that name).
     """
     return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.classes import SuiteClass
-from bakeoff.plan.fields import extra_of
+from bakeoff.plan.fields import extra_of, full_path
 from bakeoff.plan.settings import CommonSettings
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ class PlanPart:
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """Raise PlanError when `address` cannot be the address of a contender of this kind."""
         raise NotImplementedError
+
+    def located(self, address: str, base: Path) -> str:
+        """The address as it is stored: one that is a path here, and is relative to `base`, is made a full one."""
+        is_socket = address.startswith("unix:")
+        return f"unix:{full_path(address.removeprefix('unix:'), base)}" if is_socket else address
 
     def undivided(self, settings: CommonSettings) -> str | None:
         """Why several machines cannot share a trial, and what to do instead; None when they can."""

@@ -15,7 +15,7 @@ from bakeoff.kinds import plan_part
 from bakeoff.plan.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
 from bakeoff.plan.differences import differences
 from bakeoff.plan.elsewhere import here
-from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Strict, Whole, extra_of, read_toml
+from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Strict, Whole, extra_of, full_path, read_toml
 from bakeoff.plan.fleet import FleetPlan, fleet_of
 from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.messages import did_you_mean, explain
@@ -32,6 +32,8 @@ CONTENDERS_MAX = 100
 TRIALS_MAX = 500_000
 TEXT_MAX = 100_000
 DEPTH_MAX = 8
+# What may stand for a path.
+NO_PATHS = ("", "auto", "none")
 TABLES = ("plan", "settings", "capacity", "fleet", "agents", "contender")
 # The primary endpoint in words: what the verdict of a run is about.
 PRIMARY = "geometric mean over the mixes of the ratio of {}"
@@ -115,6 +117,7 @@ def read_plan_file(path: Path) -> PlanInput:
     base = path.parent
     _place(plan, _paths(plan.get("suite"), "plan"), base)
     _place(settings, _paths(plan.get("suite"), "settings"), base)
+    contenders = [_located(contender, plan.get("suite"), base) for contender in contenders]
     return PlanInput(str(path), plan, settings, contenders, {}, capacity, fleet, agents)
 
 
@@ -137,8 +140,26 @@ def _place(table: dict[str, Any], keys: Mapping[str, str], base: Path) -> None:
     """Paths in a plan file are relative to the file, so that a plan works from any folder."""
     for key, before in keys.items():
         value = table.get(key)
-        if isinstance(value, str) and value.startswith(before):
-            table[key] = before + str(base / Path(value.removeprefix(before)).expanduser())
+        if isinstance(value, str) and value.startswith(before) and value not in NO_PATHS:
+            table[key] = before + full_path(value.removeprefix(before), base)
+
+
+def _located(contender: dict[str, Any], suite: object, base: Path) -> dict[str, Any]:
+    """A contender whose address, if it is a path, is a full one."""
+    address = contender.get("address")
+    if suite not in suite_names() or not isinstance(address, str) or not address or "\0" in address:
+        return contender  # it will be refused
+    part = plan_part(load_suite(str(suite)).suite.kind)
+    return {**contender, "address": part.located(address, base)}
+
+
+def placed(given: PlanInput) -> PlanInput:
+    """`given` with full paths in place of those that are relative to the working folder: it means the same anywhere."""
+    suite, here = given.plan.get("suite"), Path.cwd()
+    plan, settings = dict(given.plan), dict(given.settings)
+    _place(plan, _paths(suite, "plan"), here)
+    _place(settings, _paths(suite, "settings"), here)
+    return replace(given, plan=plan, settings=settings, contenders=[_located(c, suite, here) for c in given.contenders])
 
 
 def with_flags(
@@ -193,6 +214,7 @@ def resolve_plan(given: PlanInput) -> Plan:
     """All defaults filled in and everything checked that can be without the network. Raises PlanError."""
     if given.repeats is not None:
         return _repeated(given, given.repeats)
+    given = placed(given)
     written = [given.plan, given.settings, given.contenders, given.capacity, given.fleet, given.agents]
     try:
         _refuse_what_cannot_be_stored(given.origin, written, 0)
@@ -334,8 +356,8 @@ def _fitting_ramps(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[s
         if name not in given and name in defaults and parse_duration(defaults[name]) > length_s / 10
     }
     fitting = {**defaults, **shorter}
-    if "ramp_up" in shorter and "delay" not in given and "delay" in defaults:
-        fitting["delay"] = min(fitting["delay"], shorter["ramp_up"], key=parse_duration)
+    if "ramp_up" in shorter and "stagger" not in given and "stagger" in defaults:
+        fitting["stagger"] = min(fitting["stagger"], shorter["ramp_up"], key=parse_duration)
     return fitting
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pydantic import BaseModel, ValidationError
 
 from bakeoff.errors import PlanError
+from bakeoff.plan.elsewhere import here
 
 LONGEST_NAME = 100
 
@@ -41,7 +42,8 @@ def explain(error: ValidationError, model: type[BaseModel], label: Callable[[str
 
 def _sentence(kind: str, message: str, given: object, key: str, model: type[BaseModel]) -> str:
     if kind == "extra_forbidden":
-        return f"unknown key: {did_you_mean(key, input_names(model))}"
+        elsewhere = here(f"--{key.replace('_', '-')}")
+        return f"unknown key: {elsewhere or did_you_mean(key, input_names(model))}"
     if kind == "missing":
         return "is missing: add it"
     text = message.removeprefix("Value error, ")

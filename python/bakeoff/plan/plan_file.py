@@ -1,7 +1,7 @@
 """The text of a plan file: what was given, and as comments what holds beside it, with its meaning."""
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from bakeoff.plan.kind import plan_table
 from bakeoff.plan.load import PlanInput, PlanSection
 from bakeoff.plan.model import Plan
+from bakeoff.plan.secrets import veiled
 from bakeoff.plan.toml import key_to_toml, line_to_toml, table_to_toml
 from bakeoff.plan.written import UnwritableError, written_value
 
@@ -26,11 +27,13 @@ def plan_to_toml(given: PlanInput, plan: Plan) -> str:
     own = {key: field for key, field in _named(settings) if key in plan_table()}
     rest = {key: field for key, field in _named(settings) if key not in plan_table()}
     head = {name: field for name, field in _named(PlanSection.model_fields) if name != "suite"}
+    shown, variables = veiled_settings(given.settings, plan)
     parts = [
+        *_explained(variables),
         table_to_toml("[plan]", given.plan)
         + _comments(head, given.plan, plan)
         + _comments(own, given.plan, plan.settings),
-        table_to_toml("[settings]", given.settings) + _comments(rest, given.settings, plan.settings),
+        table_to_toml("[settings]", shown) + _comments(rest, given.settings, plan.settings),
     ]
     if given.capacity is not None:
         parts.append(table_to_toml("[capacity]", given.capacity))
@@ -39,6 +42,18 @@ def plan_to_toml(given: PlanInput, plan: Plan) -> str:
     parts += [table_to_toml(f"[agents.{key_to_toml(name)}]", table) for name, table in given.agents.items()]
     parts += [table_to_toml("[[contender]]", contender) for contender in given.contenders]
     return "\n".join(parts)
+
+
+def veiled_settings(settings: Mapping[str, Any], plan: Plan) -> tuple[dict[str, Any], list[str]]:
+    """Settings without their secrets, and the environment variables that stand there instead."""
+    fields = dict(_named(type(plan.settings).model_fields))
+    shown = {key: veiled(key, fields[key], value) if key in fields else (value, ()) for key, value in settings.items()}
+    return {key: value for key, (value, _) in shown.items()}, [name for _, names in shown.values() for name in names]
+
+
+def _explained(variables: Sequence[str]) -> list[str]:
+    """What stands over a plan that has variables in place of secrets."""
+    return [f"# Secrets are not written here: set {', '.join(variables)} in the environment.\n"] if variables else []
 
 
 def _named(fields: Mapping[str, FieldInfo]) -> Iterable[tuple[str, FieldInfo]]:

@@ -12,7 +12,7 @@ from bakeoff.plan.rates import ArrivalsField, Rates
 from bakeoff.plan.settings import CLIENTS_MAX, RampSettings
 
 # What a plan at rates has no use for: operations begin when they are due, whoever is free.
-OF_CLIENTS = ("mixes", "threads", "delay", "think", "think_distribution")
+OF_CLIENTS = ("mixes", "threads", "stagger", "think", "think_distribution")
 
 
 class RateSettings(RampSettings):
@@ -86,7 +86,9 @@ class RateSettings(RampSettings):
         if self.think_s:
             raise ValueError("think: a rate waits for no reply, so that there is no pause after it: leave it out")
         if self.delay_s:
-            raise ValueError("delay: a rate begins with its first start, there are no clients to delay: leave it out")
+            raise ValueError(
+                "stagger: a rate begins with its first start, there are no clients to spread: leave it out"
+            )
         return self
 
     @model_validator(mode="after")

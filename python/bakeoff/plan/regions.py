@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, ValidationInfo
 
 from bakeoff.plan.fields import Strict, is_resolved
-from bakeoff.units import parse_size
+from bakeoff.units import exact_size, parse_size
 
 FORM = "write NAME=files<=2MiB,records<=32KiB, with one to four of files<=, files>=, records<= and records>="
 _LIMIT = re.compile(r"(files|records)\s*(<=|>=)\s*(\S+)")
@@ -26,7 +26,9 @@ class Region(Strict):
         """As a plan file has it: what `parse_region` reads."""
         limits = {"files<=": self.file_most, "files>=": self.file_least}
         limits |= {"records<=": self.record_most, "records>=": self.record_least}
-        return f"{self.name}=" + ",".join(f"{form}{size}" for form, size in limits.items() if size is not None)
+        return f"{self.name}=" + ",".join(
+            f"{form}{exact_size(size)}" for form, size in limits.items() if size is not None
+        )
 
 
 SMALL_OFFICE = Region(name="small office", file_most=2 << 20, record_most=32 << 10)

@@ -202,10 +202,11 @@ class RampSettings(CommonSettings):
     )
     delay_s: Duration = Field(
         0.0,
-        alias="delay",
+        alias="stagger",
         ge=0,
         le=LENGTH_MAX_S,
-        description="Each client waits a random time up to this before it starts.",
+        description="Each client begins at a random moment within this time, once. Pauses after operations are think; "
+        "replies that a server holds back are `bakeoff serve web --delay`.",
     )
     operations: OptionalWhole = Field(
         None,

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from bakeoff.errors import PlanError
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.differences import text_of
-from bakeoff.plan.fields import extra_of
+from bakeoff.plan.fields import Written, extra_of
 from bakeoff.plan.kind import plan_table
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Contender, Plan
@@ -67,6 +67,8 @@ def _forms(field: FieldInfo, name: str, value: Any) -> Iterator[Any]:
     elif isinstance(value, (bool, str)):
         yield value
     elif isinstance(value, (tuple, list)):
+        if any(isinstance(part, Written) for part in field.metadata):
+            yield text_of(name, field, value)
         plain = all(isinstance(item, (int, str)) for item in value)
         yield list(value) if plain else text_of(name, field, value)
         yield from ([str(item) for item in value], ",".join(map(str, value)), text_of(name, field, value))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-SECRET = ("password", "passwd", "secret", "token", "authorization", "basic_auth", "cookie")
+from bakeoff.plan.secrets import SECRET
+
 # What requests carry may be anything, and is long.
 CONTENT = "content"
+_HEADER = re.compile(r"[A-Za-z0-9_-]+:")
 
 
 def hidden(value: Any) -> Any:
@@ -18,6 +21,6 @@ def hidden(value: Any) -> Any:
         }
     if isinstance(value, (list, tuple)):
         return [hidden(item) for item in value]
-    if isinstance(value, str) and any(value.lower().startswith(f"{secret}:") for secret in SECRET):
-        return value.split(":", 1)[0] + ": (hidden)"
+    if isinstance(value, str) and _HEADER.match(value) and any(s in value.partition(":")[0].lower() for s in SECRET):
+        return value.partition(":")[0] + ": (hidden)"
     return value

@@ -68,7 +68,7 @@ def test_no_flag_means_two_settings() -> None:
         (["--length", "10s"], "length_s", 10.0),
         (["--ramp-up", "1s"], "ramp_up_s", 1.0),
         (["--ramp-down", "200ms"], "ramp_down_s", 0.2),
-        (["--delay", "5ms"], "delay_s", 0.005),
+        (["--stagger", "5ms"], "delay_s", 0.005),
         (["--think", "0"], "think_s", 0.0),
         (["--operations", "100"], "operations", 100),
         (["--connect-timeout", "1s"], "connect_timeout_s", 1.0),

@@ -5,8 +5,12 @@ from typer.testing import CliRunner
 
 from bakeoff.cli.app import app
 from bakeoff.cli.plan import smallest_p
-from bakeoff.plan.load import read_plan_file, resolve_plan
-from bakeoff.plan.suites import suite_names
+from bakeoff.cli.soak import as_soak
+from bakeoff.kinds import plan_part
+from bakeoff.plan.differences import text_of
+from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
+from bakeoff.plan.suites import load_suite, suite_names
+from bakeoff.units import parse_duration
 
 
 def output(*words: str) -> str:
@@ -84,3 +88,28 @@ def test_sizes_are_listed_with_what_they_cost() -> None:
     rows = {line.split()[0]: line for line in output("suites").splitlines() if line.strip()}
     assert "17 min" in rows["web-url"] and "40 min" in rows["web-url"]
     assert "17 min" in output("suites", "web-static")
+
+
+@pytest.mark.parametrize("suite", suite_names())
+def test_a_suite_shows_values_as_one_would_write_them(suite: str) -> None:
+    """Every value that is shown can be given, and means what the suite has."""
+    made = load_suite(suite)
+    model = plan_part(made.suite.kind).settings
+    for size in made.sizes:
+        settings = model.model_validate(made.defaults(size))
+        for name, field in model.model_fields.items():
+            value = getattr(settings, name)
+            text = text_of(name, field, value)
+            if text in ("-", "yes", "no"):
+                continue
+            given = model.model_validate({**made.defaults(size), field.alias or name: text})
+            assert getattr(given, name) == value, (name, text)
+
+
+@pytest.mark.parametrize(
+    ("length", "row"),
+    [("1s", "100ms"), ("10s", "500ms"), ("1m", "2s"), ("10m", "20s"), ("1h", "2m"), ("12h", "30m"), ("28h", "1h")],
+)
+def test_a_soak_has_some_two_dozen_rows_or_one_an_hour(length: str, row: str) -> None:
+    given = PlanInput("x", {"suite": "web-url"}, {"mixes": "1"}, [{"name": "a", "address": "http://h"}])
+    assert parse_duration(as_soak(given, length).settings["row"]) == parse_duration(row)

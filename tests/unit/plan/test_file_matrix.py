@@ -63,7 +63,7 @@ def test_a_length_bounds_the_trial_and_takes_no_ramps_with_it(tmp_path: Path) ->
 def test_a_shorter_length_of_the_mix_takes_ramps_and_delay_with_it(tmp_path: Path) -> None:
     settings = resolve(tmp_path, "file-mix", length="20s").settings
     assert (settings.ramp_up_s, settings.ramp_down_s, settings.delay_s) == (2.0, 2.0, 2.0)
-    named = resolve(tmp_path, "file-mix", length="20s", delay="4s").settings
+    named = resolve(tmp_path, "file-mix", length="20s", stagger="4s").settings
     assert (named.ramp_up_s, named.delay_s) == (2.0, 4.0)
     full = resolve(tmp_path, "file-mix").settings
     assert (full.ramp_up_s, full.delay_s) == (30.0, 5.0)
@@ -95,7 +95,7 @@ def test_settings_that_do_not_fit_are_refused(given: dict[str, Any], part: str, 
     assert part in str(caught.value) and "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("address", ["/", "/home", "/root", "relative/folder", "http://127.0.0.1/x"])
+@pytest.mark.parametrize("address", ["/", "/home", "/root", "~", "http://127.0.0.1/x"])
 def test_roots_homes_and_other_addresses_are_refused(address: str) -> None:
     with pytest.raises(PlanError):
         resolve(Path(address) if "://" not in address else address)  # type: ignore[arg-type]

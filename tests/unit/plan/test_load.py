@@ -5,7 +5,7 @@ import pytest
 
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.plan import WebSettings
-from bakeoff.plan.load import PlanInput, parse_contenders, read_plan_file, resolve_plan, with_flags
+from bakeoff.plan.load import PlanInput, parse_contenders, placed, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.plan_file import plan_to_toml
 
@@ -263,3 +263,52 @@ def test_a_plan_of_format_1_is_read_as_the_plan_that_it_was(
         first |= {"corpus": first["settings"].pop("corpus"), "corpus_suite": suite}
     first["classes"] = [classes | c for c in first["classes"]]
     assert Plan.from_dict(first) == plan
+
+
+def test_folders_are_relative_to_the_plan_file_or_to_where_the_command_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = '[plan]\nsuite = "file-mix"\n[[contender]]\nname = "a"\naddress = "share"\n'
+    (tmp_path / "plans").mkdir()
+    path = write(tmp_path / "plans", words)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for given in (read_plan_file(path), read_plan_file(Path("plans/p.toml"))):
+        assert resolve_plan(given).contenders[0].address == str(tmp_path / "plans/share")
+    typed = resolve_plan(flags("file-mix", "a=share", "b=./other", "c=~/third", f"d={tmp_path}/full"))
+    places = [str(tmp_path / name) for name in ("share", "other", "home/third", "full")]
+    assert [c.address for c in typed.contenders] == places
+    assert resolve_plan(flags("web-url", "a=unix:run/s")).contenders[0].address == f"unix:{tmp_path}/run/s"
+
+
+def test_a_plan_file_that_is_written_has_full_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ca.pem").write_text("")
+    given = placed(flags("web-url", "a=https://h", ca_file="ca.pem"))
+    text = plan_to_toml(given, resolve_plan(given))
+    assert f'ca_file = "{tmp_path}/ca.pem"' in text
+
+
+def test_secrets_stand_in_no_plan_file_and_come_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = {"basic_auth": "me:pass-1", "cookie": ["k=pass-2"], "headers": ["X-Api-Key: pass-3", "Accept: text/html"]}
+    given = flags("web-url", "a=http://h", **secrets)
+    plan = resolve_plan(given)
+    text = plan_to_toml(given, plan)
+    assert "pass-" not in text and "Accept: text/html" in text
+    path = write(tmp_path, text)
+    with pytest.raises(PlanError, match="basic_auth: the environment has no BAKEOFF_BASIC_AUTH: export"):
+        resolve_plan(read_plan_file(path))
+    for name, value in (("BASIC_AUTH", "me:pass-1"), ("COOKIE", "k=pass-2"), ("HEADERS", "X-Api-Key: pass-3")):
+        monkeypatch.setenv(f"BAKEOFF_{name}", value)
+    again = read_plan_file(path)
+    assert resolve_plan(again).hash == plan.hash
+    assert "pass-" not in plan_to_toml(again, plan)
+
+
+def test_a_key_of_another_tool_is_answered_with_the_one_that_is_meant(tmp_path: Path) -> None:
+    text = '[plan]\nsuite = "web-url"\n[settings]\ndelay = "1s"\n[[contender]]\nname = "a"\naddress = "http://h"\n'
+    path = write(tmp_path, text)
+    with pytest.raises(PlanError, match=r"delay: unknown key: in Bakeoff: --stagger 5s"):
+        resolve_plan(read_plan_file(path))

@@ -37,7 +37,7 @@ def test_a_suite_without_a_publication_has_no_such_size() -> None:
 def test_web_static_as_published_ends_connections_by_reset_and_has_a_small_window() -> None:
     published = plan("web-static", "published").settings.stored()
     assert (published["close_with_reset"], published["receive_buffer_bytes"]) == (True, 4096)
-    differences = ("receive_buffer: auto, published 4 KiB", "close_with_reset: no, published yes")
+    differences = ("receive_buffer: auto, published 4KiB", "close_with_reset: no, published yes")
     assert plan("web-static", "full").differences == differences
 
 

@@ -82,7 +82,7 @@ def test_what_is_no_shape_is_refused_in_a_sentence(text: str) -> None:
         ({"rate": "500", "threads": "2"}, "threads: a rate has no clients"),
         ({"rate": "500", "think": "1ms"}, "think: a rate waits for no reply"),
         ({"rate": "500", "think_distribution": "exponential"}, "pauses have no distribution"),
-        ({"rate": "500", "delay": "1s"}, "delay: a rate begins with its first start"),
+        ({"rate": "500", "stagger": "1s"}, "stagger: a rate begins with its first start"),
         ({"arrivals": "poisson"}, "--arrivals: belongs to a rate: give --rate, too"),
         ({"most_connections": "7"}, "--most-connections: belongs to a rate"),
         ({"rate": "500", "most_connections": "100001"}, "most-connections"),

@@ -105,7 +105,7 @@ def situations(kind: str) -> list[tuple[str, str, Given]]:
 OTHER: dict[str, list[Any]] = {
     "rate": ["700", "700,900"], "arrivals": ["poisson", "ramp:0-2", "file:MOMENTS"], "most_connections": [7],
     "mixes": ["3,5"], "threads": [3], "length": ["7s"], "ramp_up": ["300ms"], "ramp_down": ["300ms"],
-    "delay": ["123ms"], "think": ["7ms"], "operations": [77], "cores": [3], "pin": ["0"],
+    "stagger": ["123ms"], "think": ["7ms"], "operations": [77], "cores": [3], "pin": ["0"],
     "connect_timeout": ["3s"], "reply_timeout": ["3s"], "requests_per_connection": [7], "receive_buffer": ["64KiB"],
     "source_addresses": ["127.0.0.9"], "ca_file": ["AUTHORITY"], "check_every": [7], "headers": ["X-A: b"],
     "weights": ["735=1,404=9", "static/256=77", "upload=3", "INVENTORY"], "dynamic_share": ["33%"],
@@ -153,7 +153,7 @@ REFUSED_ALWAYS = {
     "app": {"threads"},
     "httperf": {"mixes", "threads", "think", "think_distribution", "pin", "reply_timeout"},
     "replay": {
-        "mixes", "row", "streams", "threads", "think", "think_distribution", "delay", "operations", "arrivals",
+        "mixes", "row", "streams", "threads", "think", "think_distribution", "stagger", "operations", "arrivals",
     },
 }  # fmt: skip
 
@@ -299,7 +299,7 @@ def test_a_setting_at_its_own_default_is_no_error(files: dict[str, str]) -> None
     [
         ("file-mix", {"cores": 2}, r"--cores: belongs to suites of kind web, mail\b.* app\b.*: leave it out"),
         ("file-mix", {"connect_timeout": "3s"}, r"--connect-timeout: belongs to suites of kind web, mail\b.* app\b"),
-        ("file-matrix", {"delay": "3s"}, r"--delay: belongs to suites of kind web, mail, app\b.* file-mix\b"),
+        ("file-matrix", {"stagger": "3s"}, r"--stagger: belongs to suites of kind web, mail, app\b.* file-mix\b"),
         ("file-blocks", {"ramp_down": "1s"}, r"--ramp-down: belongs to suites of kind web, mail, app\b.* file-mix\b"),
         ("file-blocks", {"operations": 7}, r"--operations: belongs to suites of kind web, mail, app\b.* file-mix\b"),
         ("file-mix", {"direct": True}, "--direct: belongs to suites of kind file-matrix and file-blocks"),

@@ -4,6 +4,8 @@ from importlib import import_module
 
 import typer
 
+from bakeoff.cli.serve.command import ServeCommand
+
 # The kinds of target, in the order of `--help`: each is a module here with a function `serve`.
 KINDS = ("web", "null", "mail", "app")
 
@@ -14,5 +16,5 @@ def register(app: typer.Typer) -> None:
         name="serve", help="Serve a built-in target for demos, calibration and tests.", no_args_is_help=True
     )
     for kind in KINDS:
-        verb.command(kind)(import_module(f"{__name__}.{kind}").serve)
+        verb.command(kind, cls=ServeCommand)(import_module(f"{__name__}.{kind}").serve)
     app.add_typer(verb)

@@ -30,7 +30,14 @@ TlsCertificate = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Write that certificate there, for --ca-file of clients."),
 ]
-Delay = Annotated[str | None, typer.Option(metavar="TIME", help="Hold every reply back for exactly so long: 5ms.")]
+Delay = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Hold every reply back for exactly so long: 5ms. (When clients of a run begin is its "
+        "--stagger, how they pause its --think.)",
+    ),
+]
 Refuse = Annotated[str | None, typer.Option(metavar="N/M", help="Reset exactly N of each M connections: 1/10.")]
 
 

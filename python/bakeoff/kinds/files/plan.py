@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 from bakeoff.errors import PlanError
 from bakeoff.mounts import Carrier, link_bytes_per_s, mount_of
 from bakeoff.patience import answers
-from bakeoff.plan.fields import Duration, Metavar, OptionalSize, Strict, is_resolved
+from bakeoff.plan.fields import Duration, Metavar, OptionalSize, Strict, Written, full_path, is_resolved, written_sizes
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.settings import CommonSettings
@@ -36,7 +36,7 @@ def _link(value: Any, info: ValidationInfo) -> Any:
     return parse_link_speed(str(value))
 
 
-OptionalSizes = Annotated[tuple[int, ...] | None, BeforeValidator(_sizes), Metavar("SIZE,...")]
+OptionalSizes = Annotated[tuple[int, ...] | None, BeforeValidator(_sizes), Metavar("SIZE,..."), Written(written_sizes)]
 OptionalLink = Annotated[float | None, BeforeValidator(_link), Metavar("SPEED")]
 
 
@@ -130,6 +130,10 @@ class FolderPlanPart(PlanPart):
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""
         check_folder_address(address)
+
+    def located(self, address: str, base: Path) -> str:
+        """See PlanPart. What is no path at all is left to be refused."""
+        return address if "://" in address or "\0" in address else full_path(address, base)
 
     def space_bytes(self, settings: CommonSettings) -> int:
         """Free space that the largest mix needs."""

@@ -135,6 +135,11 @@ class Client:
     index: int
     of: int
 
+    @property
+    def written(self) -> str:
+        """As a plan file has it."""
+        return f"{self.index}/{self.of}"
+
 
 def parse_wsess(text: str) -> Wsess:
     """`10,5,2`: sessions, calls of each, seconds between bursts."""

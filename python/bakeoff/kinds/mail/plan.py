@@ -12,9 +12,9 @@ from bakeoff.kinds.mail.spec import MailboxSpec, MailWorkload, Pop3Spec, SmtpSpe
 from bakeoff.kinds.spec import TlsSpec, new_mark
 from bakeoff.mail.accounts import Account, read_accounts
 from bakeoff.mail.address import Place, parse_mail_address
-from bakeoff.mail.sizes import ISP_2001, Table, parse_recipients, parse_sizes
+from bakeoff.mail.sizes import ISP_2001, Table, parse_recipients, parse_sizes, written_recipients, written_sizes
 from bakeoff.plan.classes import SuiteClass
-from bakeoff.plan.fields import Duration, OptionalPath, Share, Whole, is_resolved
+from bakeoff.plan.fields import Duration, OptionalPath, Share, Whole, Written, is_resolved
 from bakeoff.plan.kind import PlanPart
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.network_settings import NetworkSettings
@@ -49,12 +49,12 @@ class MailSettings(NetworkSettings):
         False, description="Every thread reads all mailboxes of its client, so that they collide."
     )
     sending_share: Share = Field(0.30, ge=0, le=1, description="Share of a client's time that goes into sending: 30%.")
-    sizes: Annotated[Table, BeforeValidator(_sizes)] = Field(
+    sizes: Annotated[Table, BeforeValidator(_sizes), Written(written_sizes)] = Field(
         ISP_2001,
         description="Sizes of messages: isp-2001, 4KiB, or a table such as 4KiB=90,100KiB=10.",
         json_schema_extra={"metavar": "SIZE=WEIGHT,..."},
     )
-    recipients: Annotated[Table, BeforeValidator(_recipients)] = Field(
+    recipients: Annotated[Table, BeforeValidator(_recipients), Written(written_recipients)] = Field(
         ((1, 1.0),),
         description="Recipients of a message: a number, isp-2001, or a table such as 1=90,3=10.",
         json_schema_extra={"metavar": "N=WEIGHT,..."},

@@ -120,7 +120,7 @@ class ReplaySettings(HttpSettings):
             ("operations", None),
         ):
             if getattr(self, name) != right:
-                raise ValueError(f"{name.removesuffix('_s')}: {_OF_CLIENTS}")
+                raise ValueError(f"{type(self).model_fields[name].alias or name}: {_OF_CLIENTS}")
         if self.log is not None:
             self._check_length(self.log)
         return self

@@ -13,6 +13,7 @@ from bakeoff.kinds.spec import TlsSpec
 from bakeoff.kinds.web.address import WebAddress, parse_web_address
 from bakeoff.plan.fields import OptionalPath, OptionalSize, OptionalWhole, Whole
 from bakeoff.plan.network_settings import SourceSettings
+from bakeoff.plan.secrets import told_by_environment
 from bakeoff.plan.settings import SESSIONS_MAX
 
 STREAMS_MAX = 1024
@@ -79,21 +80,28 @@ class HttpSettings(SourceSettings):
         description="Make a full TLS handshake for each connection (off: resume sessions).",
         json_schema_extra={"off": "resumption"},
     )
-    headers: tuple[str, ...] = Field(
+    headers: Annotated[tuple[str, ...], BeforeValidator(told_by_environment)] = Field(
         (),
         description="Extra request header, such as 'Accept: text/html'; may be given more than once.",
-        json_schema_extra={"repeat": True, "metavar": "HEADER", "flag": "header", "synonym": "headers", "short": "H"},
+        json_schema_extra={
+            "repeat": True,
+            "metavar": "HEADER",
+            "flag": "header",
+            "synonym": "headers",
+            "short": "H",
+            "secret": "named",
+        },
     )
-    cookie: tuple[str, ...] = Field(
+    cookie: Annotated[tuple[str, ...], BeforeValidator(told_by_environment)] = Field(
         (),
         description="Cookie of each request, NAME=VALUE; may be given more than once. Reports do not show it.",
-        json_schema_extra={"repeat": True, "metavar": "NAME=VALUE"},
+        json_schema_extra={"repeat": True, "metavar": "NAME=VALUE", "secret": "all"},
     )
-    basic_auth: str | None = Field(
+    basic_auth: Annotated[str | None, BeforeValidator(told_by_environment)] = Field(
         None,
-        description="Name and password of each request (Basic), USER:PASSWORD. Reports do not show it; the run file "
-        "has it, as resume asks with it again.",
-        json_schema_extra={"metavar": "USER:PASSWORD"},
+        description="Name and password of each request (Basic), USER:PASSWORD, or '$NAME' of an environment variable "
+        "that holds them. Reports and plan files do not show it; the run file has it, as resume asks with it again.",
+        json_schema_extra={"metavar": "USER:PASSWORD", "secret": "all"},
     )
 
     @classmethod
