@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bakeoff.cli.compare import RUN_FILES, share
-from bakeoff.errors import PlanError
+from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import KINDS, compare_part
 from bakeoff.report.renderers import endings, form_of
 from bakeoff.store.join import join
@@ -25,7 +25,10 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="REPORT.html", help="Default: RUN.html next to the run file; .txt is plain text."
+            "-o",
+            "--output",
+            metavar="REPORT.html",
+            help="Default: RUN.html next to the run file. The ending tells the form: .html, .pdf, .md, .txt.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the report if it is there already.")] = False,
@@ -37,11 +40,12 @@ def report(
         str | None,
         typer.Option(metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."),
     ] = None,
+    short: Annotated[bool, typer.Option("--brief", help="The short edition: two pages with what decides.")] = False,
     surfaces: Annotated[
         bool, typer.Option("--surfaces", help="Also draw each test of a file matrix as a 3-D surface.")
     ] = False,
 ) -> None:
-    """Write the report of a run as one HTML file that opens offline, or as plain text."""
+    """Write the report of a run: one HTML file that opens offline, a PDF to print, Markdown or plain text."""
     path = paths[0]
     target = path.parent / f"{path.stem}.html" if output is None else output
     form = check_target(paths, target, force)
@@ -55,13 +59,27 @@ def report(
         drawn = ", ".join(filter(_has_surfaces, KINDS))
         raise PlanError(f"--surfaces draws runs of {drawn}, {path} is one of {run.kind}: leave it out")
     from bakeoff.compare import compare_run
+    from bakeoff.report.brief import brief
     from bakeoff.report.compose import compose
 
     comparison = compare_run(run, baseline, smallest)
-    content = chosen.render(compose(run, comparison, surfaces))
+    made = compose(run, comparison, surfaces)
+    made = brief(made) if short else made
+    content = chosen.render(made, target.stem)
+    for name, figure in chosen.beside(made, target.stem).items():
+        beside(target.parent / name, figure)
     write_whole(target, content, force, "choose another name with -o, or replace it with --force")
     typer.echo("\n".join(comparison.result()))
     typer.echo(f"Report: {target}")
+
+
+def beside(path: Path, content: bytes) -> None:
+    """Write a file that the report needs, in a folder of its own. Raises LabError."""
+    try:
+        path.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise LabError(f"{path.parent} cannot be made ({error.strerror}): choose another name with -o") from None
+    write_whole(path, content)
 
 
 def _has_surfaces(kind: str) -> bool:

@@ -134,7 +134,7 @@ class Section:
 class Report:
     """The whole report. `headline` is the result in sentences, each with a tone in `tones`; `verdict` is its kind
     in one or two words. `contenders` are their names in the order of their colours and marks: a column, or a cell of a
-    column "Contender", that is called like one of them is its own.
+    column "Contender", that is called like one of them is its own. A `short` report leaves out what does not decide.
     """
 
     title: str
@@ -147,6 +147,7 @@ class Report:
     facts: tuple[tuple[str, str], ...]
     embedded: dict[str, Any] = field(default_factory=dict)
     contenders: tuple[str, ...] = ()
+    short: bool = False
 
     def blocks(self, depth: Depth) -> tuple[Block, ...]:
         """What a reader at `depth` is shown, in its order."""

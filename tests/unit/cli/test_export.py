@@ -9,18 +9,17 @@ from typer.testing import CliRunner
 from bakeoff.cli.app import app
 from bakeoff.errors import PlanError
 from bakeoff.exporters import EXPORTERS
-from bakeoff.exporters.base import Exporter
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 
 
-class Names(Exporter):
+class Names:
     """A format of names alone."""
 
     name, suffix, summary = "names", ".names", "names of contenders"
 
-    def content(self, run: RunRecord, table: str | None = None) -> str:
+    def text(self, run: RunRecord) -> str:
         return "".join(f"{contender.name}\n" for contender in run.contenders)
 
 

@@ -57,11 +57,13 @@ def test_every_form_has_a_module_with_what_a_renderer_needs() -> None:
     assert modules - {"__init__"} == {form.module for form in renderers.FORMS.values()}
     for name in renderers.FORMS:
         made = renderers.renderer(name)
-        assert callable(made.prepare) and callable(made.render)
+        assert callable(made.prepare) and callable(made.render) and callable(made.beside)
     assert len(renderers.endings()) == len(set(renderers.endings()))
-    assert [renderers.form_of(Path(name)) for name in ("a.HTML", "b.txt", "c.pdf", "d")] == [
+    assert [renderers.form_of(Path(name)) for name in ("a.HTML", "b.txt", "c.pdf", "d.md", "e.odt", "f")] == [
         "html",
         "terminal",
+        "pdf",
+        "markdown",
         None,
         None,
     ]

@@ -98,7 +98,7 @@ def test_surfaces_of_what_has_none_are_refused(run_file: Path) -> None:
     assert isinstance(result.exception, PlanError) and "file-matrix" in str(result.exception)
 
 
-@pytest.mark.parametrize("name", ["report.pdf", "missing/report.html", "."])
+@pytest.mark.parametrize("name", ["report.odt", "missing/report.html", "."])
 def test_targets_that_cannot_be_are_refused(run_file: Path, name: str) -> None:
     result = CliRunner().invoke(app, ["report", str(run_file), "-o", str(run_file.parent / name)])
     assert isinstance(result.exception, PlanError)

@@ -1,11 +1,12 @@
 """The forms of a report, by name. To add one: a new file here, and a line below.
 
-Its module has `prepare()` and `render(report)`, see Renderer.
+Its module has what Renderer asks for.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
@@ -19,8 +20,11 @@ class Renderer(Protocol):
     def prepare(self) -> None:
         """Start in the background what takes a moment. Raises LabError where this form cannot be made."""
 
-    def render(self, report: Report) -> bytes:
-        """The whole report as the content of a file."""
+    def render(self, report: Report, stem: str) -> bytes:
+        """The whole report as the content of a file, whose name is `stem` and an ending."""
+
+    def beside(self, report: Report, stem: str) -> Mapping[str, bytes]:
+        """The files that it needs beside it, by path: of most forms none."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,8 @@ class Form:
 
 FORMS: dict[str, Form] = {
     "html": Form("html", (".html", ".htm")),
+    "pdf": Form("pdf", (".pdf",)),
+    "markdown": Form("markdown", (".md",)),
     "terminal": Form("terminal", (".txt",)),
 }
 

@@ -7,7 +7,7 @@ import re
 import resource
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
 from importlib import resources
 from typing import Any
@@ -66,9 +66,14 @@ def prepare() -> None:
     threading.Thread(target=start, name="bakeoff-charts", daemon=True).start()
 
 
-def render(report: blocks.Report) -> bytes:
+def render(report: blocks.Report, stem: str = "") -> bytes:
     """See Renderer."""
     return render_html(report).encode("utf-8", "backslashreplace")
+
+
+def beside(report: blocks.Report, stem: str) -> Mapping[str, bytes]:
+    """See Renderer."""
+    return {}
 
 
 def check_drawing() -> None:

@@ -6,7 +6,7 @@ Plain text when the output is not a terminal.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich.console import Console
 from rich.text import Text as Line
@@ -30,11 +30,16 @@ def prepare() -> None:
     """See Renderer."""
 
 
-def render(report: Report) -> bytes:
+def render(report: Report, stem: str = "") -> bytes:
     """See Renderer."""
     text = io.StringIO()
     show(report, Console(file=text, width=FILE_WIDTH, highlight=False, color_system=None), Depth.PAGE)
     return visible(text.getvalue()).encode()
+
+
+def beside(report: Report, stem: str) -> Mapping[str, bytes]:
+    """See Renderer."""
+    return {}
 
 
 def show(report: Report, console: Console, depth: Depth) -> None:

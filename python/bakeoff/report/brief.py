@@ -1,0 +1,39 @@
+"""The short edition of a report: what decides, in two pages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bakeoff.report.blocks import Block, Cards, Chart, Listing, Report, Section, Table, Text
+from bakeoff.report.depth import Depth
+
+CHARTS = 2
+ROWS = 24
+"""Of a table: more is for the full report."""
+
+
+def brief(report: Report) -> Report:
+    """The result, the cards, what must be known, the first charts, and the tables that end a run."""
+    drawn = {chart.id for chart in [one for one in report.charts() if one.depth <= Depth.COMPARISON][:CHARTS]}
+    kept = [replace(section, blocks=_kept(section, drawn)) for section in report.sections]
+    return replace(report, sections=tuple(section for section in kept if section.blocks), short=True)
+
+
+def _kept(section: Section, drawn: set[str]) -> tuple[Block, ...]:
+    return tuple(block for block in section.blocks if _decides(block, drawn))
+
+
+def _decides(block: Block, drawn: set[str]) -> bool:
+    match block:
+        case Cards():
+            return True
+        case Chart():
+            return block.id in drawn
+        case Table():
+            return block.depth == Depth.SUMMARY and not block.folded and len(block.rows) <= ROWS
+        case Text():
+            return block.tone in ("bad", "warning") or block.depth == Depth.SUMMARY
+        case Listing():
+            return False
+        case _:
+            return block.depth == Depth.SUMMARY

@@ -1,0 +1,100 @@
+"""The report as Markdown, for a comment on a change or a page of a wiki; its charts are SVG files beside it.
+
+What the page folds away is folded here as well. Nothing in a name or a reason is read as markup, or calls anybody.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from bakeoff.report import blocks
+from bakeoff.report.renderers.html import check_drawing, draw
+from bakeoff.visible import visible
+
+SIGNS = {"plain": "", "good": "✅ ", "warning": "⚠️ ", "bad": "❌ "}
+_MARKUP = re.compile(r"([\\*_\[\]|~#!$])")
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def prepare() -> None:
+    """See Renderer."""
+    check_drawing()
+
+
+def render(report: blocks.Report, stem: str = "report") -> bytes:
+    """See Renderer."""
+    parts = [f"# {_plain(report.title)}", _plain(report.subtitle), *_result(report)]
+    parts.append("\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in report.facts))
+    for section in report.sections:
+        parts += [f"## {_plain(section.title)}", *(_block(block, stem) for block in section.blocks)]
+    return visible("\n\n".join(part for part in parts if part) + "\n").encode("utf-8", "backslashreplace")
+
+
+def beside(report: blocks.Report, stem: str) -> Mapping[str, bytes]:
+    """See Renderer."""
+    return {_figure(chart, stem): draw(chart).encode() for chart in report.charts()}
+
+
+def _result(report: blocks.Report) -> Iterable[str]:
+    lines = [f"**{SIGNS[report.tone]}{_plain(report.verdict)}**"]
+    lines += [f"{SIGNS[tone]}{_plain(text)}" for text, tone in zip(report.headline, report.tones, strict=True)]
+    return ("\n".join(f"> {line}\n>" for line in lines),)
+
+
+def _block(block: blocks.Block, stem: str) -> str:
+    match block:
+        case blocks.Text():
+            return f"{SIGNS[block.tone]}{_worded(block.text)}" + (f" *{_worded(block.advice)}*" if block.advice else "")
+        case blocks.Bullets():
+            return "\n".join(f"- {_worded(item)}" for item in block.items)
+        case blocks.Table():
+            return (
+                _folded(block.title, _table(block)) if block.folded else f"**{_plain(block.title)}**\n\n{_table(block)}"
+            )
+        case blocks.Chart():
+            shown = f"![{_plain(block.description)}]({_figure(block, stem)})"
+            return f"{shown}\n\n{_folded(f'{block.title}: values', _table(block.table))}"
+        case blocks.Cards():
+            return _cards(block)
+        case blocks.Listing():
+            fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", block.text) or [""]))
+            return _folded(block.title, f"{fence}\n{block.text}\n{fence}")
+
+
+def _table(table: blocks.Table) -> str:
+    if not table.rows:
+        return ""
+    heads = [_plain(f"{column.group}: {column.title}" if column.group else column.title) for column in table.columns]
+    lines = [heads, ["--:" if column.numeric else ":--" for column in table.columns]]
+    lines += [[_plain(cell) for cell in row] for row in table.rows]
+    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{text}\n\n<sub>{_worded(table.note)}</sub>" if table.note else text
+
+
+def _cards(cards: blocks.Cards) -> str:
+    """A column for each: a table is as near to cards as Markdown comes."""
+    labels = list(dict.fromkeys(name for card in cards.cards for name, _ in card.lines))
+    lines = [["", *(_plain(card.title) for card in cards.cards)], [":--", *("--:" for _ in cards.cards)]]
+    lines.append(["", *(f"**{_plain(card.figure)}** {_plain(card.caption)}" for card in cards.cards)])
+    lines += [[_plain(label), *(_plain(dict(card.lines).get(label, "–")) for card in cards.cards)] for label in labels]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _folded(title: str, text: str) -> str:
+    return f"<details><summary>{_plain(title)}</summary>\n\n{text}\n\n</details>" if text else ""
+
+
+def _figure(chart: blocks.Chart, stem: str) -> str:
+    return f"{stem}.figures/{chart.id}.svg"
+
+
+def _worded(text: str) -> str:
+    """Escaped text in which `words between backticks` stay code."""
+    return "".join(f"`{part}`" if at % 2 else _plain(part) for at, part in enumerate(_CODE.split(text)))
+
+
+def _plain(text: str) -> str:
+    """Text that is read as it is: on one line, without markup, and no call to who is named after an @."""
+    escaped = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKUP.sub(r"\\\1", escaped).replace("`", "&#96;").replace("@", "&#64;")
