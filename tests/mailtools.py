@@ -62,6 +62,11 @@ def run(description: dict[str, Any], timeout_s: float = PATIENCE_S) -> dict[str,
     return result
 
 
+def listed(ledger: dict[str, Any], kind: str) -> set[str]:
+    """The messages of a class as `c.t.n in address`."""
+    return {f"{message['id']} in {message['mailbox']}" for message in ledger["ids"][kind]}
+
+
 def serve(**settings: Any) -> Any:
     """The built-in mail target."""
     return load_engine().serve(json.dumps({"kind": "mail", **settings}))

@@ -39,7 +39,7 @@ def text() -> str:
             *(_class(made) for made in _classes(Comparison)),
             "## bakeoff show --json\n",
             cleandoc(trial_object.__doc__ or "") + "\n",
-            table(("key", "value"), [(code(key), value) for key, value in _keys(trial_object(_made_up(TrialRecord)))]),
+            table(("key", "value"), [(code(key), value) for key, value in _keys(trial_object(made_up(TrialRecord)))]),
             "## bakeoff doctor --json\n",
             "`mend` is the number of findings to mend, `findings` the array of them, the most important first.\n",
             _class(Finding),
@@ -109,16 +109,16 @@ def _kind(hint: Any) -> str:
     return {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(hint, "any")
 
 
-def _made_up(made: Any) -> Any:
+def made_up(made: Any) -> Any:
     """A value of a type: every number 1, every text empty, one item in each array of records."""
     origin, inner = get_origin(made), get_args(made)
     if dataclasses.is_dataclass(made) and isinstance(made, type):
         hints = get_type_hints(made)
-        return made(**{field.name: _made_up(hints[field.name]) for field in dataclasses.fields(made) if field.init})
+        return made(**{field.name: made_up(hints[field.name]) for field in dataclasses.fields(made) if field.init})
     if origin in (Union, UnionType):
-        return _made_up(next(part for part in inner if part is not NoneType))
+        return made_up(next(part for part in inner if part is not NoneType))
     if origin is tuple:
-        return (_made_up(inner[0]),)
+        return (made_up(inner[0]),)
     if origin in (dict, Mapping) or made is dict:
         return {}
     return {str: "", int: 1, float: 1.0, bool: True}.get(made)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from scripts.reference import commands_page, costs_table, json_page, run_file_page, settings_page
+from scripts.reference import commands_page, costs_table, csv_page, json_page, run_file_page, settings_page
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs/reference"
@@ -27,4 +27,5 @@ def pages() -> dict[str, str]:
         "settings.md": MADE + settings_page.text(),
         "run-file.md": MADE + run_file_page.text(),
         "json.md": MADE + json_page.text(),
+        "csv.md": MADE + csv_page.text(),
     }

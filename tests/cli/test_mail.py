@@ -1,5 +1,8 @@
 """`bakeoff users`, and mail runs against the built-in target, as a user has them."""
 
+import csv
+import io
+import json
 import poplib
 import re
 import signal
@@ -7,6 +10,8 @@ import smtplib
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +20,9 @@ from bakeoff.compare import compare_run
 from bakeoff.store.read import read_run
 from tests.cli.conftest import COMMAND, Bakeoff, target
 from tests.control import PATIENCE_S
+from tests.mailtools import serve
+from tests.unit.store.builders import stored
+from tests.unit.store.test_figures import record_of
 
 SHORT = ["--size", "quick", "--mixes", "2", "--length", "1s", "--ramp-up", "100ms", "--ramp-down", "100ms"]
 MailServe = Callable[..., str]
@@ -54,6 +62,52 @@ def test_a_contender_that_loses_mail_is_told_in_the_first_lines(
     verdict = html.index("did not keep its mail")
     assert verdict < html.index("What became of the messages")
     assert trials["good"].workload["ledger"]["counts"]["lost"] == 0
+
+
+def test_lost_messages_are_listed_by_the_ids_that_the_server_lost(
+    bakeoff: Bakeoff, users: Path, tmp_path: Path
+) -> None:
+    server = serve(lose={"count": 1, "of": 10})
+    words = ["--users", users, *SHORT, "--blocks", "1", "--drain-limit", "500ms", "-o", "r.bakeoff"]
+    before = datetime.now(UTC)
+    done = bakeoff("run", "mail-pop", f"bad={server.address()}", *words)
+    after = datetime.now(UTC)
+    assert done.returncode == 0, done.stderr
+    exported = bakeoff("export", "r.bakeoff", "--to", "lost-messages", "-o", "-")
+    rows = list(csv.DictReader(io.StringIO(exported.stdout)))
+    lost = [entry.split(" to ") for entry in json.loads(server.counts())["lost"]]
+    assert sorted((row["message_id"], row["recipient"]) for row in rows) == sorted(
+        (f"<{identity}@bakeoff.invalid>", to) for identity, to in lost
+    )
+    assert lost and {(row["fate"], row["contender"], row["block"], row["clients"]) for row in rows} == {
+        ("lost", "bad", "1", "2")
+    }
+    known = {line.split(",")[0] for line in users.read_text().splitlines()[1:]}
+    assert all(row["sender"].partition("@")[0] in known for row in rows)
+    moments = [datetime.fromisoformat(row["accepted_at"]) for row in rows]
+    assert before < min(moments) and max(moments) < after
+    length = timedelta(seconds=1) + timedelta(seconds=PATIENCE_S)
+    assert all(began <= at < began + length for at, began in zip(
+        moments, (datetime.fromisoformat(row["traffic_began_at"]) for row in rows), strict=True
+    ))  # fmt: skip
+
+
+def test_what_no_message_can_tell_is_said_beside_the_list(bakeoff: Bakeoff, tmp_path: Path) -> None:
+    """A run file of an earlier build, one with more losses than are listed, and one of another kind."""
+    ids = {"lost": ["0.0.1 in u@x", "1.0.7 in v@x"]}
+    ledger = {"counts": {"accepted": 90, "lost": 40}, "ids": ids}
+    old = replace(record_of("mail", {"ledger": ledger}), suite="mail-pop")
+    one = next(trial for trial in old.trials if trial.contender == "nginx")
+    stored(replace(old, trials=(replace(one, order=0),)), tmp_path / "old.bakeoff")
+    done = bakeoff("export", "old.bakeoff", "--to", "lost-messages")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "old.lost.csv").read_text())))
+    assert [(row["message"], row["recipient"], row["message_id"]) for row in rows] == [
+        ("0.0.1", "u@x", ""), ("1.0.7", "v@x", ""),
+    ]  # fmt: skip
+    assert "lists the first 2 of 40 messages: lost" in done.stderr and ".MESSAGE@bakeoff.invalid" in done.stderr
+    stored(record_of("web", {}), tmp_path / "web.bakeoff")
+    done = bakeoff("export", "web.bakeoff", "--to", "lost-messages")
+    assert done.returncode == 2 and "runs of mail" in done.stderr
 
 
 def test_a_client_that_is_refused_too_often_fails_its_mix_and_the_run_goes_on(

@@ -204,17 +204,23 @@ postlog unix-dgram n - n - 1 postlogd
 
 
 def start_postfix(
-    folder: Path, accounts: Sequence[Account], smtpd_processes: int = 200, think_s: int = 0
+    folder: Path,
+    accounts: Sequence[Account],
+    smtpd_processes: int = 200,
+    think_s: int = 0,
+    discarded: str | None = None,
 ) -> MailServer:
-    """Postfix, which hands all mail to Dovecot by LMTP; it thinks so long about each message."""
+    """Postfix, which hands all mail to Dovecot by LMTP; it thinks so long about each message, and throws what is
+    `discarded`, the mail for an address, away.
+    """
     dovecot, lmtp = start_dovecot(folder.with_name(folder.name + "-dovecot"), accounts)
     with _ended_on_failure(dovecot):
-        part, smtp = _postfix(folder, accounts, lmtp, smtpd_processes, think_s)
+        part, smtp = _postfix(folder, accounts, lmtp, smtpd_processes, think_s, discarded)
     return MailServer(f"smtp=127.0.0.1:{smtp},{dovecot.address}", [*dovecot.parts, part])
 
 
 def _postfix(
-    folder: Path, accounts: Sequence[Account], lmtp: int, smtpd_processes: int, think_s: int
+    folder: Path, accounts: Sequence[Account], lmtp: int, smtpd_processes: int, think_s: int, discarded: str | None
 ) -> tuple[Part, int]:
     smtp, etc = free_port(), folder / "etc"
     for part in ("etc", "queue", "data"):
@@ -240,6 +246,7 @@ def _postfix(
         "virtual_mailbox_maps": f"texthash:{etc}/vmailbox",
         "virtual_transport": f"lmtp:inet:127.0.0.1:{lmtp}",
         "default_transport": "error:outside",
+        "transport_maps": f"inline:{{{discarded}=discard:}}" if discarded else "",
         "maillog_file": folder / "postfix.log",
         "maillog_file_prefixes": str(folder),
         "smtpd_relay_restrictions": "permit_mynetworks,reject",

@@ -1,9 +1,12 @@
 """Real mail servers: every message that they accept is read once and unchanged, with 250 accounts of one CSV file."""
 
 import contextlib
+import csv
+import io
 import json
 import math
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -100,6 +103,35 @@ def test_a_server_that_changes_bodies_is_found_out(server: tuple[str, MailServer
     html = tmp_path / "report.html"
     assert bakeoff("report", str(file), "-o", str(html)).returncode == 0
     assert "What became of the messages" in html.read_text()
+
+
+def test_messages_that_postfix_threw_away_are_listed_as_they_stand_in_its_log(
+    folder: Path, accounts: list[Account], tmp_path: Path
+) -> None:
+    """What it accepts for one of eight mailboxes goes to its discard service."""
+    users, file = tmp_path / "users.csv", tmp_path / "run.bakeoff"
+    write_accounts(users, accounts[:8])
+    victim = accounts[2].address
+    started = STARTERS["postfix"](folder / "discarding", accounts, discarded=victim)
+    command = ["run", "mail-pop", f"postfix={started.address}", "--size", "quick", "--mixes", "2", "--mailboxes", "4"]
+    command += ["--users", str(users), "--length", "2s", "--blocks", "1", "--drain-limit", "1s", "-o", str(file)]
+    try:
+        done = bakeoff(*command)
+    finally:
+        started.stop()
+    assert done.returncode == 0, done.stderr
+    log = (folder / "discarding/postfix.log").read_text()
+    ids = dict(re.findall(r"cleanup\[\d+\]: (\w+): message-id=(<[^>]+>)", log))
+    thrown = {ids[queue] for queue, to in re.findall(r"discard\[\d+\]: (\w+): to=<([^>]+)>", log) if to == victim}
+    exported = bakeoff("export", str(file), "--to", "lost-messages", "-o", "-")
+    rows = list(csv.DictReader(io.StringIO(exported.stdout)))
+    # The look at the server before the run may have sent some of its own.
+    (trial,) = read_run(file).trials
+    assert {row["fate"] for row in rows} == {"lost"} and len(rows) == trial.workload["ledger"]["counts"]["lost"] > 0
+    assert {row["message_id"] for row in rows} == thrown and {row["recipient"] for row in rows} == {victim}
+    for row in rows:
+        queue = next(queue for queue, identity in ids.items() if identity == row["message_id"])
+        assert re.search(rf"{queue}: from=<{re.escape(row['sender'])}>", log), row
 
 
 def greeting_s(started: MailServer, connections: int) -> float:

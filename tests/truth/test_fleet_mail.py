@@ -10,7 +10,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.fleet_session import FleetOutcome
 from tests.control import PATIENCE_S
-from tests.mailtools import RUN, places, serve, spec
+from tests.mailtools import RUN, listed, places, serve, spec
 
 Result = dict[str, Any]
 
@@ -62,7 +62,7 @@ def test_what_the_server_did_to_messages_is_told_one_by_one_by_however_many(agen
     assert counts["accepted"] == truth["accepted"] > 30
     for ours, theirs in (("lost", "lost"), ("duplicate", "duplicated"), ("corrupt", "damaged")):
         assert counts[ours] == len(truth[theirs]) > 0
-        assert set(ledger["ids"][ours]) == told(truth[theirs])
+        assert listed(ledger, ours) == told(truth[theirs])
     assert counts["delivered"] == counts["accepted"] - counts["lost"] - counts["duplicate"] - counts["corrupt"]
     assert [counts[name] for name in ("ghost", "misdelivered", "foreign", "resurrected", "unchecked")] == [0] * 5
     flow = result["workload"]["flow"]
@@ -95,7 +95,7 @@ def test_a_part_alone_tells_books_and_no_verdict() -> None:
     server = serve()
     result, outcome = divided(2, description(server))
     parts = [part.outcome.result.workload for part in outcome.parts if part.outcome is not None]
-    assert all(set(part or {}) == {"sums", "window_ns", "books"} for part in parts)
+    assert all(set(part or {}) == {"run", "sums", "window_ns", "books"} for part in parts)
     accepted = result["workload"]["ledger"]["counts"]["accepted"]
     assert accepted and sum(len((part or {})["books"]) for part in parts) < accepted * 160 + 2_000
     assert json.loads(server.counts())["accepted"] == accepted

@@ -15,7 +15,7 @@ from bakeoff.cli.verbs import VERBS
 BIN = Path(sys.executable).parent
 
 
-@pytest.mark.parametrize("name", ["commands.md", "settings.md", "run-file.md", "json.md"])
+@pytest.mark.parametrize("name", ["commands.md", "settings.md", "run-file.md", "json.md", "csv.md"])
 def test_the_reference_is_what_the_code_makes_of_it(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == pages()[name], f"docs/reference/{name}: run `make docs`"
 

@@ -26,13 +26,16 @@ pub struct ThreadFigures {
     pub outside_ns: u64,
 }
 
-/// When traffic was to start and when the last load thread did, ns of the machine's monotonic clock.
+/// When traffic was to start and when the last load thread did, ns of the machine's monotonic clock; and by its wall
+/// clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StartFigures {
     /// As it was told; where that was "at once", as soon as all were ready.
     pub planned_ns: u64,
     /// As it was.
     pub real_ns: u64,
+    /// The moment from which the trial counts, since 1970, UTC: logs of servers are read by it.
+    pub unix_ns: u64,
 }
 
 /// What the process knows about the trial as a whole.
@@ -369,7 +372,9 @@ pub fn collect(
     let json = json!({
         "window_s": window_ns as f64 / 1e9,
         "elapsed_s": figures.elapsed_ns as f64 / 1e9,
-        "start": figures.start.map(|start| json!({"planned_ns": start.planned_ns, "real_ns": start.real_ns})),
+        "start": figures.start.map(|start| json!({
+            "planned_ns": start.planned_ns, "real_ns": start.real_ns, "unix_ns": start.unix_ns,
+        })),
         "cancelled": figures.cancelled,
         "fatal": figures.fatal,
         "operations": totals.0,

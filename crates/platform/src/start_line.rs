@@ -2,7 +2,7 @@
 //!
 //! The moment is one of `CLOCK_MONOTONIC`: who steers several machines tells each in the time of its own clock.
 
-use crate::clock::{MonotonicClock, sleep_until};
+use crate::clock::{MonotonicClock, offsets, sleep_until};
 use crate::process;
 use bakeoff_engine::{Clock, Live, Nanos, StartFigures};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -132,7 +132,9 @@ impl StartLine {
         let state = self.lock();
         let planned_ns = state.told_ns.filter(|told_ns| *told_ns > 0).or(state.start_ns)?;
         let real_ns = self.real_ns.load(Ordering::Relaxed);
-        (real_ns > 0).then_some(StartFigures { planned_ns, real_ns })
+        let (_, _, wall_ns) = offsets();
+        let unix_ns = state.start_ns.unwrap_or(planned_ns).saturating_add_signed(wall_ns);
+        (real_ns > 0).then_some(StartFigures { planned_ns, real_ns, unix_ns })
     }
 
     /// With all threads ready and the word given, the start is fixed.

@@ -1,4 +1,4 @@
-"""`bakeoff export`: a run file in the format of another tool."""
+"""`bakeoff export`: a run file in the format of another tool or program."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,11 +7,13 @@ import typer
 
 from bakeoff.errors import PlanError
 from bakeoff.exporters import EXPORTERS
+from bakeoff.exporters.tables import TABLES
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.store.read import read_run
 from bakeoff.whole_file import write_whole
 
 ANOTHER = "choose another name with -o, or replace it with --force"
+NAMES = ", ".join(f"{name} ({source.row})" for name, source in TABLES.items())
 FORMATS = ", ".join(f"{exporter.name} ({exporter.summary})" for exporter in EXPORTERS.values())
 
 
@@ -23,6 +25,14 @@ def register(app: typer.Typer) -> None:
 def export(
     path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.")],
     to: Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"Format: {FORMATS}.")],
+    table: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"Of csv the table to write, by what one of its rows is: {NAMES}. By default cells where trials are "
+            "made of them, else trials.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -34,17 +44,25 @@ def export(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
 ) -> None:
-    """Write a run in the format of another tool."""
+    """Write a run in the format of another tool or program."""
     if to not in EXPORTERS:
         raise PlanError(f"--to: there is no format {to!r}: {did_you_mean(to, list(EXPORTERS))}")
     exporter = EXPORTERS[to]
-    if output is not None and str(output) == "-":
-        typer.echo(exporter.text(read_run(path)), nl=False)
-        return
-    target = output or path.parent / f"{path.stem}{exporter.suffix}"
-    check_target(path, target, force)
-    write_whole(target, exporter.text(read_run(path)), force, ANOTHER)
-    typer.echo(f"wrote {target}")
+    exporter.check_table(table)
+    name = f"{path.stem}{'' if table is None else f'.{table}'}{exporter.suffix}"
+    printed = output is not None and str(output) == "-"
+    target = output or path.parent / name
+    if not printed:
+        check_target(path, target, force)
+    run = read_run(path)
+    content = exporter.content(run, table)
+    if printed:
+        typer.echo(content, nl=False)
+    else:
+        write_whole(target, content, force, ANOTHER)
+        typer.echo(f"wrote {target}")
+    for note in exporter.notes(run):
+        typer.echo(note, err=True)
 
 
 def check_target(run: Path, target: Path, force: bool) -> None:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from bakeoff.errors import PlanError
+from bakeoff.exporters.base import Exporter
 from bakeoff.kinds.file_blocks.figures import BlockCell, BlockFigures
 from bakeoff.plan.access import AccessSpec
 from bakeoff.store.records import OK, RunRecord, TrialRecord
@@ -153,14 +154,14 @@ def _stamp(started_at: str) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}:{moment.microsecond // 1000:03d}"
 
 
-class IometerCsv:
+class IometerCsv(Exporter):
     """See Exporter."""
 
     name = "iometer-csv"
     suffix = ".csv"
     summary = "results of file-blocks as Iometer 1.1.0 writes them (80 columns)"
 
-    def text(self, run: RunRecord) -> str:
+    def content(self, run: RunRecord, table: str | None = None) -> str:
         """See Exporter."""
         if run.kind != "file-blocks":
             raise PlanError(f"iometer-csv is for runs of file-blocks, not of {run.suite}: choose another format")

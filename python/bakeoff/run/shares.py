@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.run.disturbances import disturbance_facts, why_void
@@ -47,11 +48,21 @@ def trial_record(
         state = INTERRUPTED if stopped else VOIDED
         return replace(without_result(planned, started_at, state, outcome.lost), per_agent=shares)
     record = to_record(planned, started_at, outcome.whole.result, error_limit, null_operations_per_s, part)
+    if (began_at := _began_at(outcome)) is not None:
+        record = replace(record, workload={**record.workload, "began_at": began_at})
     if outcome.lost and not stopped:
         record = replace(record, state=VOIDED, reason=outcome.lost)
     elif len(outcome.parts) > 1:
         record = _judged_by_each(record, outcome, start_spread_s, ceilings or {})
     return replace(record, per_agent=shares)
+
+
+def _began_at(outcome: FleetOutcome) -> str | None:
+    """When traffic began, by the wall clock of the first agent that tells it: what a trial makes ready comes before."""
+    starts = (result.start for part in outcome.parts if (result := _result(part)) is not None)
+    told = (start.unix_ns for start in starts if start is not None and start.unix_ns is not None)
+    unix_ns = next(told, None)
+    return None if unix_ns is None else datetime.fromtimestamp(unix_ns / 1e9, UTC).isoformat(timespec="milliseconds")
 
 
 def _judged_by_each(

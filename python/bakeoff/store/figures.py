@@ -131,9 +131,10 @@ class Figures(Common):
     """What any kind may tell. `outside_s` is time that sessions spent between operations on filling and checking
     data; `stale_connections` are requests that were asked again, as the server had closed their kept connection;
     `put_back` those that it had put back unread, on a connection with streams; `failed` are those that failed.
-    `soak` is there when the trial is one.
+    `soak` is there when the trial is one. `began_at` is the moment when traffic began (ISO, UTC).
     """
 
+    began_at: Annotated[str, Field(max_length=40)] | None = None
     cells: Annotated[tuple[CellFigures, ...], Field(max_length=MOST_CELLS)] | None = None
     failed: Failed = Failed(requests={})
     outside: Outside = Outside()

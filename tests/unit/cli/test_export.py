@@ -9,17 +9,18 @@ from typer.testing import CliRunner
 from bakeoff.cli.app import app
 from bakeoff.errors import PlanError
 from bakeoff.exporters import EXPORTERS
+from bakeoff.exporters.base import Exporter
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store.builders import stored
 
 
-class Names:
+class Names(Exporter):
     """A format of names alone."""
 
     name, suffix, summary = "names", ".names", "names of contenders"
 
-    def text(self, run: RunRecord) -> str:
+    def content(self, run: RunRecord, table: str | None = None) -> str:
         return "".join(f"{contender.name}\n" for contender in run.contenders)
 
 

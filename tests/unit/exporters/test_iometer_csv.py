@@ -92,7 +92,7 @@ def test_the_header_is_the_known_one_of_eighty_columns() -> None:
 
 
 def test_rows_hold_the_figures_of_the_cell(tmp_path: Path) -> None:
-    text = IOMETER_CSV.text(run(tmp_path, [cell(), cell(operation="x", skipped="why")]))
+    text = IOMETER_CSV.content(run(tmp_path, [cell(), cell(operation="x", skipped="why")]))
     found = rows(text)
     assert found[:4] == [["'Test Type", "Test Description"], ["0", "night, run"], ["'Version"], ["1.1.0"]]
     assert ["2026-11-20 10:00:00:000"] in found
@@ -119,13 +119,13 @@ def test_rows_hold_the_figures_of_the_cell(tmp_path: Path) -> None:
 
 def test_a_cell_in_whose_window_nothing_ended_keeps_the_rate_of_all_its_transfers(tmp_path: Path) -> None:
     nothing = {"ios": 0, "bytes": 0, "errors": 0, "total_ns": 0, "max_ns": 0}
-    found = rows(IOMETER_CSV.text(run(tmp_path, [cell(reads=nothing, writes=nothing)])))
+    found = rows(IOMETER_CSV.content(run(tmp_path, [cell(reads=nothing, writes=nothing)])))
     total = next(dict(zip(HEADER, row, strict=True)) for row in found if row[0] == "ALL")
     assert (total["IOps"], total["MiBps (Binary)"], total["Read I/Os"]) == ("200.000000", "0.781250", "0")
 
 
 def test_each_session_has_a_row_as_worker_and_the_processors_have_one(tmp_path: Path) -> None:
-    found = rows(IOMETER_CSV.text(run(tmp_path, [cell()])))
+    found = rows(IOMETER_CSV.content(run(tmp_path, [cell()])))
     table = [dict(zip(HEADER, row, strict=True)) for row in found if len(row) == 80]
     workers = [row for row in table if row[HEADER[0]] == "WORKER"]
     total = next(row for row in table if row[HEADER[0]] == "ALL")
@@ -138,7 +138,7 @@ def test_each_session_has_a_row_as_worker_and_the_processors_have_one(tmp_path: 
 
 
 def test_specifications_stand_before_the_results(tmp_path: Path) -> None:
-    found = rows(IOMETER_CSV.text(run(tmp_path, [cell()])))
+    found = rows(IOMETER_CSV.content(run(tmp_path, [cell()])))
     begin, end = found.index(["'Access specifications"]), found.index(["'End access specifications"])
     assert ["sequential_read/4096", "NONE"] in found[begin:end]
     assert ["4096", "100", "50", "50", "0", "1", "4096", "0"] in found[begin:end]
@@ -146,8 +146,8 @@ def test_specifications_stand_before_the_results(tmp_path: Path) -> None:
 
 def test_other_runs_and_runs_without_results_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="file-blocks"):
-        IOMETER_CSV.text(run(tmp_path, [cell()], kind="web"))
+        IOMETER_CSV.content(run(tmp_path, [cell()], kind="web"))
     empty = run(tmp_path, [cell()])
     failed = replace(empty, trials=tuple(replace(trial, state="failed") for trial in empty.trials))
     with pytest.raises(PlanError, match="nothing to export"):
-        IOMETER_CSV.text(failed)
+        IOMETER_CSV.content(failed)

@@ -58,7 +58,11 @@ def cells(kind: str) -> list[dict[str, Any]]:
 MAIL = {
     "ledger": {
         "counts": {"accepted": 100, "delivered": 97, "lost": 2, "late": 1},
-        "ids": {"lost": ["0.0.1 in u"]},
+        "mark": "00112233445566aa",
+        "ids": {
+            "lost": [{"id": "0.0.1", "mailbox": "u", "sender": "s", "accepted_s": 0.5}, "0.0.2 in u"],
+            "misdelivered": [{"id": "0.0.3", "mailbox": "u", "sender": "s", "accepted_s": None}],
+        },
         "books": {"accepted": 100, "accounted": 100, "ids_seen": 97, "classified": 97},
         "foreign": {"u@x": 1},
         "unchecked_mailboxes": {"refused": 1},

@@ -2,7 +2,7 @@
 
 use super::doors::{Crowd, Visits};
 use super::flow::flow_json;
-use super::ledger::{Ledger, Rules, SeenCopy, SentCopy};
+use super::ledger::{Ledger, Names, Rules, SeenCopy, SentCopy};
 use super::operation::{DOORS, Door, Operation};
 use super::part::{Part, Sums, part_json};
 use super::plan::Plan;
@@ -14,13 +14,13 @@ use std::collections::BTreeMap;
 /// Those of this machine: what they come to, or what has to be joined with those of others.
 pub(super) fn figures(plan: &Plan, sessions: &[&MailSession]) -> Value {
     if !plan.is_whole {
-        return part_json(sessions);
+        return part_json(&plan.run, sessions);
     }
     let timeline = sessions.first().map_or(Timeline::new(0, 0, 0, 0), |session| session.timeline);
     let sent = || sessions.iter().flat_map(|session| &session.sender.book);
     let seen = || sessions.iter().flat_map(|session| &session.reader.book);
     let visits = sessions.iter().map(|session| &session.visits);
-    tell(plan, &Sums::of(sessions), timeline, sent, seen, &visits)
+    tell(plan, &plan.run, &Sums::of(sessions), timeline, sent, seen, &visits)
 }
 
 /// Those of a trial that several machines divided.
@@ -29,15 +29,18 @@ pub(super) fn merged(plan: &Plan, parts: &[&Value]) -> Result<Value, String> {
     let all = plan.mailboxes.len() as u32;
     let boxes = whole.sent.iter().map(|copy| copy.mailbox).chain(whole.seen.iter().map(|copy| copy.mailbox));
     let told = whole.sums.foreign.keys().chain(whole.sums.unlooked.keys()).copied();
-    if boxes.chain(told).any(|mailbox| mailbox >= all) {
-        return Err("a machine tells of a mailbox that the trial does not have".to_owned());
+    let senders = whole.sent.iter().any(|copy| u64::from(copy.id.parts().0) >= u64::from(plan.clients));
+    if senders || boxes.chain(told).any(|mailbox| mailbox >= all) {
+        return Err("a machine tells of a mailbox or a client that the trial does not have".to_owned());
     }
     let (sent, seen) = (|| whole.sent.iter(), || whole.seen.iter());
-    Ok(tell(plan, &whole.sums, whole.timeline, sent, seen, &whole.visits.iter()))
+    Ok(tell(plan, &whole.run, &whole.sums, whole.timeline, sent, seen, &whole.visits.iter()))
 }
 
+/// `run` is the mark of the messages.
 fn tell<'a, Sent, Seen>(
     plan: &Plan,
+    run: &str,
     sums: &Sums,
     timeline: Timeline,
     sent: impl Fn() -> Sent,
@@ -60,7 +63,8 @@ where
         "flow": flow_json(&timeline, ledger.as_ref(), sent(), seen()),
     });
     if let Some(ledger) = &ledger {
-        figures["ledger"] = ledger.json(|at| address(plan, at));
+        let names = Names { run, mailbox: &|at| address(plan, at), sender: &|client| plan.return_path(client) };
+        figures["ledger"] = ledger.json(&names);
         figures["ledger"]["unchecked_mailboxes"] = json!(unchecked(sums, ledger));
         figures["visible"] = ledger.visible_json();
     }

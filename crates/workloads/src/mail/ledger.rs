@@ -55,8 +55,9 @@ pub(crate) struct SeenCopy {
     pub kept: Option<Box<[u8]>>,
 }
 
-/// Ids listed for each class.
+/// Messages listed for each class; of those lost more, for each is one to look for in the server's log.
 const LISTED: usize = 1_000;
+const LOST_LISTED: usize = 10_000;
 /// Damaged messages whose beginnings are shown.
 const SAMPLES: usize = 20;
 
@@ -75,8 +76,8 @@ pub(crate) struct Rules {
 pub(crate) struct Ledger {
     rules: Rules,
     counts: HashMap<&'static str, u64>,
-    /// The first messages of each class with their mailboxes.
-    ids: HashMap<&'static str, Vec<(Id, u32)>>,
+    /// The first messages of each class.
+    ids: HashMap<&'static str, Vec<Listed>>,
     samples: Vec<Value>,
     lower: LatencyHistogram,
     upper: LatencyHistogram,
@@ -89,6 +90,25 @@ pub(crate) struct Ledger {
     pub waited_for: HashSet<u32>,
     /// Mail that is not Bakeoff's: how many messages were seen in which mailboxes.
     strangers: BTreeMap<u32, u64>,
+}
+
+/// A message of a class, and in or for which mailbox.
+#[derive(Debug)]
+struct Listed {
+    id: Id,
+    mailbox: u32,
+    /// When the server took it on, where it did.
+    accepted_ns: Option<Nanos>,
+}
+
+/// Whose names stand behind the numbers of ids.
+pub(crate) struct Names<'a> {
+    /// The mark in front of each id of the trial.
+    pub run: &'a str,
+    /// The address of a mailbox.
+    pub mailbox: &'a dyn Fn(u32) -> &'a str,
+    /// The envelope sender of a client.
+    pub sender: &'a dyn Fn(u32) -> &'a str,
 }
 
 const CLASSES: [&str; 19] = [
@@ -171,11 +191,11 @@ impl Ledger {
         ledger
     }
 
-    fn note(&mut self, class: &'static str, id: Id, mailbox: u32) {
+    fn note(&mut self, class: &'static str, id: Id, mailbox: u32, accepted_ns: Option<Nanos>) {
         *self.counts.entry(class).or_default() += 1;
         let ids = self.ids.entry(class).or_default();
-        if ids.len() < LISTED {
-            ids.push((id, mailbox));
+        if ids.len() < if class == "lost" { LOST_LISTED } else { LISTED } {
+            ids.push(Listed { id, mailbox, accepted_ns });
         }
     }
 
@@ -189,7 +209,7 @@ impl Ledger {
         let known_id = copy.id.filter(|id| known.contains(id));
         let Some(id) = known_id else {
             match copy.bounce_of {
-                Some(id) => self.note("bounced", id, copy.mailbox),
+                Some(id) => self.note("bounced", id, copy.mailbox, None),
                 None if copy.stale => *self.counts.entry("stale").or_default() += 1,
                 None => {
                     *self.counts.entry("foreign").or_default() += 1;
@@ -199,12 +219,12 @@ impl Ledger {
             return;
         };
         if copy.resurrected {
-            self.note("resurrected", id, copy.mailbox);
+            self.note("resurrected", id, copy.mailbox, None);
             return;
         }
         let Some(entry) = entries.get_mut(&(copy.mailbox, id)) else {
             if stray.insert((copy.mailbox, id)) {
-                self.note("misdelivered", id, copy.mailbox);
+                self.note("misdelivered", id, copy.mailbox, None);
             }
             return;
         };
@@ -233,6 +253,7 @@ impl Ledger {
     fn classify(&mut self, entry: &Entry) {
         let SentCopy { id, mailbox, outcome, at_ns, .. } = entry.sent;
         let seen = !entry.uids.is_empty();
+        let accepted_ns = (outcome == Sent::Accepted).then_some(at_ns);
         let sent = match outcome {
             Sent::Accepted => "accepted",
             Sent::Temporary => "temporary",
@@ -244,28 +265,30 @@ impl Ledger {
         match (outcome, seen) {
             (Sent::Accepted, false) if self.rules.unchecked.contains(&mailbox) => {
                 self.waited_for.insert(mailbox);
-                return self.note("unchecked", id, mailbox);
+                return self.note("unchecked", id, mailbox, accepted_ns);
             }
-            (Sent::Accepted, false) => return self.note("lost", id, mailbox),
+            (Sent::Accepted, false) => return self.note("lost", id, mailbox, accepted_ns),
             // No copy, one or several are all in order, a damaged one is not.
-            (Sent::Unknown, true) if entry.corrupt => return self.note("unknown_corrupt", id, mailbox),
-            (Sent::Unknown, true) => return self.note("unknown_seen", id, mailbox),
-            (Sent::Temporary | Sent::Permanent | Sent::NotSent, true) => return self.note("ghost", id, mailbox),
+            (Sent::Unknown, true) if entry.corrupt => return self.note("unknown_corrupt", id, mailbox, accepted_ns),
+            (Sent::Unknown, true) => return self.note("unknown_seen", id, mailbox, accepted_ns),
+            (Sent::Temporary | Sent::Permanent | Sent::NotSent, true) => {
+                return self.note("ghost", id, mailbox, accepted_ns);
+            }
             (_, false) => return,
             (Sent::Accepted, true) => {}
         }
         self.lower.record(entry.missed_ns.saturating_sub(at_ns));
         self.upper.record(entry.hit_ns.saturating_sub(at_ns));
         if entry.corrupt {
-            self.note("corrupt", id, mailbox);
+            self.note("corrupt", id, mailbox, accepted_ns);
         } else if entry.uids.len() > 1 {
-            self.note("duplicate", id, mailbox);
+            self.note("duplicate", id, mailbox, accepted_ns);
         } else {
             *self.counts.entry("delivered").or_default() += 1;
             self.delivered(entry);
         }
         if entry.missed_ns.saturating_sub(at_ns) > self.rules.late_ns {
-            self.note("late", id, mailbox);
+            self.note("late", id, mailbox, accepted_ns);
         }
     }
 
@@ -292,18 +315,28 @@ impl Ledger {
         ((self.accepted, arrived + missing), (self.ids_seen, arrived + strays))
     }
 
-    /// `address` tells the address of a mailbox by its number.
-    pub fn json<'a>(&self, address: impl Fn(u32) -> &'a str) -> Value {
+    /// Moments are told in seconds from the start of the trial's traffic.
+    pub fn json(&self, names: &Names<'_>) -> Value {
         let (sent, seen) = self.balance();
         let counts: Map<_, _> = CLASSES.iter().map(|class| ((*class).to_owned(), json!(self.of(class)))).collect();
-        let place = |(id, mailbox): &(Id, u32)| format!("{} in {}", id.text(), address(*mailbox));
+        let since_s = |at_ns: Nanos| at_ns.saturating_sub(self.rules.timeline.start_ns) as f64 / 1e9;
+        let place = |listed: &Listed| {
+            json!({
+                "id": listed.id.text(),
+                "mailbox": (names.mailbox)(listed.mailbox),
+                "sender": (names.sender)(listed.id.parts().0),
+                "accepted_s": listed.accepted_ns.map(since_s),
+            })
+        };
         let ids: HashMap<_, Vec<_>> =
             self.ids.iter().map(|(class, places)| (*class, places.iter().map(place).collect())).collect();
         json!({
+            "mark": names.run,
             "counts": counts,
             "ids": ids,
             "corrupt_samples": self.samples,
-            "foreign": self.strangers.iter().map(|(mailbox, count)| (address(*mailbox).to_owned(), json!(count)))
+            "foreign": self.strangers.iter()
+                .map(|(mailbox, count)| ((names.mailbox)(*mailbox).to_owned(), json!(count)))
                 .collect::<Map<_, _>>(),
             "balanced": sent.0 == sent.1 && seen.0 == seen.1,
             "books": {"accepted": sent.0, "accounted": sent.1, "ids_seen": seen.0, "classified": seen.1},
@@ -338,6 +371,14 @@ mod tests {
             stale: false,
             kept: None,
         }
+    }
+
+    fn told(ledger: &Ledger) -> Value {
+        ledger.json(&Names { run: "00112233445566aa", mailbox: &|_| "u@test", sender: &|_| "s@test" })
+    }
+
+    fn one(accepted_s: Option<f64>) -> Value {
+        json!([{"id": "0.0.1", "mailbox": "u@test", "sender": "s@test", "accepted_s": accepted_s}])
     }
 
     fn rules(late_ns: Nanos, unchecked: &[u32]) -> Rules {
@@ -382,7 +423,7 @@ mod tests {
             SeenCopy { id: None, stale: true, ..seen(0, 1, 21, 7) },
         ];
         let ledger = Ledger::join(rules(1_000, &[]), 5, sent.iter(), seen.iter());
-        let json = ledger.json(|_| "u@test");
+        let json = told(&ledger);
         let counts = &json["counts"];
         for (class, count) in [
             ("accepted", 5),
@@ -405,7 +446,9 @@ mod tests {
             assert_eq!(counts[class], count, "{class}");
         }
         assert_eq!(json["balanced"], true, "{json}");
-        assert_eq!(json["ids"]["lost"], json!(["0.0.1 in u@test"]));
+        assert_eq!(json["ids"]["lost"], one(Some(1e-7)));
+        assert_eq!(json["ids"]["bounced"], one(None));
+        assert_eq!(json["mark"], "00112233445566aa");
         assert_eq!(ledger.lower.to_hdr().max(), 50);
         assert_eq!(ledger.upper.to_hdr().max(), 200);
     }
@@ -413,17 +456,17 @@ mod tests {
     #[test]
     fn books_that_do_not_balance_are_told() {
         let ledger = Ledger::join(rules(1_000, &[]), 2, [sent(0, Sent::Accepted)].iter(), std::iter::empty());
-        assert_eq!(ledger.json(|_| "")["balanced"], false);
+        assert_eq!(told(&ledger)["balanced"], false);
     }
 
     #[test]
     fn what_could_not_be_looked_at_is_not_lost() {
         let sent = [sent(0, Sent::Accepted), SentCopy { mailbox: 2, ..sent(1, Sent::Accepted) }];
-        let json = Ledger::join(rules(1_000, &[2]), 2, sent.iter(), std::iter::empty()).json(|_| "u@test");
+        let json = told(&Ledger::join(rules(1_000, &[2]), 2, sent.iter(), std::iter::empty()));
         let counts = &json["counts"];
         assert_eq!((counts["lost"].as_u64(), counts["unchecked"].as_u64()), (Some(1), Some(1)));
         assert_eq!(json["balanced"], true);
-        assert_eq!(json["ids"]["unchecked"], json!(["0.0.1 in u@test"]));
+        assert_eq!(json["ids"]["unchecked"], one(Some(1e-7)));
     }
 
     #[test]
@@ -434,6 +477,19 @@ mod tests {
         let seen = [seen(0, 1, 10, 7), late, seen(2, 1, 12, 7), seen(2, 1, 13, 7), seen(3, 1, 14, 8)];
         let ledger = Ledger::join(rules(600, &[]), 4, sent.iter(), seen.iter());
         assert_eq!((ledger.delivered_in_window, ledger.delivered_at_last), (1, 2));
-        assert_eq!(ledger.json(|_| "u@test")["ids"]["late"], json!(["0.0.1 in u@test"]));
+        assert_eq!(told(&ledger)["ids"]["late"], one(Some(1e-7)));
+    }
+
+    #[test]
+    fn of_messages_that_are_lost_more_are_listed() {
+        let sent: Vec<_> = (0..10_500).map(|number| sent(number, Sent::Accepted)).collect();
+        let late = sent[..1_200].iter().map(|copy| SeenCopy { missed_ns: 900, ..seen(copy.id.parts().2, 1, 1, 7) });
+        let seen: Vec<_> = late.collect();
+        let json = told(&Ledger::join(rules(1, &[]), 10_500, sent.iter(), seen.iter()));
+        let listed = |class: &str| json["ids"][class].as_array().map(Vec::len);
+        assert_eq!((listed("lost"), listed("late")), (Some(9_300), Some(1_000)));
+        let none: Vec<SeenCopy> = Vec::new();
+        let all = told(&Ledger::join(rules(1, &[]), 10_500, sent.iter(), none.iter()));
+        assert_eq!(all["ids"]["lost"].as_array().map(Vec::len), Some(10_000));
     }
 }

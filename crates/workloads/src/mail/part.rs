@@ -90,6 +90,8 @@ fn add_times(sums: &mut Vec<Nanos>, more: &[Nanos]) {
 pub(super) struct Part {
     pub sums: Sums,
     pub timeline: Timeline,
+    /// The mark of the messages.
+    pub run: String,
     pub sent: Vec<SentCopy>,
     pub seen: Vec<SeenCopy>,
     pub visits: Vec<Visits>,
@@ -123,6 +125,7 @@ impl Part {
         let part = Self {
             sums: Deserialize::deserialize(value.get("sums")?).ok()?,
             timeline: Timeline { start_ns: 0, window_start_ns, window_end_ns, end_ns },
+            run: value.get("run")?.as_str()?.to_owned(),
             sent: read_sent(&mut from)?,
             seen: read_seen(&mut from)?,
             visits: (0..from.count(usize::MAX)?).map(|_| Visits::read(&mut from)).collect::<Option<_>>()?,
@@ -132,7 +135,7 @@ impl Part {
 }
 
 /// What this machine tells.
-pub(super) fn part_json(sessions: &[&MailSession]) -> Value {
+pub(super) fn part_json(run: &str, sessions: &[&MailSession]) -> Value {
     let timeline = sessions.first().map_or(Timeline::new(0, 0, 0, 0), |session| session.timeline);
     let since = |at_ns: Nanos| at_ns.saturating_sub(timeline.start_ns);
     let mut out = Writer::default();
@@ -141,6 +144,7 @@ pub(super) fn part_json(sessions: &[&MailSession]) -> Value {
     out.number(sessions.len() as u64);
     sessions.iter().for_each(|session| session.visits.write(&mut out, since));
     json!({
+        "run": run,
         "sums": Sums::of(sessions),
         "window_ns": [since(timeline.window_start_ns), since(timeline.window_end_ns), since(timeline.end_ns)],
         "books": out.shut(),

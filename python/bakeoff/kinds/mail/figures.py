@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from bakeoff.store.figures import Count, Figures, NumberOrNan, Shape
+from bakeoff.store.figures import Count, Figures, Number, NumberOrNan, Shape
 
 MOST_LISTED = 1_000_000
 Counts = Annotated[dict[str, Count], Field(max_length=MOST_LISTED)]
+Name = Annotated[str, Field(max_length=1_000)]
 Texts = Annotated[tuple[str, ...], Field(max_length=MOST_LISTED)]
 
 
@@ -23,17 +24,51 @@ class Books(Shape):
     classified: Count
 
 
-class Ledger(Shape):
-    """Messages by class, one for each recipient, with the first ids of each class; `foreign` mail and mailboxes that
-    could not be looked at, by mailbox and by reason. No server can bring about one that is not `balanced`.
+class Message(Shape):
+    """One message for a recipient: `id` within the trial, the `mailbox` it is for or was found in, its envelope
+    `sender`, and when the server took it on, in seconds from the begin of traffic; None where it did not, and in run
+    files of earlier builds.
     """
 
+    id: Name
+    mailbox: Name
+    sender: Name = ""
+    accepted_s: Number | None = None
+
+    @property
+    def text(self) -> str:
+        """`0.0.1 in u0001@example.test`."""
+        return f"{self.id} in {self.mailbox}"
+
+
+def _of_text(value: Any) -> Any:
+    """Earlier builds told a message as text."""
+    if not isinstance(value, str):
+        return value
+    identity, _, mailbox = value.partition(" in ")
+    return {"id": identity, "mailbox": mailbox}
+
+
+Messages = Annotated[tuple[Annotated[Message, BeforeValidator(_of_text)], ...], Field(max_length=MOST_LISTED)]
+
+
+class Ledger(Shape):
+    """Messages by class, one for each recipient, with the first of each class; `foreign` mail and mailboxes that
+    could not be looked at, by mailbox and by reason. No server can bring about one that is not `balanced`. `mark`
+    begins the Message-ID of every message of the trial; run files of earlier builds do not have it.
+    """
+
+    mark: Name = ""
     balanced: bool = True
     counts: Counts = Field(default_factory=dict)
-    ids: dict[str, Texts] = Field(default_factory=dict, max_length=MOST_LISTED)
+    ids: dict[str, Messages] = Field(default_factory=dict, max_length=MOST_LISTED)
     books: Books | None = None
     foreign: Counts | None = None
     unchecked_mailboxes: Counts | None = None
+
+    def message_id(self, message: Message) -> str:
+        """As it stands in the message and in logs of servers; empty where the mark is not known."""
+        return f"<{self.mark}.{message.id}@bakeoff.invalid>" if self.mark else ""
 
 
 class Amount(Shape):

@@ -120,11 +120,11 @@ def _ledger(context: Context) -> list[Block]:
     blocks: list[Block] = [Table("What became of the messages, all trials", columns, rows, note, depth=Depth.SUMMARY)]
     for name in context.names:
         ids = [
-            f"{class_words(kind)}: {identity} (trial {trial.id})"
+            f"{class_words(kind)}: {message.text} (trial {trial.id})"
             for trial in context.run.trials
             if trial.contender == name
             for kind in (*LOSSES, "unchecked", "late")
-            for identity in trial.figures(MailFigures).ledger.ids.get(kind, ())[:5]
+            for message in trial.figures(MailFigures).ledger.ids.get(kind, ())[:5]
         ][:20]
         if ids:
             blocks.append(Text(f"{name}, the first of them (client.thread.number in mailbox):"))
