@@ -7,15 +7,16 @@ from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from scripts.reference.markdown import cell, code, table
+from pydantic import BaseModel
+from scripts.reference.markdown import code, table
 
-from bakeoff.cli.show import trial_object
 from bakeoff.compare.model import SCHEMA as COMPARISON
 from bakeoff.compare.model import Comparison, KindSummary
+from bakeoff.exporters.document_model import SCHEMA as SHOW
+from bakeoff.exporters.document_model import Document
 from bakeoff.kinds import KINDS, compare_part
 from bakeoff.run.doctor import SCHEMA as DOCTOR
 from bakeoff.run.doctor import Finding
-from bakeoff.store.records import TrialRecord
 
 HEAD = f"""# JSON
 
@@ -23,10 +24,19 @@ What programs can read. A value that is not available is `null`; numbers are nev
 `_s` seconds, `_ms` milliseconds, `_ns` nanoseconds, `_bytes`, `_per_s`; shares lie between 0 and 1.
 
 * [`bakeoff compare RUN --json`](#bakeoff-compare---json): one object, `schema` is `{COMPARISON}`.
-* [`bakeoff show RUN --json`](#bakeoff-show---json): an array with one object for each trial.
+* [`bakeoff show RUN --json`](#bakeoff-show---json): one object, `schema` is `{SHOW}`. `bakeoff show --json-schema`
+  prints its JSON Schema, which is [`show.schema.json`](show.schema.json).
 * [`bakeoff doctor --json`](#bakeoff-doctor---json): one object, `schema` is `{DOCTOR}`.
 """
 
+SHOWN = """All that a report uses stands here, but for histograms. Each trial is a line. The number at the end of
+`schema` rises when a key is renamed, leaves or changes its meaning; new keys may come without that. Names under
+`per_operation`, `steps_ms` and `per_agent` are those of operations, steps and agents.
+
+`workload` are the figures of the kind of suite: its forms are in the JSON Schema under `$defs`, `workload-web`,
+`workload-mail` and so on. Cells of file suites are `workload.cells`, the ledger of mail `workload.ledger`, requests
+that failed `workload.failed`. Files of earlier versions may tell less there.
+"""
 OWN = "; not there in runs of other kinds"
 
 
@@ -38,8 +48,8 @@ def text() -> str:
             "## bakeoff compare --json\n",
             *(_class(made) for made in _classes(Comparison)),
             "## bakeoff show --json\n",
-            cleandoc(trial_object.__doc__ or "") + "\n",
-            table(("key", "value"), [(code(key), value) for key, value in _keys(trial_object(made_up(TrialRecord)))]),
+            SHOWN,
+            *(_class(made) for made in _classes(Document)),
             "## bakeoff doctor --json\n",
             "`mend` is the number of findings to mend, `findings` the array of them, the most important first.\n",
             _class(Finding),
@@ -57,12 +67,18 @@ def _classes(root: Any) -> list[Any]:
             continue
         found.append(made)
         for _, hint in _fields(made):
-            waiting += [leaf for leaf in _leaves(hint) if dataclasses.is_dataclass(leaf)]
+            waiting += [leaf for leaf in _leaves(hint) if _is_object(leaf)]
     return found
+
+
+def _is_object(hint: Any) -> bool:
+    return isinstance(hint, type) and (dataclasses.is_dataclass(hint) or issubclass(hint, BaseModel))
 
 
 def _fields(made: Any) -> list[tuple[str, Any]]:
     """Keys as JSON has them, with their types. What a kind of suite tells has a key of its own."""
+    if issubclass(made, BaseModel):
+        return [(field.alias or name, field.annotation) for name, field in made.model_fields.items()]
     hints = get_type_hints(made)
     found: list[tuple[str, Any]] = []
     for field in dataclasses.fields(made):
@@ -103,7 +119,7 @@ def _kind(hint: Any) -> str:
         return "array of " + " and ".join(known)
     if origin in (dict, Mapping):
         return f"object of {_kind(inner[1])}"
-    if dataclasses.is_dataclass(hint):
+    if _is_object(hint):
         name = getattr(hint, "__name__", "")
         return f"[{name}](#{name.lower()})"
     return {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(hint, "any")
@@ -122,23 +138,3 @@ def made_up(made: Any) -> Any:
     if origin in (dict, Mapping) or made is dict:
         return {}
     return {str: "", int: 1, float: 1.0, bool: True}.get(made)
-
-
-def _keys(value: Mapping[str, Any], above: str = "") -> list[tuple[str, str]]:
-    """Keys with what they hold, those of inner objects with a point between."""
-    found: list[tuple[str, str]] = []
-    for key, item in value.items():
-        name = f"{above}{key}"
-        if isinstance(item, Mapping) and item:
-            found += _keys(item, f"{name}.")
-        else:
-            found.append((name, cell(_shape(item))))
-    return found
-
-
-def _shape(item: Any) -> str:
-    if isinstance(item, Mapping):
-        return "object"
-    if isinstance(item, (list, tuple)):
-        return f"array of {_shape(item[0])}" if item else "array"
-    return {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(type(item), "any")

@@ -19,7 +19,7 @@ FAST = ["--mixes", "1,2", "--length", "600ms", "--blocks", "2"]
 def trials(bakeoff: Bakeoff, path: str) -> list[dict[str, object]]:
     done = bakeoff("show", path, "--json")
     assert done.returncode == 0, done.stderr
-    found: list[dict[str, object]] = json.loads(done.stdout)
+    found: list[dict[str, object]] = json.loads(done.stdout)["trials"]
     return found
 
 

@@ -64,8 +64,8 @@ class Lab:
 
     def show(self, file: str) -> list[dict[str, Any]]:
         """The trials of a run file."""
-        told: list[dict[str, Any]] = json.loads(self.cluster.head.run(["bakeoff", "show", file, "--json"]).stdout)
-        return told
+        shown = json.loads(self.cluster.head.run(["bakeoff", "show", file, "--json"]).stdout)
+        return list(shown["trials"])
 
     def log(self) -> list[str]:
         """The requests that nginx answered: address and path."""

@@ -115,7 +115,7 @@ def bakeoff_trial(folder: Path, loadfile: Path, run_file: Path) -> dict[str, Any
     done = subprocess.run([*command, *words, *times], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     shown = subprocess.run([*command, "show", str(run_file), "--json"], capture_output=True, text=True, check=True)
-    (trial,) = json.loads(shown.stdout)
+    (trial,) = json.loads(shown.stdout)["trials"]
     return dict(trial)
 
 

@@ -2,32 +2,21 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from bakeoff.cli.console import make_console
-from bakeoff.cli.shares import agents_sheet, share_objects
-from bakeoff.mix import named
+from bakeoff.cli.shares import agents_sheet
+from bakeoff.errors import PlanError
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.store.read import read_run
-from bakeoff.store.records import OK, START_COUNTS, RunRecord, StartsRecord, Summary, TrialRecord
+from bakeoff.store.records import OK, RunRecord
 from bakeoff.units import format_size
 
 # Requests that failed, of each contender; all are in --json.
 FAILED_SHOWN = 10
-# What only Bakeoff states of a trial that it measured itself.
-OF_THE_GENERATOR = (
-    "seed",
-    "fairness_jain",
-    "generator_cpu_us_per_operation",
-    "generator_cpu_share",
-    "generator_run_delay_share",
-    "generator_rss_bytes",
-    "generator_lag_ms",
-    "generator_late_start_ms",
-)
 
 
 def register(app: typer.Typer) -> None:
@@ -36,16 +25,28 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.")],
-    as_json: Annotated[bool, typer.Option("--json", help="JSON array with one object per trial.")] = False,
+    path: Annotated[Path | None, typer.Argument(metavar="RUN.bakeoff", help="Run file.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="All that the run file holds but histograms, as one JSON document.")
+    ] = False,
+    schema: Annotated[
+        bool, typer.Option("--json-schema", help="Print the JSON Schema of that document instead; needs no run file.")
+    ] = False,
     events: Annotated[bool, typer.Option("--events", help="List events too.")] = False,
 ) -> None:
     """List the trials of a run file."""
+    if schema:
+        from bakeoff.exporters.document_model import json_schema
+
+        typer.echo(json.dumps(json_schema(), indent=2))
+        return
+    if path is None:
+        raise PlanError("name a run file: bakeoff show RUN.bakeoff")
     run = read_run(path)
     if as_json:
-        not_stated = {} if run.imported_from is None else dict.fromkeys(OF_THE_GENERATOR)
-        lines = [json.dumps(trial_object(t) | not_stated, allow_nan=False) for t in run.trials]
-        typer.echo("[\n" + ",\n".join(lines) + "\n]" if lines else "[]")
+        from bakeoff.exporters.document import document_lines  # loads NumPy
+
+        typer.echo("\n".join(document_lines(run)))
         return
     console = make_console()
     _print_head(console, run)
@@ -76,76 +77,6 @@ def _print_failed(console: Console, run: RunRecord) -> None:
         more = failed.others + sum(row.count for row in failed.rows[FAILED_SHOWN:])
         if more:
             console.print(f"{contender.name}: failed: {more:,} of other requests; --json has them", markup=False)
-
-
-def milliseconds(s: Summary) -> dict[str, float | None]:
-    """A summary as JSON values in milliseconds; null where there was no operation."""
-    values = {
-        "mean": s.mean_ns,
-        "p50": s.p50_ns,
-        "p95": s.p95_ns,
-        "p99": s.p99_ns,
-        "p999": s.p999_ns,
-        "max": s.max_ns,
-    }
-    return {name: None if value is None else value / 1e6 for name, value in values.items()}
-
-
-def trial_object(t: TrialRecord) -> dict[str, Any]:
-    """One trial as JSON values; times in ms, rates per second, counts of the measured window."""
-    return {
-        "id": t.id,
-        "contender": t.contender,
-        **named(t.mix, "mix_"),
-        "block": t.block,
-        "order": t.order,
-        "seed": t.seed,
-        "state": t.state,
-        "reason": t.reason,
-        "marks": list(t.marks),
-        "started_at": t.started_at,
-        "window_s": t.window_s,
-        "operations": t.operations,
-        "operations_per_s": t.operations_per_s,
-        "bytes_in": t.bytes_in,
-        "bytes_out": t.bytes_out,
-        "bytes_per_s": t.bytes_per_s,
-        "errors": t.errors,
-        "statuses": t.statuses,
-        "service_ms": milliseconds(t.service),
-        "per_operation": {
-            o.name: {
-                "operations": o.operations,
-                "errors": o.errors,
-                "bytes_in": o.bytes_in,
-                "service_ms": milliseconds(o.service),
-            }
-            for o in t.per_operation
-        },
-        "steps_ms": {s.name: milliseconds(s.summary) for s in t.steps},
-        "connections": t.connections,
-        "fairness_jain": t.fairness_jain,
-        "generator_cpu_us_per_operation": t.generator_cpu_us_per_operation,
-        "generator_cpu_share": t.generator_cpu_share,
-        "generator_run_delay_share": t.generator_run_delay_share,
-        "generator_rss_bytes": t.generator_rss_bytes,
-        "generator_lag_ms": milliseconds(t.generator_lag),
-        "generator_late_start_ms": milliseconds(t.generator_late_start),
-        "per_agent": share_objects(t),
-        "workload": t.workload,
-        **({} if t.starts is None else _planned(t.starts, t.response)),
-    }
-
-
-def _planned(starts: StartsRecord, response: Summary | None) -> dict[str, Any]:
-    """What a trial at a rate has besides; `late_ms` are the starts that found every connection busy."""
-    return {
-        "response_ms": None if response is None else milliseconds(response),
-        "starts": {
-            **{name: getattr(starts, name) for name in START_COUNTS},
-            "late_ms": milliseconds(starts.late),
-        },
-    }
 
 
 def _print_head(console: Console, run: RunRecord) -> None:
@@ -186,7 +117,7 @@ def _table(run: RunRecord) -> Sheet:
     table.column("CPU µs/op", spare=6)
     table.column("state", numeric=False)
     for t in run.trials:
-        ms = milliseconds(t.service)
+        service = t.service
         table.row(
             str(t.order),
             str(t.block),
@@ -194,9 +125,9 @@ def _table(run: RunRecord) -> Sheet:
             str(t.mix),
             f"{t.operations_per_s:,.1f}",
             format_size(t.bytes_per_s),
-            _figure(ms["mean"]),
-            _figure(ms["p50"]),
-            _figure(ms["p99"]),
+            _figure(service.mean_ns),
+            _figure(service.p50_ns),
+            _figure(service.p99_ns),
             f"{t.errors_total:,}",
             f"{t.generator_cpu_us_per_operation:.1f}" if run.imported_from is None else "-",
             " ".join([t.state, *t.marks]),
@@ -204,5 +135,5 @@ def _table(run: RunRecord) -> Sheet:
     return table
 
 
-def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def _figure(time_ns: float | None) -> str:
+    return "-" if time_ns is None else f"{time_ns / 1e6:.3f}"

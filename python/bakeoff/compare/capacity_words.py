@@ -58,6 +58,10 @@ def _figures(least: LeastLoad) -> str:
     return ", ".join(f"{term_name(term)} was {term_value(term)}" for term in terms)
 
 
+# What these terms come to is a share; all others are times.
+OF_SHARES = ("errors", "achieved", GROWTH_TERM)
+
+
 def term_name(term: TermRecord) -> str:
     """What a term bounds: `p99`."""
     return term.term.partition("<")[0].partition(">")[0]
@@ -67,7 +71,7 @@ def term_value(term: TermRecord) -> str:
     """What it came to: `12.3 ms`, `0.4 %`."""
     if term.value is None:
         return "beyond all that was answered"
-    if term_name(term) in ("errors", "achieved", GROWTH_TERM):
+    if term_name(term) in OF_SHARES:
         return wording.percent(term.value)
     return f"{wording.figures(term.value / 1e6)} ms"
 

@@ -10,7 +10,15 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    WrapValidator,
+)
 
 from bakeoff.errors import RunFileError
 
@@ -30,7 +38,9 @@ Count = Annotated[int, Field(ge=0, le=2**64)]
 Size = Annotated[int, Field(ge=1, le=2**63)]
 Number = Annotated[float, Field(ge=0.0, le=MOST)]
 # NaN where the engine knows none.
-NumberOrNan = Annotated[Number, WrapValidator(_or_nan)]
+NumberOrNan = Annotated[
+    Number, WrapValidator(_or_nan), WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0}, {"type": "null"}]})
+]
 
 
 class Shape(BaseModel):

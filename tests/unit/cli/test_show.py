@@ -35,7 +35,9 @@ def output(*words: str) -> str:
 
 
 def test_json_has_one_object_per_trial_with_the_promised_keys(tmp_path: Path) -> None:
-    trials = json.loads(output("show", str(run_file(tmp_path)), "--json"))
+    document = json.loads(output("show", str(run_file(tmp_path)), "--json"))
+    trials = document["trials"]
+    assert document["schema"] == "bakeoff-show/1" and len(document["contenders"]) == 2
     assert len(trials) == 2
     promised = {
         "contender",
@@ -64,6 +66,8 @@ def test_json_has_one_object_per_trial_with_the_promised_keys(tmp_path: Path) ->
         "p99": 0.0025,
         "p999": 0.0026,
         "max": 0.003,
+        "min": 0.0009,
+        "count": 100,
     }
     assert trials[0]["errors"] == {"refused": 2}
     assert trials[0]["per_operation"]["static/223"]["operations"] == 90
@@ -81,7 +85,7 @@ def test_the_table_names_what_is_missing_and_what_failed(tmp_path: Path) -> None
 def test_an_empty_run(tmp_path: Path) -> None:
     path = tmp_path / "x.bakeoff"
     RunWriter.create(path, header(), planned()).close()
-    assert json.loads(output("show", str(path), "--json")) == []
+    assert json.loads(output("show", str(path), "--json"))["trials"] == []
 
 
 @pytest.mark.parametrize("width", [40, 60, 100])
@@ -102,7 +106,7 @@ def test_several_agents_have_a_row_for_each_trial(tmp_path: Path) -> None:
     shares = (share(agent="one", clients=3), share(agent="two", clients=1, lost="the cable was cut", operations=0))
     with RunWriter.create(path, header(agents=agents), planned()) as writer:
         writer.add_trial(trial(state="voided", reason="agent two was lost: the cable was cut", per_agent=shares), {})
-    found = json.loads(output("show", str(path), "--json"))[0]["per_agent"]
+    found = json.loads(output("show", str(path), "--json"))["trials"][0]["per_agent"]
     assert (found["one"]["operations"], found["one"]["lost"], found["one"]["lag_p99_ms"]) == (100, None, 0.0025)
     assert (found["two"]["clients"], found["two"]["lost"]) == (1, "the cable was cut")
     rows = [line.split() for line in output("show", str(path)).splitlines() if line.split()[1:2] in (["one"], ["two"])]

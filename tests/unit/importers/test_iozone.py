@@ -159,7 +159,7 @@ def test_what_was_not_stated_is_in_no_listing(tmp_path: Path) -> None:
     listing = CliRunner().invoke(app, ["show", str(path)]).output
     assert "imported from IOzone, without a plan" in listing
     plain = CliRunner().invoke(app, ["show", str(path), "--json"]).output
-    assert '"generator_cpu_share": null' in plain and '"fairness_jain": null' in plain
+    assert '"generator_cpu_share":null' in plain and '"fairness_jain":null' in plain
     assert CliRunner().invoke(app, ["resume", str(path)]).exit_code == 0
 
 

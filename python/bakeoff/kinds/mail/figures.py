@@ -49,7 +49,10 @@ def _of_text(value: Any) -> Any:
     return {"id": identity, "mailbox": mailbox}
 
 
-Messages = Annotated[tuple[Annotated[Message, BeforeValidator(_of_text)], ...], Field(max_length=MOST_LISTED)]
+Messages = Annotated[
+    tuple[Annotated[Message, BeforeValidator(_of_text, json_schema_input_type=Message | str)], ...],
+    Field(max_length=MOST_LISTED),
+]
 
 
 class Ledger(Shape):
