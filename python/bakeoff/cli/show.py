@@ -7,12 +7,13 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from bakeoff.cli.cell_sheet import cells_in, cells_sheet
 from bakeoff.cli.console import make_console
 from bakeoff.cli.shares import agents_sheet
 from bakeoff.errors import PlanError
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.store.read import read_run
-from bakeoff.store.records import OK, RunRecord
+from bakeoff.store.records import OK, RunRecord, TrialRecord
 from bakeoff.units import format_size
 
 # Requests that failed, of each contender; all are in --json.
@@ -51,6 +52,8 @@ def show(
     console = make_console()
     _print_head(console, run)
     console.print(fitted(_table(run), console))
+    if (cells := cells_sheet(run)) is not None:
+        console.print(fitted(cells, console))
     if (agents := agents_sheet(run)) is not None:
         console.print(fitted(agents, console))
     if any(t.marks for t in run.trials):
@@ -108,31 +111,35 @@ def _table(run: RunRecord) -> Sheet:
     table.column("block", spare=1)
     table.column("contender", numeric=False)
     table.column(run.mixes[0].unit)
-    table.column("operations/s")
-    table.column("bytes/s", spare=3)
-    table.column("mean ms", spare=2)
-    table.column("p50 ms", spare=4)
-    table.column("p99 ms")
+    of_cells = any(map(cells_in, run.trials))
+    if of_cells:
+        table.column("cells")
+    else:
+        table.column("operations/s")
+        table.column("bytes/s", spare=3)
+        table.column("mean ms", spare=2)
+        table.column("p50 ms", spare=4)
+        table.column("p99 ms")
     table.column("errors")
     table.column("CPU µs/op", spare=6)
     table.column("state", numeric=False)
     for t in run.trials:
-        service = t.service
         table.row(
             str(t.order),
             str(t.block),
             t.contender,
             str(t.mix),
-            f"{t.operations_per_s:,.1f}",
-            format_size(t.bytes_per_s),
-            _figure(service.mean_ns),
-            _figure(service.p50_ns),
-            _figure(service.p99_ns),
+            *([f"{cells_in(t):,}"] if of_cells else _of_whole(t)),
             f"{t.errors_total:,}",
             f"{t.generator_cpu_us_per_operation:.1f}" if run.imported_from is None else "-",
             " ".join([t.state, *t.marks]),
         )
     return table
+
+
+def _of_whole(t: TrialRecord) -> tuple[str, ...]:
+    times = (t.service.mean_ns, t.service.p50_ns, t.service.p99_ns)
+    return (f"{t.operations_per_s:,.1f}", format_size(t.bytes_per_s), *map(_figure, times))
 
 
 def _figure(time_ns: float | None) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Axis = Literal["record", "file"]
+# MB/s (10⁶ bytes a second) in a KiB/s.
+MB_S = 1024 / 1e6
 AXES: tuple[Axis, ...] = ("record", "file")
 
 
@@ -38,7 +40,7 @@ SIZES = CellForm(
     test="test",
     tests="tests",
     axes=(SizeAxis("record", "record size", "{} records"), SizeAxis("file", "file size", "{} files")),
-    rate_unit="KiB/s",
-    rate_scale=1.0,
+    rate_unit="MB/s",
+    rate_scale=MB_S,
     percent=False,
 )

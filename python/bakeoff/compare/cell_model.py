@@ -13,7 +13,7 @@ from typing import Any, Literal
 from bakeoff.compare.cell_form import Axis, CellForm
 from bakeoff.compare.file_weights import FileWeights
 from bakeoff.compare.plain import as_dict
-from bakeoff.mix import Mix
+from bakeoff.mix import Mix, named
 
 CellState = Literal["ahead", "behind", "tied", "open", "void", "skipped"]
 
@@ -47,6 +47,56 @@ class CellRatio:
     def certain(self) -> bool:
         """The interval does not include 1."""
         return self.low > 1.0 or self.high < 1.0
+
+
+@dataclass(frozen=True)
+class Level:
+    """The geometric mean over blocks with the least and the most of them; NaN where nothing was measured."""
+
+    centre: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class CellLevel:
+    """One contender in one cell, by itself, in `blocks` that have a rate. In JSON the three members of a Level are
+    columns: `p99_ms`, `p99_ms_least` and `p99_ms_most`.
+
+    In `lost` of the blocks `tried` it moved nothing, for a client at least. `operations` are the fewest of a block:
+    with too few of them a percentile is not known, and `longest_ms`, of all blocks, says more. `reason` is why a block
+    has no rate.
+    """
+
+    contender: str
+    mix: Mix
+    test: str
+    file_kib: float | None
+    record_kib: float | None
+    blocks: int
+    tried: int
+    lost: int
+    kib_s: Level
+    transfers_s: Level
+    operations: int
+    p50_ms: Level
+    p95_ms: Level
+    p99_ms: Level
+    longest_ms: float
+    cpu_us: float
+    cached: bool
+    reason: str
+
+    def row(self) -> dict[str, Any]:
+        """Plain values, flat: `p99_ms` with `p99_ms_least` and `p99_ms_most` beside it."""
+        plain: dict[str, Any] = {}
+        for name in (field.name for field in dataclasses.fields(self)):
+            value = getattr(self, name)
+            if isinstance(value, Level):
+                plain |= {name: value.centre, f"{name}_least": value.least, f"{name}_most": value.most}
+            else:
+                plain |= named(value) if name == "mix" else {name: value}
+        return plain
 
 
 @dataclass(frozen=True)
@@ -158,8 +208,8 @@ class CellPair:
 
 @dataclass(frozen=True)
 class CellComparison:
-    """The comparison of a suite whose trials are made of cells: one entry for each pair and mix, and how
-    its cells are named and told.
+    """The comparison of a suite whose trials are made of cells: what is `measured` of each contender by itself,
+    one entry in `pairs` for each pair and mix (none of a single contender), and how its cells are named and told.
     """
 
     kind: str
@@ -167,9 +217,19 @@ class CellComparison:
     blocks: int
     pairs: tuple[CellPair, ...]
     weights: FileWeights | None = None
+    measured: tuple[CellLevel, ...] = ()
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The tests that any contender did, in the order of work."""
+        return tuple(dict.fromkeys(level.test for level in self.measured))
+
+    def at(self, contender: str, mix: Mix) -> tuple[CellLevel, ...]:
+        """The cells of one contender at one mix."""
+        return tuple(level for level in self.measured if level.contender == contender and level.mix == mix)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values. Cells are rows under `columns`: a page holds thousands of them."""
+        """Plain values. Cells, and those measured, are rows under `columns`: a page holds thousands of them."""
         columns = [field.name for field in dataclasses.fields(CellRatio)]
         pairs = []
         for pair in self.pairs:
@@ -182,8 +242,14 @@ class CellComparison:
             "form": dataclasses.asdict(self.form),
             "blocks": self.blocks,
             "weights": weights,
+            "measured": self._measured(),
             "pairs": pairs,
         }
+
+    def _measured(self) -> dict[str, Any]:
+        rows = [level.row() for level in self.measured]
+        columns = list(rows[0]) if rows else []
+        return {"columns": columns, "rows": [[_short(row[name]) for name in columns] for row in rows]}
 
 
 def _short(value: Any) -> Any:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bakeoff.compare import cell_words, wording
 from bakeoff.compare.cell_find import crossings, outliers, regimes
 from bakeoff.compare.cell_form import AXES, SIZES, Axis, CellForm
+from bakeoff.compare.cell_levels import cell_levels
 from bakeoff.compare.cell_model import (
     Average,
     CellComparison,
@@ -45,7 +46,7 @@ def compare_cells(
     regions: tuple[Region, ...] = (SMALL_OFFICE,),
     weights: FileWeights | None = None,
 ) -> CellComparison | None:
-    """The comparison cell by cell; None when no two contenders have a cell in common.
+    """The comparison cell by cell, and each contender by itself; None when no cell was tried.
 
     Contenders `in_memory` have no cache in front of something slower.
     """
@@ -63,7 +64,8 @@ def compare_cells(
         for work in works:
             pairs.append(work.result(q_values[start : start + len(work.array.keys)], form))
             start += len(work.array.keys)
-    return CellComparison(kind, form, len(cube.blocks), tuple(pairs), weights) if pairs else None
+    levels = cell_levels(cube)
+    return CellComparison(kind, form, len(cube.blocks), tuple(pairs), weights, levels) if levels else None
 
 
 @dataclass(frozen=True)

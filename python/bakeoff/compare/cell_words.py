@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm, SizeAxis
-from bakeoff.compare.cell_model import Average, CellPair, Crossing, Regime, SizeCurve, SizePoint
+from bakeoff.compare.cell_model import Average, CellLevel, CellPair, Crossing, Regime, SizeCurve, SizePoint
+from bakeoff.mix import Mix
 
 TITLES = {
     "write": "write",
@@ -61,6 +64,47 @@ def faster(ratio: float) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
+
+
+def longest_or_p99(level: CellLevel) -> str:
+    """Its p99 in ms, or "max 5.63": the longest time, of too few transfers for a percentile."""
+    if math.isfinite(level.p99_ms.centre):
+        return wording.figures(level.p99_ms.centre, 3)
+    if math.isfinite(level.longest_ms):
+        return f"max {wording.figures(level.longest_ms, 3)}"
+    return wording.MISSING
+
+
+@dataclass(frozen=True)
+class CellRange:
+    """The cells of one test of one contender at one mix: their geometric mean in KiB/s, and both ends."""
+
+    cells: int
+    mean_kib_s: float
+    lowest: CellLevel
+    highest: CellLevel
+
+    @property
+    def rates_kib_s(self) -> tuple[float, float, float]:
+        """Mean, minimum and maximum."""
+        return self.mean_kib_s, self.lowest.kib_s.centre, self.highest.kib_s.centre
+
+
+def ranges(levels: Iterable[CellLevel]) -> tuple[CellRange, ...]:
+    """One for each contender, mix and test that has a rate, in the order of `levels`."""
+    groups: dict[tuple[str, Mix, str], list[CellLevel]] = {}
+    for level in levels:
+        if level.blocks:
+            groups.setdefault((level.contender, level.mix, level.test), []).append(level)
+    return tuple(
+        CellRange(
+            len(group),
+            math.exp(math.fsum(math.log(level.kib_s.centre) for level in group) / len(group)),
+            min(group, key=lambda level: level.kib_s.centre),
+            max(group, key=lambda level: level.kib_s.centre),
+        )
+        for group in groups.values()
+    )
 
 
 def summary(pair: CellPair, form: CellForm) -> tuple[str, ...]:

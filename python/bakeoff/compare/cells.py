@@ -120,7 +120,7 @@ def cell_array(cube: Cube, mix: Mix) -> CellArray:
         for b, block in enumerate(cube.blocks)
         if (trial := cube.usable.get((name, mix, block))) is not None
     }
-    keys = _ordered({key_of(cell): None for trial in trials.values() for cell in cells_of(trial)})
+    keys = ordered_keys({key_of(cell): None for trial in trials.values() for cell in cells_of(trial)})
     index = {key: i for i, key in enumerate(keys)}
     rates = np.full((len(cube.contenders), len(keys), len(cube.blocks)), math.nan)
     lost = np.zeros(rates.shape, dtype=bool)
@@ -146,7 +146,8 @@ def cell_array(cube: Cube, mix: Mix) -> CellArray:
     return CellArray(cube.contenders, mix, keys, rates, lost, skipped, void, often)
 
 
-def _ordered(keys: Iterable[CellKey]) -> tuple[CellKey, ...]:
+def ordered_keys(keys: Iterable[CellKey]) -> tuple[CellKey, ...]:
+    """Tests in order of work, sizes rising."""
     listed = list(keys)
     tests = {test: place for place, test in reversed(list(enumerate(test for test, _, _ in listed)))}
     return tuple(sorted(listed, key=lambda key: (tests[key[0]], key[1] or 0, key[2] or 0)))

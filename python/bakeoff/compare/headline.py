@@ -11,7 +11,7 @@ from bakeoff.compare.cell_model import CellComparison, CellPair
 from bakeoff.compare.lost import counted_as
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import CELLS
-from bakeoff.compare.model import ContenderSummary, Endpoint, FallsBehind, PairComparison, RunInfo, Sentence
+from bakeoff.compare.model import ContenderSummary, Curve, Endpoint, FallsBehind, PairComparison, RunInfo, Sentence
 from bakeoff.compare.ranking import LEAST, leading, ranking_sentence, undecided
 from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.turned_away import TurnedAway
@@ -27,6 +27,7 @@ def headline(
     behind: tuple[FallsBehind, ...] = (),
     capacity: CapacityComparison | None = None,
     places: tuple[Place, ...] = (),
+    curves: tuple[Curve, ...] = (),
 ) -> tuple[Sentence, ...]:
     """What was lost first, then the result, response time, peaks (or from which offered rate on who falls behind) and
     errors. Each sentence stands by itself. Of three and more contenders the order comes first, the two that lead stand
@@ -52,9 +53,8 @@ def headline(
         texts += [
             text for pair in cells.pairs if (pair.baseline, pair.contender) in shown for text in _cells(pair, info)
         ]
-    cells_alone = cells is not None and len(info.mixes) == 1
-    best = _means(contenders, info, metrics[0]) if cells_alone else _peaks(contenders, info)
-    texts += [*([] if behind or capacity else [best]), _errors(contenders, info)]
+    best = [_peaks(contenders, info)] if cells is None else _means(contenders, info, metrics[0], curves)
+    texts += [*([] if behind or capacity else best), _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in texts if text))
 
 
@@ -80,8 +80,8 @@ def _one_falls_behind(told: FallsBehind) -> str:
 def _cells(pair: CellPair, info: RunInfo) -> list[str]:
     if len(info.mixes) == 1:
         return list(pair.summary)
-    at = f"At {pair.mix.words}: "
-    return [at + text for text in pair.summary]
+    # Of several mixes the first of each, which says how its cells ended: the report has the others.
+    return [f"At {pair.mix.words}: {text}" for text in pair.summary if text.startswith(f"{pair.contender} against")]
 
 
 def _primary(pair: PairComparison, info: RunInfo, decides: Metric) -> str:
@@ -227,11 +227,23 @@ def _peak_figure(c: ContenderSummary, unit: str = "") -> str:
     return f"{wording.rate(c.peak)}{unit}"
 
 
-def _means(contenders: tuple[ContenderSummary, ...], info: RunInfo, metric: Metric) -> str:
-    """Of cells at one number of clients there is no peak."""
-    parts = [f"{c.name} {wording.rate(c.peak)} {info.rate_unit}" for c in contenders if c.peak_mix is not None]
-    weighted = f", {metric.weights.words}" if metric.weights else ""
-    return f"Geometric mean of the cells{weighted}: {'; '.join(parts)}." if parts else "No trial can be used."
+def _means(
+    contenders: tuple[ContenderSummary, ...], info: RunInfo, metric: Metric, curves: tuple[Curve, ...]
+) -> list[str]:
+    """Over cells there is no peak, which would be nobody's: their mean, at each mix."""
+    measured = [c for c in contenders if c.peak_mix is not None]
+    if not measured:
+        return ["No trial can be used."]
+    what = f"eometric mean of the cells{f', {metric.weights.words}' if metric.weights else ''}"
+    if len(info.mixes) == 1:
+        return [f"G{what}: {'; '.join(f'{c.name} {_peak(c, info)}' for c in measured)}."]
+    rates = {curve.contender: curve.points for curve in curves if curve.metric == metric.key}
+    texts = []
+    for index, mix in enumerate(info.mixes):
+        known = [(name, points[index].centre) for name, points in rates.items() if points[index].blocks]
+        parts = [f"{name} {wording.rate(rate)} {info.rate_unit}" for name, rate in known]
+        texts += [f"At {mix.words}: g{what}: {'; '.join(parts)}."] if parts else []
+    return texts
 
 
 def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:

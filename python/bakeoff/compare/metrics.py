@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.compare.behind import at_rates, metrics_at_rates
 from bakeoff.compare.cell_form import SIZES
-from bakeoff.compare.cells import common_cells, file_sizes_of, mean_rate
+from bakeoff.compare.cell_levels import PERCENTILES, mean_time_ms, timed_cells
+from bakeoff.compare.cells import CellKey, common_cells, file_sizes_of, mean_rate
 from bakeoff.compare.cube import Cube, why_unusable
 from bakeoff.compare.file_weights import weights_of
 from bakeoff.compare.metric import Metric
@@ -87,7 +89,28 @@ def metrics_of(run: RunRecord, cube: Cube) -> tuple[Metric, ...]:
         keys,
         weights=weights,
     )
-    return (rate, *endpoints[1:])
+    return (rate, *_times_of_cells(cube, keys))
+
+
+def _times_of_cells(cube: Cube, keys: frozenset[CellKey]) -> Iterator[Metric]:
+    """Response times of cells, each of one test at one size: pooled they would be nobody's. What has too few transfers
+    in some cell leaves that one out, for all contenders alike.
+    """
+    for what, least in PERCENTILES:
+        timed = timed_cells(cube.usable.values(), keys, what, least)
+        if not timed:
+            continue
+        key = what.removesuffix("_ns")
+        cells = f"{len(timed):,}{f' of {len(keys):,}' if timed != keys else ''} cells"
+        yield Metric(
+            key,
+            f"Geometric mean of the {key} of {cells}",
+            "ms",
+            False,
+            "log",
+            partial(mean_time_ms, keys=timed, what=what),
+            f"mean {key} of cells",
+        )
 
 
 def rate_of(measured: tuple[Metric, ...]) -> Metric:

@@ -75,7 +75,9 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         measured = (capacity_metric(unit), *measured)
     machines = machines_of(run, cube, smallest)
     places = rank(pairs, tuple(names), first)
-    sentences = headline(info, pairs, contenders, measured, cells, disqualified(wrong), behind, capacity, places)
+    sentences = headline(
+        info, pairs, contenders, measured, cells, disqualified(wrong), behind, capacity, places, curves
+    )
     return Comparison(
         schema=SCHEMA,
         run=info,

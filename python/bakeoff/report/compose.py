@@ -14,6 +14,9 @@ from bakeoff.report.sections import builders
 from bakeoff.report.tones import TONES
 from bakeoff.store.records import RunRecord
 
+# More rows of cells than this are not in the data of a page.
+MOST_LEVELS = 400
+
 VERDICTS: dict[str, tuple[str, Tone]] = {
     "better": ("A winner", "good"),
     "equivalent": ("Equivalent", "good"),
@@ -95,11 +98,13 @@ def _short(plan_hash: str) -> str:
 
 
 def _embedded(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as it is in the page. Cells and curves of pairs without the baseline are left to
-    `bakeoff compare --json`: the page does not show them, and there may be thousands.
+    """The comparison as it is in the page. Cells and curves of pairs without the baseline, and what each contender
+    reached in very many cells, are left to `bakeoff compare --json`: the page does not show them all.
     """
     plain = comparison.to_dict()
     if comparison.cells:
+        if len(comparison.cells.measured) > MOST_LEVELS:
+            plain["matrix"]["measured"]["rows"] = []
         for pair in plain["matrix"]["pairs"]:
             if pair["baseline"] != comparison.run.baseline:
                 pair["cells"] = {**pair["cells"], "rows": []}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -59,6 +60,16 @@ class Context:
     def cells_alone(self) -> bool:
         """Cells at one number of clients: there is no curve over clients, and no second is like the next."""
         return self.comparison.cells is not None and len(self.comparison.run.mixes) == 1
+
+    @property
+    def of_cells(self) -> bool:
+        """Trials are made of cells: pooled over them a response time or a second is nobody's."""
+        return self.comparison.cells is not None
+
+    def known(self, metrics: Sequence[str]) -> tuple[str, ...]:
+        """Those of `metrics` that the comparison has curves of."""
+        there = {curve.metric for curve in self.comparison.curves}
+        return tuple(metric for metric in metrics if metric in there)
 
     @property
     def at_rates(self) -> bool:

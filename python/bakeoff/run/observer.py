@@ -7,6 +7,7 @@ from bakeoff.agents.result import Snapshot
 from bakeoff.plan.durations import OVERHEAD_S, Expected, expected, trial_s
 from bakeoff.plan.model import Plan
 from bakeoff.steady_stream import SteadyStream
+from bakeoff.store.figures import Figures
 from bakeoff.store.records import OK, EventRecord, JudgedRecord, PlannedTrial, SoakRowRecord, TrialRecord
 from bakeoff.units import format_duration, format_rate, format_size
 from bakeoff.visible import visible
@@ -79,8 +80,10 @@ def trial_line(record: TrialRecord) -> str:
     if record.state != OK:
         return f"{where}: {record.state}: {record.reason}"
     # At a rate the time that decides counts from when an operation was due.
-    p99 = (record.response or record.service).p99_ns
-    figures = format_rate(record.operations_per_s, "operations")
+    # Pooled over cells of all sizes a rate and a time would be nobody's.
+    cells = record.figures(Figures).cells
+    p99 = None if cells else (record.response or record.service).p99_ns
+    figures = f"{len(cells)} cells" if cells else format_rate(record.operations_per_s, "operations")
     figures += f", p99 {milliseconds(p99)}" if p99 is not None else ""
     figures += f", {record.errors_total:,} errors"
     if len(record.per_agent) > 1:

@@ -58,11 +58,13 @@ class CacheState(Shape):
 
 
 class ServiceTimes(Shape):
-    """Percentiles of single operations of a cell, ns."""
+    """Times of single operations of a cell, ns."""
 
+    mean_ns: Number | None = None
     p50_ns: Number | None = None
     p95_ns: Number | None = None
     p99_ns: Number | None = None
+    max_ns: Number | None = None
 
 
 class CellFigures(Shape):
@@ -82,6 +84,7 @@ class CellFigures(Shape):
     operations: Count | None = None
     elapsed_s: Number | None = None
     rate_kib_s: Number | None = None
+    ios_per_s: Number | None = None
     slowest_kib_s: Number | None = None
     fastest_kib_s: Number | None = None
     first_done_s: Number | None = None

@@ -18,12 +18,13 @@ from bakeoff.report.heat import HeatCell, heat_map
 from bakeoff.report.renderers.html import draw, render_html
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
-from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip
+from tests.unit.compare.synthetic_cells import KIB, MIB, PATTERNS, blocks_run, matrix_run, skip
 from tests.unit.report.shown import shown
 
 SMALL = [(64 * KIB, 4 * KIB), (64 * KIB, 64 * KIB), (MIB, 4 * KIB), (MIB, 64 * KIB)]
 CELL_SECTIONS = {"heat-map", "sizes", "rates-of-cells"}
 DETAILS = {"times-of-cells", "caches"}
+FIGURES = ("MB/s", "least – most", "I/O per second", "p50 ms", "p99 ms")
 
 
 def report_of(record: RunRecord) -> Report:
@@ -136,9 +137,10 @@ def test_block_sizes_have_rates_and_operations() -> None:
     report = report_of(blocks_run(lambda *_: 1.3))
     section = next(s for s in report.sections if s.id == "rates-of-cells")
     titles = [block.title for block in section.blocks if isinstance(block, Table)]
-    assert titles[:2] == ["MB/s of nfs", "I/O per second of nfs"]
-    table = section.blocks[0]
-    assert isinstance(table, Table) and len(table.rows) == 18 and table.rows[0][0] == "512 B"
+    assert titles[0] == "MB/s of each pattern" and len(titles) == 1 + len(PATTERNS)
+    for table in section.blocks[1:]:
+        assert isinstance(table, Table) and len(table.rows) == 18 and table.rows[0][0] == "512 B"
+        assert not table.folded and [column.title for column in table.columns[1:]] == 2 * list(FIGURES)
 
 
 def told_in_cells(contender: str, block: int, cell: dict[str, Any]) -> None:
@@ -257,7 +259,7 @@ def test_seconds_and_trials_of_the_mix_are_in_operations() -> None:
         for block in report_of(matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL)).sections[0].blocks
         if isinstance(block, Table)
     )
-    assert "geometric mean of 4 cells (KiB/s)" in cells.note
+    assert "geometric mean of 4 cells (MB/s)" in cells.note
 
 
 def test_three_contenders_with_a_full_matrix_fit_into_the_page() -> None:

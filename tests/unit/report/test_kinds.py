@@ -108,4 +108,7 @@ def test_cells_are_told_as_their_form_says(monkeypatch: pytest.MonkeyPatch, perc
     (chart,) = drawn(record)
     assert isinstance(chart, Chart) and (chart.title == "cifs as a percentage of nfs") == percent
     assert [chart.table.columns[0].title, *(row[0] for row in chart.table.rows)] == ["Way", "up", "down"]
-    assert [table.title for table in tables(record, "rates-of-cells")] == ["GB/s of nfs", "GB/s of cifs"]
+    assert [table.title for table in tables(record, "rates-of-cells")] == [
+        "GB/s of each way",
+        "Every cell: rates and response times",
+    ]

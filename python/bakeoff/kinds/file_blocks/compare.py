@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.cell_form import CellForm, SizeAxis
+from bakeoff.compare.cell_form import MB_S, CellForm, SizeAxis
 from bakeoff.kinds.files.compare import FileWork
 
 
@@ -14,7 +14,7 @@ class Blocks(FileWork):
         tests="patterns",
         axes=(SizeAxis("record", "block size", "block size {}"),),
         rate_unit="MB/s",
-        rate_scale=1024 / 1e6,
+        rate_scale=MB_S,
         percent=True,
         transfers="I/O per second",
     )

@@ -192,7 +192,7 @@ class FileMatrixPlanPart(FolderPlanPart):
     """The kind `file-matrix`."""
 
     settings = FileMatrixSettings
-    endpoint = "the geometric means of the cells' KiB/s"
+    endpoint = "the geometric means of the cells' MB/s"
     often = ("file_max", "record_max", "tests", "mixes", "cache", "direct", "fsync")
 
     def space_bytes(self, settings: CommonSettings) -> int:

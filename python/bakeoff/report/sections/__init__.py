@@ -11,6 +11,7 @@ from bakeoff.report.sections import (
     audits,
     caches,
     capacity,
+    cell_levels,
     cell_tables,
     cell_times,
     curves,
@@ -43,10 +44,11 @@ SECTIONS: tuple[tuple[str, Builder], ...] = (
     ("soak", soak.section),
     ("capacity", capacity.section),
     ("heat-map", heat_map.section),
-    ("sizes", size_curves.section),
-    ("surfaces", surfaces.section),
+    ("levels", cell_levels.section),
     ("rates-of-cells", cell_tables.section),
     ("times-of-cells", cell_times.section),
+    ("sizes", size_curves.section),
+    ("surfaces", surfaces.section),
     ("caches", caches.section),
     ("rates", curves.section),
     ("offered", offered.section),
@@ -72,7 +74,9 @@ SECTIONS: tuple[tuple[str, Builder], ...] = (
 # What is left out where load does not wait: its connections stand in for each other, and there is no peak.
 OF_CLOSED_LOOPS = frozenset({"rates", "fairness"})
 # What is left out when trials are made of cells and there is only one number of clients.
-OVER_CLIENTS = frozenset({"rates", "response", "errors", "ratios", "numbers", "seconds"})
+OVER_CLIENTS = frozenset({"rates", "errors", "ratios", "numbers"})
+# What is left out where trials are made of cells: their times stand by cell, and no second is like the next.
+OF_WHOLE_TRIALS = frozenset({"response", "seconds"})
 
 # What is left out where each contender was measured at shares of its own capacity: a ratio of rates there says nothing.
 OF_LOADS = frozenset({"rates", "ratios"})
@@ -81,6 +85,7 @@ OF_LOADS = frozenset({"rates", "ratios"})
 def builders(context: Context) -> list[Builder]:
     """What makes the sections of a report on `context`, in their order."""
     hidden = context.kind.hides(context) | (OVER_CLIENTS if context.cells_alone else frozenset())
+    hidden |= OF_WHOLE_TRIALS if context.of_cells else frozenset()
     hidden |= OF_CLOSED_LOOPS if context.at_rates else frozenset()
     hidden |= OF_LOADS if context.comparison.capacity else frozenset()
     hidden |= OF_CLOSED_LOOPS if context.searched_by_rate else frozenset()

@@ -6,6 +6,7 @@ from bakeoff.compare import wording
 from bakeoff.compare.cell_model import Average, CellPair
 from bakeoff.compare.cell_words import title
 from bakeoff.compare.model import ContenderSummary
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Card
 from bakeoff.report.context import Context
 from bakeoff.report.facts import failures
@@ -21,11 +22,14 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     interval = f" (95 % {wording.figures(c.peak_low)} – {wording.figures(c.peak_high)})"
     weights = comparison.cells.weights
     weighted = f", {weights.words}" if weights else ""
-    caption = f"geometric mean of the cells{weighted}{interval if c.peak_low == c.peak_low else ''}"
+    several = len(comparison.run.mixes) > 1
+    at = f" at {c.peak_mix.words}, the highest of all mixes" if several and c.peak_mix else ""
+    differ = "; blocks differ" if c.peak_is_nobodys else interval if c.peak_low == c.peak_low else ""
+    caption = f"geometric mean of the cells{weighted}{at}{differ}"
     lines: list[tuple[str, str]] = []
     for pair in comparison.cells.pairs:
         if c.name in (pair.baseline, pair.contender) and comparison.run.baseline in (pair.baseline, pair.contender):
-            lines += _against(pair, c.name)
+            lines += _against(pair, c.name, comparison.run.mixes)
     cached = _cached(context, c.name)
     if cached:
         lines.append(("Cached cells", cached))
@@ -35,7 +39,7 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     ]
     return Card(
         title=c.name,
-        figure=f"{wording.figures(c.peak)} {comparison.run.rate_unit}",
+        figure=f"{_mean(c)} {comparison.run.rate_unit}",
         caption=caption if measured else "no usable trial",
         lines=tuple(lines),
         series=series,
@@ -43,8 +47,17 @@ def cell_card(context: Context, c: ContenderSummary, series: int) -> Card:
     )
 
 
-def _against(pair: CellPair, name: str) -> list[tuple[str, str]]:
+def _mean(c: ContenderSummary) -> str:
+    """Of blocks that differ by more than a factor of 2 no mean is anybody's: both ends."""
+    if c.peak_is_nobodys:
+        return f"{wording.figures(c.peak_lowest)} – {wording.figures(c.peak_highest)}"
+    return wording.figures(c.peak)
+
+
+def _against(pair: CellPair, name: str, mixes: tuple[Mix, ...]) -> list[tuple[str, str]]:
     other = pair.baseline if name == pair.contender else pair.contender
+    if len(mixes) > 1:  # a line for each; the rest is below
+        return [(f"{pair.contender} ÷ {pair.baseline}, {pair.mix.words}", _ratio(pair.overall))]
     rows = [(f"{pair.contender} ÷ {pair.baseline}", _ratio(pair.overall))]
     if pair.overall.open < pair.overall.cells:
         won = pair.overall.behind if name == pair.baseline else pair.overall.ahead
@@ -62,11 +75,8 @@ def _ratio(average: Average) -> str:
 
 
 def _cached(context: Context, name: str) -> str:
-    """Of the cells that this contender has in common with another one; empty when none is cached."""
+    """Of the cells that this contender has a rate in; empty when none is cached."""
     assert context.comparison.cells is not None
-    pair = next((p for p in context.comparison.cells.pairs if name in (p.baseline, p.contender)), None)
-    if pair is None:
-        return ""
-    measured = [cell for cell in pair.cells if cell.state not in ("void", "skipped")]
-    cached = sum(name in cell.cached for cell in measured)
+    measured = [level for level in context.comparison.cells.measured if level.contender == name and level.blocks]
+    cached = sum(level.cached for level in measured)
     return f"{cached:,} of {len(measured):,}" if cached else ""

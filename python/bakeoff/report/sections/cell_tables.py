@@ -1,86 +1,188 @@
-"""The rates behind the ratios: KiB/s, or MB/s and I/O per second, of each contender."""
+"""What each contender reached in the cells, in absolute figures: rates with the least and the most, and times."""
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
-from bakeoff.compare.cell_words import size, title
-from bakeoff.compare.cells import cells_of, key_of, rate_of
+from bakeoff.compare.cell_model import CellComparison, CellLevel
+from bakeoff.compare.cell_words import longest_or_p99, ranges, size, title
 from bakeoff.mix import Mix
-from bakeoff.report.blocks import Block, Column, Section, Table
+from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.sections.heat_map import capital, label
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.sections.heat_map import capital, label, sizes_in_order
+from bakeoff.thresholds import P99_OPERATIONS
 
-Rates = dict[tuple[str, float | None, float | None], float]
+# More rows than this are for looking things up: they are folded, below what they come to.
+LONG = 30
+# More contenders than this do not fit beside each other with all figures: each then has a row.
+SIDE_BY_SIDE = 2
+TIMES = (
+    "Times are of single transfers, from the histogram of the cell: no cell is pooled with another. With fewer than "
+    f"{P99_OPERATIONS} transfers in some block there is no p99, and the longest of all stands for it."
+)
 
 
+@shown_from(Depth.COMPARISON)
 def section(context: Context) -> Section | None:
-    """Geometric means over blocks, and transfers a second where the form has a name for them."""
+    """The range of each test in the open, then every cell."""
     compared = context.comparison.cells
     if compared is None:
         return None
-    blocks: list[Block] = []
-    for mix in context.comparison.run.mixes:
-        at = "" if mix.is_one else f", {mix} {mix.unit}"
-        for name in context.names:
-            rates = _rates(context, name, mix)
-            if not rates:
-                continue
-            form, whose = compared.form, f"of {name}{at}"
-            if len(form.axes) > 1:
-                blocks.append(_by_two_sizes(rates, f"{form.rate_unit} {whose}", form))
-            else:
-                blocks.append(_by_one_size(rates, f"{form.rate_unit} {whose}", form, False))
-            if form.transfers:
-                blocks.append(_by_one_size(rates, f"{form.transfers} {whose}", form, True))
-    return Section("rates-of-cells", "The rates of all cells", tuple(blocks)) if blocks else None
+    form = compared.form
+    blocks: list[Block] = [_ranges(context, compared)]
+    if len(form.axes) > 1:
+        blocks += _matrices(context, compared)
+        return Section("rates-of-cells", "The rates of all cells", tuple(blocks))
+    blocks += _every_cell(context, compared)
+    return Section("rates-of-cells", "Rates and response times of all cells", tuple(blocks))
 
 
-def _rates(context: Context, name: str, mix: Mix) -> Rates:
-    """KiB/s by test, file KiB and record KiB."""
-    logs: dict[tuple[str, float | None, float | None], list[float]] = defaultdict(list)
-    for trial in context.at(name, mix):
-        for cell in cells_of(trial):
-            rate = rate_of(cell)
-            if math.isfinite(rate):
-                test, file, record = key_of(cell)
-                kib = tuple(None if b is None else b / 1024.0 for b in (file, record))
-                logs[test, kib[0], kib[1]].append(math.log(rate))
-    return {key: math.exp(math.fsum(values) / len(values)) for key, values in logs.items()}
-
-
-def _by_one_size(rates: Rates, caption: str, form: CellForm, transfers: bool) -> Table:
-    """Sizes down, tests across."""
-    tests = list(dict.fromkeys(test for test, _, _ in rates))
-    sizes = sorted({record for _, _, record in rates}, key=lambda kib: kib or 0.0)
-    by = {(test, record): rate for (test, _, record), rate in rates.items()}
+def _ranges(context: Context, compared: CellComparison) -> Table:
+    """A row for each test (and mix): the mean of its cells, the lowest and the highest of them, and where."""
+    form, mixes = compared.form, context.comparison.run.mixes
+    several = len(mixes) > 1
+    columns = [*([Column(context.mix_title)] if several else []), Column(capital(form.test), numeric=False)]
+    for name in context.names:
+        columns += [Column(what, group=name) for what in ("mean", "minimum", "maximum")]
     rows = []
-    for record in sizes:
-        cells = []
-        for test in tests:
-            rate = by.get((test, record), math.nan)
-            # I/O of mixed sizes have no one size to divide by.
-            value = rate * form.rate_scale if not transfers else rate / record if record else math.nan
-            cells.append(wording.figures(value))
-        rows.append((size(record), *cells))
-    columns = (Column(capital(form.axes[0].name)), *(Column(title(test)) for test in tests))
-    return Table(caption, columns, tuple(rows), folded=transfers)
+    for mix in mixes:
+        for test in compared.tests:
+            row = [f"{mix}", title(test)] if several else [title(test)]
+            for name in context.names:
+                row += _range([level for level in compared.at(name, mix) if level.test == test], form)
+            rows.append(tuple(row))
+    note = f"Mean: geometric, over the cells of a {form.test} and their blocks. In brackets the size of the cell."
+    caption = f"{form.rate_unit} of each {form.test}"
+    return Table(caption, tuple(columns), tuple(rows), note, folded=len(rows) > LONG, depth=Depth.COMPARISON)
 
 
-def _by_two_sizes(rates: Rates, caption: str, form: CellForm) -> Table:
-    """A row for each test and file size, a column for each record size."""
-    records = sorted({record for _, _, record in rates}, key=lambda kib: kib or 0.0)
-    lines = dict.fromkeys((test, file) for test, file, _ in rates)
-    tests = list(dict.fromkeys(test for test, _ in lines))
-    ordered = sorted(lines, key=lambda line: (tests.index(line[0]), line[1] or 0.0))
-    shown = {key: wording.count(form.rate_scale * rate) for key, rate in rates.items()}
-    rows = tuple(
-        (f"{title(test)}, {label(file)}", *(shown.get((test, file, record), "") for record in records))
-        for test, file in ordered
+def _range(levels: Sequence[CellLevel], form: CellForm) -> tuple[str, str, str]:
+    if not (known := ranges(levels)):
+        return (wording.MISSING,) * 3
+    (group,) = known
+    mean, *ends = (wording.figures(kib_s * form.rate_scale) for kib_s in group.rates_kib_s)
+    least, most = (f"{end} ({_sizes(at, form)})" for end, at in zip(ends, (group.lowest, group.highest), strict=True))
+    return mean, least, most
+
+
+def _sizes(level: CellLevel, form: CellForm) -> str:
+    """ "4K", and of two sizes "1M file, 4K"."""
+    record = label(level.record_kib)
+    return f"{label(level.file_kib)} file, {record}" if len(form.axes) > 1 else record
+
+
+def _every_cell(context: Context, compared: CellComparison) -> Iterator[Block]:
+    """Of cells that differ by one size all that was measured; one table, or of many cells one for each test."""
+    for mix in context.comparison.run.mixes:
+        at = "" if mix.is_one and len(context.comparison.run.mixes) == 1 else f", {mix.words}"
+        levels = [level for level in compared.measured if level.mix == mix]
+        number = len({(level.test, level.record_kib) for level in levels})
+        names = [name for name in context.names if any(level.contender == name for level in levels)]
+        if not names:
+            continue
+        parts = [compared.tests] if number <= LONG else [(test,) for test in compared.tests]
+        tables = [_cells(context, compared, mix, tests, names) for tests in parts]
+        for place, (tests, table) in enumerate(zip(parts, tables, strict=True)):
+            what = "Every cell" if len(tests) > 1 or len(parts) == 1 else capital(title(tests[0]))
+            last = place == len(tables) - 1
+            named = replace(table, title=f"{what}: rates and response times{at}", note=_note(levels) if last else "")
+            # Of several mixes the figures against them stand by themselves, and these are for looking up.
+            folded = len(table.rows) > LONG or len(context.comparison.run.mixes) > 1
+            yield replace(named, folded=folded, depth=Depth.PAGE if folded else Depth.COMPARISON)
+
+
+def _note(levels: Sequence[CellLevel]) -> str:
+    reasons = list(dict.fromkeys(level.reason for level in levels if level.reason))
+    lost = sum(level.lost for level in levels)
+    note = f"Least and most are of blocks. {TIMES}"
+    if lost:
+        note += f" Lost: blocks in which nothing moved, for a client at least ({lost:,} in all)."
+    return f"{note} Not measured: {'; '.join(reasons[:4])}." if reasons else note
+
+
+def _cells(context: Context, compared: CellComparison, mix: Mix, tests: Sequence[str], names: list[str]) -> Table:
+    form = compared.form
+    at = {(level.contender, level.test, level.record_kib): level for level in compared.measured if level.mix == mix}
+    keys = [
+        (test, record)
+        for test in tests
+        for record in sizes_in_order([size_ for _, named, size_ in at if named == test])
+    ]
+    heads = _heads(form)
+    first = [
+        *([Column(capital(form.test), numeric=False)] if len(tests) > 1 else []),
+        Column(capital(form.axes[0].name)),
+    ]
+
+    def start(test: str, record: float | None) -> tuple[str, ...]:
+        return (title(test), size(record)) if len(tests) > 1 else (size(record),)
+
+    if len(names) <= SIDE_BY_SIDE:
+        grouped = [replace(head, group=name if len(names) > 1 else "") for name in names for head in heads]
+        rows = [
+            (*start(*key), *(text for name in names for text in _figures(at.get((name, *key)), form))) for key in keys
+        ]
+        return Table("", (*first, *grouped), tuple(rows))
+    rows = [(*start(*key), name, *_figures(at.get((name, *key)), form)) for key in keys for name in names]
+    return Table("", (*first, Column("Contender", numeric=False), *heads), tuple(rows))
+
+
+def _heads(form: CellForm) -> tuple[Column, ...]:
+    """The figures of a cell."""
+    return (
+        Column(form.rate_unit),
+        Column("least – most", spare=2),
+        Column(form.transfers or "transfers/s", spare=1),
+        Column("p50 ms"),
+        Column("p99 ms"),
     )
+
+
+def _figures(level: CellLevel | None, form: CellForm) -> tuple[str, ...]:
+    if level is None or not (level.blocks or level.lost):
+        return (wording.MISSING,) * 5
+    lost = wording.lost_of(level.lost, level.tried)
+    rates = [rate * form.rate_scale for rate in (level.kib_s.centre, level.kib_s.least, level.kib_s.most)]
+    return (
+        f"{wording.figures(rates[0])}{lost}",
+        f"{wording.figures(rates[1], 3)} – {wording.figures(rates[2], 3)}" if level.blocks else wording.MISSING,
+        wording.rate(level.transfers_s.centre),
+        wording.figures(level.p50_ms.centre, 3),
+        longest_or_p99(level),
+    )
+
+
+def _matrices(context: Context, compared: CellComparison) -> Iterator[Block]:
+    """Of cells that differ by two sizes the rates, file sizes down and record sizes across."""
+    form, mixes = compared.form, context.comparison.run.mixes
+    across, down = (axis.name for axis in form.axes)
+    yield Text(
+        f"Folded below, for looking up: the {form.rate_unit} of every cell, a table for each contender"
+        f"{' and mix' if len(mixes) > 1 else ''}, {form.tests} and {down}s down, {across}s across."
+    )
+    for mix in mixes:
+        at = "" if mix.is_one else f", {mix.words}"
+        for name in context.names:
+            levels = [level for level in compared.at(name, mix) if level.blocks]
+            if levels:
+                yield _matrix(levels, f"{form.rate_unit} of {name}{at}: all {len(levels):,} cells", form)
+
+
+def _matrix(levels: Sequence[CellLevel], caption: str, form: CellForm) -> Table:
+    """A row for each test and file size, a column for each record size."""
+    records = sizes_in_order([level.record_kib for level in levels])
+    by = {(level.test, level.file_kib, level.record_kib): level.kib_s.centre * form.rate_scale for level in levels}
+    rows = []
+    for test in dict.fromkeys(level.test for level in levels):
+        for file in sizes_in_order([level.file_kib for level in levels if level.test == test]):
+            rates = (by.get((test, file, record), math.nan) for record in records)
+            shown = (wording.figures(rate) if math.isfinite(rate) else "" for rate in rates)
+            rows.append((f"{title(test)}, {label(file)}", *shown))
     across, down = (axis.name for axis in form.axes)
     columns = (Column(f"{capital(form.test)}, {down}", numeric=False), *(Column(label(record)) for record in records))
-    return Table(caption, columns, rows, f"Geometric mean over blocks, by {across}.", folded=True)
+    return Table(caption, columns, tuple(rows), f"Geometric mean over blocks, by {across}.", folded=True)

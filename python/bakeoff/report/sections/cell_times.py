@@ -1,67 +1,70 @@
-"""Times of single operations in the cells, and the CPU they cost."""
+"""Times of single operations and the CPU they cost, by test and record size."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from bakeoff.compare import wording
+from bakeoff.compare.cell_form import CellForm
+from bakeoff.compare.cell_model import CellLevel
 from bakeoff.compare.cell_words import title
-from bakeoff.compare.cells import cells_of, key_of
-from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.sections.heat_map import label
-from bakeoff.store.figures import CellFigures, ServiceTimes
 
-Pick = Callable[[CellFigures], float | None]
+Pick = Callable[[CellLevel], float]
+WANTED: tuple[tuple[str, Pick], ...] = (
+    ("p50 in ms", lambda level: level.p50_ms.centre),
+    ("p95 in ms", lambda level: level.p95_ms.centre),
+    ("p99 in ms", lambda level: level.p99_ms.centre),
+    ("CPU per I/O in µs", lambda level: level.cpu_us),
+)
 
 
 def section(context: Context) -> Section | None:
-    """Percentiles by test and size for each contender, and CPU per I/O where that was measured."""
+    """Percentiles and processor time by test and size for each contender. Where cells differ by one size alone the
+    table of cells has the percentiles.
+    """
     compared = context.comparison.cells
     if compared is None:
         return None
-    wanted: tuple[tuple[str, Pick], ...] = (
-        ("p50 in ms", _percentile(lambda times: times.p50_ns)),
-        ("p95 in ms", _percentile(lambda times: times.p95_ns)),
-        ("p99 in ms", _percentile(lambda times: times.p99_ns)),
-        ("CPU per I/O in µs", lambda cell: cell.cpu_us_per_io),
-    )
+    wanted = WANTED if len(compared.form.axes) > 1 else WANTED[-1:]
     blocks: list[Block] = []
     for mix in context.comparison.run.mixes:
-        at = "" if mix.is_one else f", {mix} {mix.unit}"
+        at = "" if mix.is_one else f", {mix.words}"
         for name in context.names:
             for what, pick in wanted:
-                rows, sizes = _rows(context, name, mix, pick)
+                rows, sizes = _rows(compared.at(name, mix), pick)
                 if rows:
                     columns = (Column("Test", numeric=False), *(Column(label(kib)) for kib in sizes))
                     blocks.append(Table(f"{what}, {name}{at}", columns, rows, folded=True))
     if not blocks:
         return None
-    size, *others = (axis.name for axis in compared.form.axes)
-    over = wording.names([*(f"{other}s" for other in others), "blocks"])
-    intro = f"From the histogram of each cell: single operations by {size}, geometric mean over {over}."
-    return Section("times-of-cells", "Times of single operations", (Text(intro), *blocks))
+    if len(compared.form.axes) == 1:
+        words = f"Folded below: what an I/O costs this machine, {_down_and_across(compared.form)}, mean over blocks."
+        return Section("times-of-cells", "Processor time of single I/Os", (Text(words), *blocks))
+    over = wording.names([*(f"{axis.name}s" for axis in compared.form.axes[1:]), "blocks"])
+    words = (
+        "Folded below: p50, p95 and p99 of single operations "
+        f"of each contender, {_down_and_across(compared.form)}, from the histogram of each cell; a figure is the "
+        f"geometric mean over {over}. A percentile is left out where a cell has too few operations for it. "
+        "`bakeoff compare --json` has those of every single cell."
+    )
+    return Section("times-of-cells", "Times of single operations", (Text(words), *blocks))
 
 
-def _percentile(of: Callable[[ServiceTimes], float | None]) -> Pick:
-    def pick(cell: CellFigures) -> float | None:
-        nanoseconds = None if cell.service is None else of(cell.service)
-        return None if nanoseconds is None else nanoseconds / 1e6
-
-    return pick
+def _down_and_across(form: CellForm) -> str:
+    return f"{form.tests} down and {form.axes[0].name}s across"
 
 
-def _rows(context: Context, name: str, mix: Mix, pick: Pick) -> tuple[tuple[tuple[str, ...], ...], list[float | None]]:
+def _rows(levels: Sequence[CellLevel], pick: Pick) -> tuple[tuple[tuple[str, ...], ...], list[float | None]]:
     logs: dict[tuple[str, float | None], list[float]] = defaultdict(list)
-    for trial in context.at(name, mix):
-        for cell in cells_of(trial):
-            value = pick(cell)
-            if value is not None and value > 0.0 and not cell.skipped:
-                test, _, record = key_of(cell)
-                logs[test, None if record is None else record / 1024.0].append(math.log(value))
+    for level in levels:
+        value = pick(level)
+        if math.isfinite(value) and value > 0.0:
+            logs[level.test, level.record_kib].append(math.log(value))
     sizes = sorted({size for _, size in logs}, key=lambda kib: -1.0 if kib is None else kib)
     rows = []
     for test in dict.fromkeys(test for test, _ in logs):

@@ -16,11 +16,15 @@ from bakeoff.report.rates import rates_table
 @shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section:
     """Charts of operations and bytes per second, and where each curve peaks and flattens."""
-    first, *others = (curve_chart(context, metric) for metric in context.kind.rate_curves)
+    first, *others = (curve_chart(context, metric) for metric in context.known(context.kind.rate_curves))
     # Where nothing can be drawn, the rates that decide stand for it.
     charts = (replace(first, plain=rates_table(context), depth=Depth.SUMMARY), *others)
     more = "".join(f" and {chart.title[0].lower()}{chart.title[1:]}" for chart in others)
-    return Section("rates", f"{first.title}{more} against {context.mix_unit}", (*charts, _peaks(context)))
+    return Section(
+        "rates",
+        f"{first.title}{more} against {context.mix_unit}",
+        (*charts, *([] if context.of_cells else [_peaks(context)])),
+    )
 
 
 def _peaks(context: Context) -> Table:

@@ -24,15 +24,19 @@ def section(context: Context) -> Section | None:
     if compared is None:
         return None
     pairs = [pair for pair in compared.pairs if pair.baseline == context.comparison.run.baseline]
+    pairs.sort(key=lambda pair: context.names.index(pair.contender))
     blocks: list[Block] = []
     for number, pair in enumerate(pairs):
-        blocks.append(Text(_legend(pair, compared.blocks, compared.form)))
-        blocks += [_averages(pair, compared.form), Bullets(pair.sentences, Depth.SUMMARY)]
+        if number == 0 or pair.contender != pairs[number - 1].contender:
+            blocks.append(Text(_legend(pair, compared.blocks, compared.form)))
+        # Of one mix the headline has the summary.
+        sentences = (*pair.summary[1:], *pair.sentences) if len(context.comparison.run.mixes) > 1 else pair.sentences
+        blocks += [_averages(pair, compared.form), Bullets(sentences, Depth.SUMMARY)]
         limit = ratio_range([cell.ratio for cell in pair.cells])
         places = (context.names.index(pair.baseline), context.names.index(pair.contender))
         drawing = _Drawing(pair, places, limit, compared.form, f"heat-{number}", compared.blocks)
         blocks += drawing.charts()
-        blocks += _stand_out(pair)
+        blocks += _stand_out(pair, compared.form)
     for pair in compared.pairs:
         if pair not in pairs:  # as many words as they need, and no maps: there may be many
             blocks += [replace(_averages(pair, compared.form), folded=True), Bullets(pair.sentences, Depth.SUMMARY)]
@@ -51,7 +55,8 @@ def _legend(pair: CellPair, blocks: int, form: CellForm) -> str:
         if blocks > 1
         else "One block: there are no intervals, and no cell is more than a number."
     )
-    number, level = (f"{against(pair)} in percent", "100") if form.percent else (against(pair), "1")
+    ratio = f"{pair.contender} ÷ {pair.baseline}"
+    number, level = (f"{ratio} in percent", "100") if form.percent else (ratio, "1")
     return (
         f"Each number is {number}, geometric mean over blocks: above {level} {pair.contender} is faster. A cell has "
         f"the colour of the one ahead, on a logarithmic scale with 1.00 in the middle. {interval} Corner: only a cache "
@@ -113,7 +118,7 @@ def _average(a: Average, form: CellForm) -> tuple[str, ...]:
     )
 
 
-def _stand_out(pair: CellPair) -> list[Block]:
+def _stand_out(pair: CellPair, form: CellForm) -> list[Block]:
     """Outliers with their reasons, and cells that are void; both in the open."""
     columns = (
         Column("Cell", numeric=False),
@@ -125,13 +130,14 @@ def _stand_out(pair: CellPair) -> list[Block]:
     odd = [cell for cell in pair.cells if cell.outlier]
     if odd:
         rows = tuple(
-            (name_of(c), wording.ratio(c.ratio, c.low, c.high), wording.interval(c.low, c.high), c.outlier) for c in odd
+            (name_of(c, form), wording.ratio(c.ratio, c.low, c.high), wording.interval(c.low, c.high), c.outlier)
+            for c in odd
         )
         note = "They are counted in every average; the row “Without outliers” leaves them out."
         blocks.append(Table(f"Outliers, {against(pair)}", columns, rows, note, depth=Depth.SUMMARY))
     void = [cell for cell in pair.cells if cell.state == "void"]
     if void:
-        rows = tuple((name_of(c), wording.MISSING, wording.MISSING, c.reason) for c in void)
+        rows = tuple((name_of(c, form), wording.MISSING, wording.MISSING, c.reason) for c in void)
         blocks.append(Table(f"Void cells, {against(pair)}", columns, rows, "They are in no average."))
     skipped = [cell for cell in pair.cells if cell.state == "skipped"]
     if skipped:
@@ -140,8 +146,10 @@ def _stand_out(pair: CellPair) -> list[Block]:
     return blocks
 
 
-def name_of(cell: CellRatio) -> str:
-    """ "read, 64 MiB file, 4 KiB records"."""
+def name_of(cell: CellRatio, form: CellForm) -> str:
+    """ "read, 64 MiB file, 4 KiB records"; where cells differ by one size "random read, block size 4 KiB"."""
+    if len(form.axes) == 1:
+        return f"{title(cell.test)}, {form.axes[0].at.format(size(cell.record_kib))}"
     file = f", {size(cell.file_kib)} file" if cell.file_kib is not None else ""
     return f"{title(cell.test)}{file}, {size(cell.record_kib)} records"
 
@@ -201,8 +209,8 @@ class _Drawing:
 
     def _test(self, test: str) -> Chart:
         cells = [cell for cell in self.pair.cells if cell.test == test]
-        columns = [label(kib) for kib in _sizes([cell.record_kib for cell in cells])]
-        rows = [label(kib) for kib in _sizes([cell.file_kib for cell in cells])]
+        columns = [label(kib) for kib in sizes_in_order([cell.record_kib for cell in cells])]
+        rows = [label(kib) for kib in sizes_in_order([cell.file_kib for cell in cells])]
         heat_cells = [self._cell(cell, label(cell.record_kib), label(cell.file_kib)) for cell in cells]
         average = next((a for a in self.pair.tests if a.name == test), None)
         subtitle = f"average {short(average.ratio)}×, {self._ended(average)}" if average else "no cell in common"
@@ -211,11 +219,12 @@ class _Drawing:
         return self._spec(heat_cells, columns, rows, words, wide=False)
 
     def _by_one_size(self) -> Chart:
-        columns = [label(kib) for kib in _sizes([cell.record_kib for cell in self.pair.cells])]
+        columns = [label(kib) for kib in sizes_in_order([cell.record_kib for cell in self.pair.cells])]
         heat_cells = [self._cell(cell, label(cell.record_kib), title(cell.test)) for cell in self.pair.cells]
         chart_title, subtitle = f"All {self.form.tests}: {against(self.pair)}", self._ended(self.pair.overall)
         if self.form.percent:
-            chart_title = f"{self.pair.contender} as a percentage of {self.pair.baseline}"
+            at = "" if self.pair.mix.is_one else f", {self.pair.mix.words}"
+            chart_title = f"{self.pair.contender} as a percentage of {self.pair.baseline}{at}"
             subtitle = percent_of(self.pair.overall, self.pair)
         across, down = capital(self.form.axes[0].name), capital(self.form.test)
         words = (self.form.tests, chart_title, subtitle, across, down)
@@ -224,7 +233,7 @@ class _Drawing:
     def _overviews(self) -> list[Chart]:
         """Tests against record sizes; each number is the average over the file sizes."""
         curves = [curve for curve in self.pair.curves if curve.test and curve.axis == "record"]
-        sizes = _sizes([point.size_kib for curve in curves for point in curve.points])
+        sizes = sizes_in_order([point.size_kib for curve in curves for point in curve.points])
         if len(curves) < 2 or len(sizes) < 2:
             return []
         heat_cells = [
@@ -260,7 +269,8 @@ def capital(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}"
 
 
-def _sizes(values: list[float | None]) -> list[float | None]:
+def sizes_in_order(values: list[float | None]) -> list[float | None]:
+    """Each once, rising; what has no size first."""
     return sorted(set(values), key=lambda kib: -1.0 if kib is None else kib)
 
 

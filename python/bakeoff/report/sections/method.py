@@ -117,7 +117,7 @@ def _weights(context: Context) -> list[Block]:
     if compared is None or compared.weights is None:
         return []
     weights = compared.weights
-    measured = {None if c.file_kib is None else round(c.file_kib * 1024) for p in compared.pairs for c in p.cells}
+    measured = {None if c.file_kib is None else round(c.file_kib * 1024) for c in compared.measured}
     rows = tuple((format_binary(size), wording.percent(share)) for size, share in weights.shares)
     note = "The weight of a file size is shared evenly by its cells. Curves and single cells are not weighted."
     table = Table("Weights of the file sizes", (Column("File size"), Column("Share of the files")), rows, note)

@@ -26,14 +26,17 @@ SIDE_BY_SIDE = 2
 
 def section(context: Context) -> Section:
     """Centres with the half-width of the interval of the rate; the charts' tables give every interval."""
-    note = (
+    note = "Of cells: geometric means over all of them. " if context.of_cells else ""
+    note += (
         "Geometric means over blocks (failures: arithmetic); ± is the 95 % interval on logarithms, from 6 blocks on. "
         "Percentiles are those of the trials, from their whole histograms. A trial that failed counts as 0 in the "
         "rate, which is then an arithmetic mean without an interval."
     )
+    there = context.known([metric for metric, _ in METRICS])
+    metrics = [(metric, title) for metric, title in METRICS if metric in there]
     if len(context.names) <= SIDE_BY_SIDE:
-        return Section("numbers", "The numbers", (_all(context, note),))
-    tables = [_one(context, metric, title) for metric, title in METRICS]
+        return Section("numbers", "The numbers", (_all(context, metrics, note),))
+    tables = [_one(context, metric, title) for metric, title in metrics]
     return Section("numbers", "The numbers", (*tables[:-1], replace(tables[-1], note=note)))
 
 
@@ -47,12 +50,12 @@ def _one(context: Context, metric: str, title: str) -> Table:
     return Table(f"{words[0].upper()}{words[1:]} at each mix", columns, rows)
 
 
-def _all(context: Context, note: str) -> Table:
+def _all(context: Context, metrics: list[tuple[str, str]], note: str) -> Table:
     columns, names = [Column(context.mix_title)], context.names
     for name in names:
         unit = context.comparison.run.rate_unit
-        columns += [Column(title.format(rate=unit), group=name) for _, title in METRICS]
-    curves = [context.comparison.curve(metric, name) for name in names for metric, _ in METRICS]
+        columns += [Column(title.format(rate=unit), group=name) for _, title in metrics]
+    curves = [context.comparison.curve(metric, name) for name in names for metric, _ in metrics]
     rows = tuple(
         (f"{mix}", *(_cell(curve, index) for curve in curves)) for index, mix in enumerate(context.comparison.run.mixes)
     )

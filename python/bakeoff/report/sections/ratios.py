@@ -22,7 +22,7 @@ def section(context: Context) -> Section | None:
         return None
     against = [pair for pair in comparison.pairs if pair.baseline == comparison.run.baseline]
     blocks: list[Block] = [Text(_explained(context, comparison.pairs[0]))]
-    blocks += [_chart(context, against, metric) for metric in CHARTED]
+    blocks += [_chart(context, against, metric) for metric in context.known(CHARTED)]
     blocks += [_all_metrics(context, pair) for pair in comparison.pairs]
     return Section("ratios", "Ratio at each mix", tuple(blocks))
 

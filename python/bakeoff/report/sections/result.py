@@ -42,7 +42,7 @@ def section(context: Context) -> Section:
 
 
 def _card(context: Context, c: ContenderSummary, series: int) -> Card:
-    if context.cells_alone:
+    if context.of_cells:
         return cell_card(context, c, series)
     if context.comparison.capacity is not None:
         return capacity_card(context, context.comparison.capacity, c, series)

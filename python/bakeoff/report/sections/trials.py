@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import math
+
 from bakeoff.compare import wording
+from bakeoff.compare.cells import cells_of, rate_of
 from bakeoff.report.blocks import Column, Section, Table
 from bakeoff.report.context import Context
 from bakeoff.store.mark_meanings import MARKS
+from bakeoff.store.records import TrialRecord
 
 
 def section(context: Context) -> Section:
     """All trials in the order they ran, usable or not."""
     unit = f"{context.comparison.run.work}/s"
+    # Over cells pooled, neither a rate nor a time is anybody's.
+    heads, figures = ((Column("cells"),), _cells) if context.of_cells else (_heads(unit), _figures)
     columns = (
         Column("Order"),
         Column("Block"),
         Column("Contender", numeric=False),
         Column(_load(context)),
         Column("State", numeric=False),
-        Column(unit),
-        Column("mean ms"),
-        Column("p99 ms"),
+        *heads,
         Column("failed"),
         Column("window s"),
         Column("Marks", numeric=False),
@@ -31,9 +35,7 @@ def section(context: Context) -> Section:
             t.contender,
             f"{t.mix}",
             t.state,
-            wording.figures(t.operations_per_s),
-            _ms((t.response or t.service).mean_ns),
-            _ms((t.response or t.service).p99_ns),
+            *figures(t),
             f"{t.errors_total:,}",
             f"{t.window_s:.4g}",
             ", ".join(t.marks),
@@ -42,6 +44,20 @@ def section(context: Context) -> Section:
     )
     table = Table("Trials in the order they ran", columns, rows, folded=True)
     return Section("trials", "Every trial", (table, *_legend(context)))
+
+
+def _heads(unit: str) -> tuple[Column, ...]:
+    return Column(unit), Column("mean ms"), Column("p99 ms")
+
+
+def _figures(t: TrialRecord) -> tuple[str, ...]:
+    times = t.response or t.service
+    return wording.figures(t.operations_per_s), _ms(times.mean_ns), _ms(times.p99_ns)
+
+
+def _cells(t: TrialRecord) -> tuple[str, ...]:
+    measured = sum(math.isfinite(rate_of(cell)) for cell in cells_of(t))
+    return (f"{measured:,} of {len(cells_of(t)):,}",)
 
 
 def _legend(context: Context) -> tuple[Table, ...]:

@@ -1,0 +1,173 @@
+"""Block work over several loads: transfers a second and response times against how many are in flight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from bakeoff.compare import wording
+from bakeoff.compare.cell_model import CellComparison, CellLevel
+from bakeoff.compare.cell_words import longest_or_p99, size, title
+from bakeoff.kinds.file_blocks.figures import BlockFigures
+from bakeoff.mix import Mix
+from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.charts import Row, known
+from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.kind import ReportPart
+from bakeoff.report.queue_charts import times_over_depth, transfers_over_depth
+from bakeoff.report.sections.cell_tables import LONG
+from bakeoff.report.sections.heat_map import capital
+
+# The size that storage is asked about first; where it was not measured, the smallest takes its place.
+USUAL_KIB = 4.0
+
+CellName = tuple[str, float | None]
+
+
+@shown_from(Depth.COMPARISON)
+def section(context: Context) -> Section | None:
+    """None with one load. Charts of one size of each pattern, then a table of all."""
+    compared, mixes = context.comparison.cells, context.comparison.run.mixes
+    if compared is None or len(mixes) < 2:
+        return None
+    depths = {mix: in_flight(context, mix) for mix in mixes}
+    cells = list(dict.fromkeys((level.test, level.record_kib) for level in compared.measured))
+    charted = [_charted([cell for cell in cells if cell[0] == test]) for test in compared.tests]
+    words = (
+        "In flight: clients × threads × outstanding requests of each. With a closed loop the one bounds the other: "
+        "transfers/s ≈ in flight ÷ mean response time, so that a queue that does not raise the rate any more only "
+        "raises the times. No cell is pooled with another."
+    )
+    blocks: list[Block] = [Text(words)]
+    for place, cell in enumerate(charted):
+        blocks += _charts(context, compared, cell, depths, place)
+    first = [cell for cell in cells if cell in charted]
+    blocks.append(_table(context, compared, first, depths, "Against requests in flight"))
+    rest = [cell for cell in cells if cell not in charted]
+    if rest:
+        table = _table(context, compared, rest, depths, "The other block sizes against requests in flight")
+        blocks.append(table)
+    return Section("queue-depth", "I/O per second and response time against queue depth", tuple(blocks))
+
+
+def in_flight(context: Context, mix: Mix) -> int:
+    """How many requests a contender has at a time, from what its trials say; the least, where they differ."""
+    settings = context.run.plan.get("settings")
+    threads = settings.get("threads", 1) if isinstance(settings, dict) else 1
+    outstanding = [
+        cell.outstanding
+        for name in context.names
+        for trial in context.at(name, mix)
+        for cell in trial.figures(BlockFigures).cells or ()
+    ]
+    return mix.clients * (threads if isinstance(threads, int) else 1) * max(1, min(outstanding, default=1))
+
+
+def _charted(cells: Sequence[CellName]) -> CellName:
+    sizes = sorted(cells, key=lambda cell: cell[1] or 0.0)
+    return next((cell for cell in sizes if cell[1] == USUAL_KIB), sizes[0])
+
+
+def _charts(
+    context: Context, compared: CellComparison, cell: CellName, depths: dict[Mix, int], place: int
+) -> Iterator[Chart]:
+    """Transfers a second, and p50 with p99, of one cell."""
+    at = {(n, m): _find(compared, n, m, cell) for n in context.names for m in depths}
+    rates: list[Row] = []
+    times: list[Row] = []
+    for (name, mix), level in at.items():
+        if level is None or not math.isfinite(level.transfers_s.centre):
+            continue
+        here: Row = {"contender": name, "depth": depths[mix]}
+        over = level.transfers_s
+        rates.append({**here, "value": known(over.centre), "low": known(over.least), "high": known(over.most)})
+        picked = (("p50", level.p50_ms.centre), ("p99", level.p99_ms.centre))
+        times += [{**here, "time": what, "value": known(ms)} for what, ms in picked if math.isfinite(ms)]
+    names, across, blocks = context.names, sorted(set(depths.values())), compared.blocks
+    whose = f"{capital(title(cell[0]))}, {size(cell[1])}"
+    bars = "; bars: least and most block" if blocks > 1 else ""
+    over_blocks = f"geometric mean over {wording.plural(blocks, 'block')}"
+    columns = partial(_one, context, depths, at)
+    if rates:
+        named = f"{whose}: I/O per second"
+        drawing = transfers_over_depth(rates, names, across, (named, f"{over_blocks}{bars}"))
+        table = columns(named, lambda level: (wording.rate(level.transfers_s.centre),), ("I/O per second",))
+        yield Chart(f"chart-queue-{place}-rate", named, f"{named} of {_names(context)}.", drawing, table)
+    if times:
+        named = f"{whose}: response time, ms"
+        under = f"filled: p99, hollow: p50, {over_blocks}, log scale"
+        drawing = times_over_depth(times, names, across, (named, under))
+        table = columns(named, _times, ("p50 ms", "p99 ms"))
+        yield Chart(f"chart-queue-{place}-time", named, f"{named}, p50 and p99, of {_names(context)}.", drawing, table)
+
+
+def _names(context: Context) -> str:
+    return f"{wording.names(list(context.names))} at each number of requests in flight"
+
+
+def _times(level: CellLevel) -> tuple[str, ...]:
+    return wording.figures(level.p50_ms.centre, 3), longest_or_p99(level)
+
+
+def _one(
+    context: Context,
+    depths: dict[Mix, int],
+    at: dict[tuple[str, Mix], CellLevel | None],
+    caption: str,
+    pick: Callable[[CellLevel], tuple[str, ...]],
+    heads: tuple[str, ...],
+) -> Table:
+    """The numbers of a chart: a row for each depth."""
+    columns = [Column("In flight"), *(Column(head, group=name) for name in context.names for head in heads)]
+    rows = []
+    for mix, depth in depths.items():
+        row = [f"{depth:,}"]
+        for name in context.names:
+            level = at[name, mix]
+            row += [wording.MISSING] * len(heads) if level is None else pick(level)
+        rows.append(tuple(row))
+    return Table(caption, tuple(columns), tuple(rows))
+
+
+def _table(
+    context: Context, compared: CellComparison, cells: Sequence[CellName], depths: dict[Mix, int], caption: str
+) -> Table:
+    """A row for each cell at each depth."""
+    heads = ("I/O per second", "p50 ms", "p99 ms")
+    columns = [Column("Pattern", numeric=False), Column("Block size"), Column("In flight")]
+    columns += [Column(head, group=name) for name in context.names for head in heads]
+    rows = []
+    for cell in cells:
+        for mix, depth in depths.items():
+            row = [title(cell[0]), size(cell[1]), f"{depth:,}"]
+            for name in context.names:
+                row += _figures(_find(compared, name, mix, cell))
+            rows.append(tuple(row))
+    folded = len(rows) > LONG
+    note = "Geometric means over blocks; `max`: too few transfers for a p99, the longest of all."
+    return Table(
+        caption, tuple(columns), tuple(rows), note, folded=folded, depth=Depth.PAGE if folded else Depth.COMPARISON
+    )
+
+
+def _figures(level: CellLevel | None) -> tuple[str, ...]:
+    if level is None or not (level.blocks or level.lost):
+        return (wording.MISSING,) * 3
+    lost = wording.lost_of(level.lost, level.tried)
+    return f"{wording.rate(level.transfers_s.centre)}{lost}", *_times(level)
+
+
+def _find(compared: CellComparison, name: str, mix: Mix, cell: CellName) -> CellLevel | None:
+    return next((level for level in compared.at(name, mix) if (level.test, level.record_kib) == cell), None)
+
+
+class FileBlocks(ReportPart):
+    """See ReportPart. The limits of cells stand in the plan."""
+
+    sections = (("heat-map", section),)
+    figures_shown = frozenset({"cell_limit_s", "min_transfers", "outstanding", "region_bytes"})
+
+
+PART = FileBlocks()

@@ -1,0 +1,57 @@
+"""Transfers a second and their times against how many are in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.report.charts import Row, contender_channels, finish, heading, plain_or_thousands, rows_of
+from bakeoff.report.drawing import drawn, later
+
+if TYPE_CHECKING:
+    import altair as alt
+else:
+    alt = later("altair")
+
+
+def _across(depths: Sequence[int]) -> alt.X:
+    """Queue depths, each with a tick: they are doubled more often than added to."""
+    ends = [depths[0] / 1.1, depths[-1] * 1.1]
+    axis = alt.Axis(values=list(depths), title="Requests in flight, log scale", format="d", labelOverlap="greedy")
+    return alt.X("depth:Q", axis=axis, scale=alt.Scale(type="log", base=2, domain=ends, nice=False))
+
+
+@drawn
+def transfers_over_depth(
+    rows: list[Row], names: Sequence[str], depths: Sequence[int], titles: tuple[str, str]
+) -> dict[str, Any]:
+    """Rows: contender, depth, value, low, high: a second, with the least and the most of blocks."""
+    colour, shape, dash = contender_channels(names)
+    base = alt.Chart(rows_of("rows"), title=heading(*titles)).encode(x=_across(depths))
+    top = max((row["high"] for row in rows), default=0.0)
+    scale = alt.Scale(domain=[0, 1.05 * top or 1.0], nice=True)
+    y = alt.Y("value:Q", axis=alt.Axis(title=None, format=plain_or_thousands(top)), scale=scale)
+    layers = [
+        base.mark_rule(strokeWidth=1.4, opacity=0.75).encode(y=alt.Y("low:Q"), y2="high:Q", color=colour),
+        base.mark_line(strokeWidth=2).encode(y=y, color=colour, strokeDash=dash),
+        base.mark_point(size=46, filled=True, opacity=1).encode(y=y, color=colour, shape=shape),
+    ]
+    return finish(alt.layer(*layers), {"rows": rows})
+
+
+@drawn
+def times_over_depth(
+    rows: list[Row], names: Sequence[str], depths: Sequence[int], titles: tuple[str, str]
+) -> dict[str, Any]:
+    """Rows: contender, depth, value in ms, time (`p99`, drawn filled, or `p50`, drawn hollow)."""
+    colour, shape, dash = contender_channels(names)
+    y = alt.Y("value:Q", axis=alt.Axis(title=None, format="~g"), scale=alt.Scale(type="log"))
+    base = alt.Chart(rows_of("rows"), title=heading(*titles)).encode(x=_across(depths), y=y, color=colour)
+    p99, p50 = (base.transform_filter(f"datum.time == '{time}'") for time in ("p99", "p50"))
+    layers = [
+        p99.mark_line(strokeWidth=2).encode(strokeDash=dash),
+        p50.mark_line(strokeWidth=1, opacity=0.6).encode(strokeDash=dash),
+        p99.mark_point(size=46, filled=True, opacity=1).encode(shape=shape),
+        p50.mark_point(size=46, filled=False, opacity=1, fill="white").encode(shape=shape),
+    ]
+    return finish(alt.layer(*layers), {"rows": rows})

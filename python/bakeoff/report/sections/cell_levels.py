@@ -1,0 +1,126 @@
+"""A single contender's cells as maps of what it reached: where there is nobody to divide by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from bakeoff.compare import wording
+from bakeoff.compare.cell_form import CellForm
+from bakeoff.compare.cell_model import CellComparison, CellLevel
+from bakeoff.compare.cell_words import title
+from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.context import Context
+from bakeoff.report.level_map import LevelCell, level_map
+from bakeoff.report.palette import PALETTE
+from bakeoff.report.sections.heat_map import capital, label, sizes_in_order
+
+LEGEND = (
+    "Each number is the geometric mean over blocks; the deeper the colour, the higher, on one logarithmic scale for "
+    "all maps of a figure. Corner: only a cache explains the rate. ×: not measured, or void."
+)
+Pick = Callable[[CellLevel], float]
+
+
+def section(context: Context) -> Section | None:
+    """A map of rates for each test, or one of all where cells differ by one size; there also one of p99."""
+    compared = context.comparison.cells
+    if compared is None or compared.pairs:
+        return None
+    blocks: list[Block] = [Text(LEGEND)]
+    several = len(context.names) > 1
+    for series, name in enumerate(context.names):
+        for number, mix in enumerate(context.comparison.run.mixes):
+            levels = compared.at(name, mix)
+            whose = [name] if several else []
+            whose += [] if mix.is_one else [mix.words]
+            maps = _Maps(compared, levels, ", ".join(whose), PALETTE[series % len(PALETTE)], f"{series}-{number}")
+            blocks += maps.charts()
+    return Section("levels", "What every cell reached", tuple(blocks)) if len(blocks) > 1 else None
+
+
+class _Maps:
+    """The maps of one contender at one mix."""
+
+    def __init__(self, compared: CellComparison, levels: tuple[CellLevel, ...], whose: str, colour: str, id_: str):
+        self.form: CellForm = compared.form
+        self.levels, self.colour, self.id = levels, colour, id_
+        self.whose = f", {whose}" if whose else ""
+        self.tests = tuple(dict.fromkeys(level.test for level in levels))
+
+    def charts(self) -> list[Chart]:
+        form = self.form
+        if len(form.axes) > 1:
+            ends = _ends([self._rate(level) for level in self.levels])
+            return [self._of_test(test, ends) for test in self.tests] if ends else []
+        charts = [
+            self._of_all(form.rate_unit, "rate", self._rate),
+            self._of_all("p99 of response times, ms", "p99", lambda level: level.p99_ms.centre),
+        ]
+        return [chart for chart in charts if chart is not None]
+
+    def _rate(self, level: CellLevel) -> float:
+        return level.kib_s.centre * self.form.rate_scale
+
+    def _of_all(self, figure: str, name: str, pick: Pick) -> Chart | None:
+        ends = _ends([pick(level) for level in self.levels])
+        if ends is None:
+            return None
+        columns = [label(kib) for kib in sizes_in_order([level.record_kib for level in self.levels])]
+        cells = [_cell(level, label(level.record_kib), title(level.test), pick) for level in self.levels]
+        words = (f"{capital(figure)}{self.whose}", f"by {self.form.test} and {self.form.axes[0].name}")
+        across, down = capital(self.form.axes[0].name), capital(self.form.test)
+        return self._chart(name, words, cells, columns, [title(t) for t in self.tests], (across, down), ends, wide=True)
+
+    def _of_test(self, test: str, ends: tuple[float, float]) -> Chart:
+        levels = [level for level in self.levels if level.test == test]
+        columns = [label(kib) for kib in sizes_in_order([level.record_kib for level in levels])]
+        rows = [label(kib) for kib in sizes_in_order([level.file_kib for level in levels])]
+        cells = [_cell(level, label(level.record_kib), label(level.file_kib), self._rate) for level in levels]
+        known = [rate for level in levels if math.isfinite(rate := self._rate(level))]
+        least, most = (wording.figures(end, 3) for end in (min(known), max(known))) if known else ("–", "–")
+        words = (f"{capital(title(test))}{self.whose}", f"{self.form.rate_unit}, from {least} to {most}")
+        across, down = (capital(axis.name) for axis in self.form.axes)
+        return self._chart(test.replace("_", "-"), words, cells, columns, rows, (across, down), ends, wide=False)
+
+    def _chart(
+        self,
+        name: str,
+        words: tuple[str, str],
+        cells: list[LevelCell],
+        columns: list[str],
+        rows: list[str],
+        axes: tuple[str, str],
+        ends: tuple[float, float],
+        wide: bool,
+    ) -> Chart:
+        across, down = axes
+        titles = (*words, across, "" if wide else down)
+        spec = level_map(cells, columns, rows, self.colour, ends, titles, wide, margin=124 if wide else 66)
+        at = {(cell.row, cell.column): f"{cell.text}{' c' if cell.cached else ''}" for cell in cells}
+        table = Table(
+            f"{words[0]}, {words[1]} (c: cached)",
+            (Column(down, numeric=False), *(Column(column) for column in columns)),
+            tuple((row, *(at.get((row, column), "") for column in columns)) for row in rows),
+        )
+        text = f"{words[0]}: {words[1]}, a number for each {down.lower()} and {across.lower()}."
+        return Chart(f"chart-level-{self.id}-{name}", words[0], text, spec, table, wide)
+
+
+def _ends(values: list[float]) -> tuple[float, float] | None:
+    known = [value for value in values if math.isfinite(value) and value > 0.0]
+    return (min(known), max(known)) if known else None
+
+
+def _cell(level: CellLevel, column: str, row: str, pick: Pick) -> LevelCell:
+    value = pick(level)
+    if not math.isfinite(value):
+        return LevelCell(column, row, "×", None)
+    return LevelCell(column, row, compact(value), value, level.cached)
+
+
+def compact(value: float) -> str:
+    """A figure in five characters or so: 0.0123, 4.56, 789, 10.7k."""
+    if value >= 9999.5:
+        return f"{value / 1000:.3g}k" if value < 999_500 else f"{value / 1e6:.3g}M"
+    return wording.figures(value, 3) if value < 999.5 else f"{value:,.0f}"
