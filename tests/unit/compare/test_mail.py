@@ -48,6 +48,38 @@ def test_losses_are_the_first_lines_and_only_those_of_the_contender_that_lost() 
     assert (report.verdict, report.tone) == ("Wrong results", "bad")
 
 
+def test_what_became_of_the_mail_of_each_mix_is_in_json_and_terminal() -> None:
+    """Means of delivery times are over messages, not over trials; losses of one mix are not spread over others."""
+    told = {
+        ("nginx", 4, 1): ({"accepted": 90, "temporary": 9, "unknown": 1, "delivered": 90, "late": 2}, 30, 1.0),
+        ("nginx", 4, 2): ({"accepted": 10, "delivered": 10}, 10, 5.0),
+        ("nginx", 8, 1): ({"accepted": 50, "delivered": 40, "lost": 7, "duplicate": 2, "corrupt": 1}, 40, 0.5),
+    }
+    record = run(mixes=(4, 8), blocks=2)
+    trials = []
+    for trial in record.trials:
+        counts, came, by_s = told.get((trial.contender, trial.mix.clients, trial.block), ({}, 0, 0.0))
+        ends = {
+            end: {"count": came, "mean_ns": s * 1e9, "p95_ns": 9e9} for end, s in (("by", by_s), ("after", by_s / 2))
+        }
+        trials.append(replace(trial, workload={"ledger": {"counts": counts}, "visible": ends}))
+    record = replace(record, kind="mail", suite="mail-pop", trials=tuple(trials))
+    rows = {(row["contender"], row["clients"]): row for row in compare_run(record).to_dict()["mail"]["mixes"]}
+    first, second = rows["nginx", 4], rows["nginx", 8]
+    assert (first["trials"], first["sent"], first["delivered"], first["late"], first["lost"]) == (2, 110, 100, 2, 0)
+    assert (first["visible_by_mean_ms"], first["visible_after_mean_ms"]) == (2_000.0, 1_000.0)
+    assert [second[key] for key in ("sent", "delivered", "lost", "duplicate", "corrupt")] == [50, 40, 7, 2, 1]
+    assert (rows["apache", 8]["sent"], rows["apache", 8]["visible_by_mean_ms"]) == (0, None)
+    lines = shown(record, Depth.COMPARISON, width=160).splitlines()
+    begin = next(at for at, line in enumerate(lines) if line.startswith("Messages at each mix"))
+    table = [line.split() for line in lines[begin:] if "nginx" in line][:2]
+    assert [row[-9:] for row in table] == [
+        ["110", "100", "2", "0", "0", "0", "1.000", "–", "2.000"],
+        ["50", "40", "0", "7", "2", "1", "0.2500", "–", "0.5000"],
+    ]
+    assert "--to lost-messages" in "".join(lines)
+
+
 def test_lines_of_losses_do_not_shift_the_colours_of_the_verdicts() -> None:
     record = run()
     lost = {"ledger": {"counts": {"accepted": 9, "lost": 1}, "balanced": True}}

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from bakeoff.compare import wording
 from bakeoff.kinds.mail.compare.metrics import sending_share
-from bakeoff.kinds.mail.compare.summary import Books, MailSummary, Saturation
-from bakeoff.kinds.mail.figures import MailFigures, Steps
+from bakeoff.kinds.mail.compare.summary import Books, MailAtMix, MailSummary, Saturation
+from bakeoff.kinds.mail.figures import MailFigures, Steps, Times
 from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, TrialRecord
 
@@ -40,14 +40,53 @@ def _sum(counts: Iterable[dict[str, int]]) -> dict[str, int]:
 def mail_summary(run: RunRecord) -> MailSummary:
     """Saturation and books of each contender."""
     names = [contender.name for contender in run.contenders]
-    saturation = tuple(
-        _saturation(name, mix, [t for t in run.trials if t.contender == name and t.mix == mix])
+    at = [
+        (name, mix, [t for t in run.trials if t.contender == name and t.mix == mix])
         for name in names
         for mix in run.mixes
-    )
+    ]
     return MailSummary(
-        saturation, tuple(_books(name, [t for t in run.trials if t.contender == name]) for name in names)
+        tuple(_saturation(*one) for one in at),
+        tuple(_books(name, [t for t in run.trials if t.contender == name]) for name in names),
+        tuple(_mail_at(*one) for one in at),
     )
+
+
+# What became of a message for a recipient when it was sent: one of these.
+OFFERED = ("accepted", "temporary", "permanent", "not_sent", "unknown")
+
+
+def _mail_at(name: str, mix: Mix, trials: list[TrialRecord]) -> MailAtMix:
+    figures = [trial.figures(MailFigures) for trial in trials]
+    counts = ledger_counts(trials)
+    return MailAtMix(
+        contender=name,
+        mix=mix,
+        trials=len(trials),
+        sent=sum(counts.get(kind, 0) for kind in OFFERED),
+        delivered=counts.get("delivered", 0),
+        late=counts.get("late", 0),
+        lost=counts.get("lost", 0),
+        duplicate=counts.get("duplicate", 0),
+        corrupt=counts.get("corrupt", 0) + counts.get("unknown_corrupt", 0),
+        counts=counts,
+        visible_after_mean_ms=_mean_ms(one.visible.after for one in figures),
+        visible_by_mean_ms=_mean_ms(one.visible.by for one in figures),
+        drain_per_s=_mean(one.flowing.drain.per_s for one in figures),
+        sending_share=_mean(one.share.sending for one in figures),
+    )
+
+
+def _mean_ms(times: Iterable[Times]) -> float:
+    """Over all messages of all trials."""
+    known = [one for one in times if one.count > 0 and math.isfinite(one.mean_ns)]
+    count = sum(one.count for one in known)
+    return sum(one.count * one.mean_ns for one in known) / count / 1e6 if count else math.nan
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = [value for value in values if math.isfinite(value)]
+    return sum(known) / len(known) if known else math.nan
 
 
 def _saturation(name: str, mix: Mix, trials: list[TrialRecord]) -> Saturation:

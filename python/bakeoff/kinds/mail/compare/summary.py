@@ -42,10 +42,35 @@ class Books:
 
 
 @dataclass(frozen=True)
+class MailAtMix:
+    """The mail of a contender at one mix in all its `trials`: messages, one for each recipient. `sent` is what the
+    server was offered, whatever came of it; `counts` are all classes of the ledger. Delivery took longer than
+    `visible_after_mean_ms` and at most `visible_by_mean_ms`, means over all messages that came. `drain_per_s` are those
+    read per second after a trial, `sending_share` that of the clients' time, means over the trials.
+    """
+
+    contender: str
+    mix: Mix
+    trials: int
+    sent: int
+    delivered: int
+    late: int
+    lost: int
+    duplicate: int
+    corrupt: int
+    counts: dict[str, int]
+    visible_after_mean_ms: float
+    visible_by_mean_ms: float
+    drain_per_s: float
+    sending_share: float
+
+
+@dataclass(frozen=True)
 class MailSummary(KindSummary):
-    """Saturation at each mix, and the books."""
+    """Saturation at each mix, the books, and the mail at each mix."""
 
     key: ClassVar[str] = "mail"
 
     saturation: tuple[Saturation, ...]
     books: tuple[Books, ...]
+    mixes: tuple[MailAtMix, ...] = ()

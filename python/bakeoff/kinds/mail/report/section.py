@@ -8,6 +8,7 @@ from statistics import fmean
 
 from bakeoff.compare import settings, wording
 from bakeoff.kinds.mail.compare.books import LOSSES, ledger_counts
+from bakeoff.kinds.mail.compare.summary import MailSummary
 from bakeoff.kinds.mail.figures import MailFigures
 from bakeoff.kinds.mail.report.steps import steps_of_mail
 from bakeoff.kinds.mail.report.words import CLASSES, class_words, columns_of, mail_cells, saturation_words
@@ -20,7 +21,13 @@ from bakeoff.report.depth import Depth, shown_from
 @shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section:
     """Everything about mail."""
-    blocks: list[Block] = [_scores(context), *_saturation(context), *_flow(context), *_ledger(context)]
+    blocks: list[Block] = [
+        _scores(context),
+        *_saturation(context),
+        *_flow(context),
+        *_ledger(context),
+        *_at_each_mix(context),
+    ]
     blocks += [*_refusals(context), *steps_of_mail(context)]
     return Section("mail", "Mail", tuple(blocks))
 
@@ -130,6 +137,44 @@ def _ledger(context: Context) -> list[Block]:
             blocks.append(Text(f"{name}, the first of them (client.thread.number in mailbox):"))
             blocks.append(Bullets(tuple(ids)))
     return blocks
+
+
+def _at_each_mix(context: Context) -> list[Block]:
+    """What was sent and what came of it, load by load: a server may lose mail at high loads alone."""
+    own = context.comparison.own
+    if not isinstance(own, MailSummary) or not any(row.sent for row in own.mixes):
+        return []
+    titles = ("sent", "delivered", "late", "lost", "doubled", "damaged", "visible, s (mean)")
+    spare = {"late": 1, "visible, s (mean)": 2}
+    heads = (Column(title, spare=spare.get(title, 0)) for title in titles)
+    columns = (Column(context.mix_title), Column("Contender", numeric=False), *heads)
+    rows = tuple(
+        (
+            f"{row.mix}",
+            row.contender,
+            *(f"{n:,}" for n in (row.sent, row.delivered, row.late, row.lost, row.duplicate, row.corrupt)),
+            _between(row.visible_after_mean_ms / 1e3, row.visible_by_mean_ms / 1e3),
+        )
+        for mix in context.comparison.run.mixes
+        for row in own.mixes
+        if row.mix == mix
+    )
+    note = (
+        "Messages for each recipient, all trials of a mix. Sent: whatever the server said. Visible: how long delivery "
+        "took at least and at most, mean over all messages that came."
+    )
+    if any(row.lost or row.duplicate or row.corrupt for row in own.mixes):
+        note += (
+            " `bakeoff export RUN --to lost-messages` lists those that were not kept by the Message-IDs of the "
+            "server's log."
+        )
+    return [Table("Messages at each mix, all blocks", columns, rows, note, depth=Depth.COMPARISON)]
+
+
+def _between(after_s: float, by_s: float) -> str:
+    if math.isnan(by_s):
+        return wording.MISSING
+    return f"{wording.figures(after_s)} – {wording.figures(by_s)}"
 
 
 def _refusals(context: Context) -> list[Block]:
