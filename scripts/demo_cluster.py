@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,8 +18,8 @@ from tests.cluster.machines import Bench, Machine, lacking
 
 AGENTS = 3
 FAST_MS, SLOW_MS = 2.0, 2.5
-SUITE = ["web-url", "--keep-alive", "--http", "1.1", "--clients", "3,9", "--blocks", "6"]
-SUITE += ["--length", "1800ms", "--ramp-up", "200ms", "--ramp-down", "100ms"]
+SUITE = ["web-url", "--keep-alive", "--http", "1.1", "--clients", "6", "--blocks", "6"]
+SUITE += ["--length", "1200ms", "--ramp-up", "100ms", "--ramp-down", "100ms"]
 SUITE += ["--start-spread", "50ms"]  # of agents that share processors; 5 ms is for machines of their own
 PORT, SPAN = 7379, 40  # not those of a cluster that may run here
 BAKEOFF = str(Path(sys.executable).with_name("bakeoff"))
@@ -107,10 +107,7 @@ def main() -> None:
         cluster = f"{head.address}:{PORT}"
         run(head, ["bakeoff", "cluster", "start", "--bind", head.address, "--port", str(PORT)])
         stack.callback(run, head, ["bakeoff", "cluster", "stop"])
-        for agent in agents:
-            join(agent, cluster, head.token())
-            if isinstance(agent, Apart):
-                stack.callback(run, agent, ["bakeoff", "cluster", "stop"])
+        stack.enter_context(joined(agents, cluster, head.token()))
         run(head, ["bakeoff", "cluster", "status"])
         brisk, steady = (stack.enter_context(serving(servers, delay_ms)) for delay_ms in (FAST_MS, SLOW_MS))
         tell(
@@ -123,13 +120,31 @@ def main() -> None:
         run(head, ["bakeoff", "report", str(folder / "run.bakeoff"), "-o", str(folder / "report.html")])
 
 
-def join(agent: Place, cluster: str, token: Path) -> None:
-    """Bring the token to a machine, and let it join."""
-    if isinstance(agent, Apart):
-        agent.token().parent.mkdir(parents=True, exist_ok=True)
-        agent.token().write_text(token.read_text())
-        agent.token().chmod(0o600)
-    run(agent, ["bakeoff", "cluster", "join", cluster, "--name", agent.name, *agent.ports, "--detach"])
+@contextmanager
+def joined(agents: Sequence[Place], cluster: str, token: Path) -> Iterator[None]:
+    """Bring the token to the machines and let them join beside each other; at the end they leave as they came."""
+    for agent in agents:
+        if isinstance(agent, Apart):
+            agent.token().parent.mkdir(parents=True, exist_ok=True)
+            agent.token().write_text(token.read_text())
+            agent.token().chmod(0o600)
+    beside(agents, lambda agent: ["join", cluster, "--name", agent.name, *agent.ports, "--detach"])
+    try:
+        yield
+    finally:
+        beside([agent for agent in agents if isinstance(agent, Apart)], lambda agent: ["stop"])
+
+
+def beside(places: Sequence[Place], words: Callable[[Place], list[str]]) -> None:
+    """Run a command of `bakeoff cluster` on all these machines at the same time; the demo ends when one fails."""
+    running = []
+    for place in places:
+        command = ["bakeoff", "cluster", *words(place)]
+        tell(f"\n{place.name}$ {' '.join(command)}")
+        running.append(subprocess.Popen(place.command(command)))
+    codes = [process.wait() for process in running]
+    if any(codes):
+        sys.exit(max(codes))
 
 
 @contextmanager

@@ -17,6 +17,12 @@ class TrialHandle:
         """Starts its traffic at `at_ns` of CLOCK_MONOTONIC, at once when that has passed; before it is armed that waits
         until it is. The first word counts. Gives the handle back."""
 
+    def meeting(self) -> int:
+        """The number of the meeting at which all sessions of this machine wait for those of others, or of the last one;
+        0 before the first, and for work that has none."""
+    def meet(self, number: int, at_ns: int) -> None:
+        """All machines are at this meeting, and go on at `at_ns` of CLOCK_MONOTONIC, at once when that has passed. The
+        first word counts."""
     def snapshot(self) -> str:
         """Figures so far, as JSON."""
     def drain_events(self) -> list[str]:

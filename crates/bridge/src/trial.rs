@@ -103,6 +103,18 @@ impl TrialHandle {
         handle
     }
 
+    /// The number of the meeting at which all sessions of this machine wait for those of others, or of the last one; 0
+    /// before the first, and for work that has none.
+    fn meeting(&self) -> u64 {
+        self.inner.meeting()
+    }
+
+    /// The sessions of all machines are at this meeting, and go on at `at_ns` of `CLOCK_MONOTONIC`, at once when that has
+    /// passed. The first word counts.
+    fn meet(&self, number: u64, at_ns: u64) {
+        self.inner.meet(number, at_ns);
+    }
+
     /// Figures of the trial so far, as JSON.
     fn snapshot(&self) -> PyResult<String> {
         serde_json::to_string(&self.inner.snapshot()).map_err(|error| EngineError::new_err(error.to_string()))

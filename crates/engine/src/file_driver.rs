@@ -15,6 +15,8 @@ pub enum FileNext {
     Call(FileCall),
     /// Wait for all sessions, then call [`FileDriver::resumed`].
     Barrier,
+    /// Wait for all sessions of all machines, then call [`FileDriver::met`].
+    Meeting,
     /// Wait until this moment, then call [`FileDriver::resumed`].
     Wait(Nanos),
     /// Nothing until another slot has finished.
@@ -66,6 +68,7 @@ pub struct FileDriver<S, C> {
     schedule: Schedule,
     published_ns: Nanos,
     outside_ns: Nanos,
+    met_ns: Nanos,
 }
 
 impl<S: FileSession, C: Clock> FileDriver<S, C> {
@@ -102,6 +105,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
             schedule,
             published_ns: start_ns,
             outside_ns: 0,
+            met_ns: 0,
         }
     }
 
@@ -118,6 +122,12 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
             self.recorder.late_start(self.mark_ns.saturating_sub(planned_ns));
         }
         self.publish();
+    }
+
+    /// The session was at a meeting, from which all machines were to go on at `met_ns`; 0 without other machines.
+    pub fn met(&mut self, met_ns: Nanos) {
+        self.met_ns = met_ns;
+        self.resumed(None);
     }
 
     /// The session, for its names.
@@ -167,7 +177,7 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
         if self.slots[index].due_ns > self.mark_ns {
             return FileNext::Wait(self.slots[index].due_ns.min(self.end_ns));
         }
-        let context = FileContext { now_ns: self.mark_ns, others_wait };
+        let context = FileContext { now_ns: self.mark_ns, others_wait, met_ns: self.met_ns };
         loop {
             match self.session.next(slot, &context) {
                 FileStep::Call { call, prepare, check } => {
@@ -196,6 +206,10 @@ impl<S: FileSession, C: Clock> FileDriver<S, C> {
                 FileStep::Barrier => {
                     self.publish();
                     return FileNext::Barrier;
+                }
+                FileStep::Meeting => {
+                    self.publish();
+                    return FileNext::Meeting;
                 }
                 // No pause outlasts the trial.
                 FileStep::Pause(pause_ns) => {

@@ -7,6 +7,7 @@
 //! caches) end with [`FileProgress::Untimed`] and leave no trace in the figures.
 
 use crate::{Identity, Nanos, Outcome};
+use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
 
 /// A file of a session: index into its table of open files, below [`FileNeeds::handles`].
@@ -142,8 +143,11 @@ pub enum FileStep {
         /// Check the buffer when the call has succeeded.
         check: bool,
     },
-    /// Wait until every session of the trial has come to a barrier. Only when no slot is busy.
+    /// Wait until every session of this machine has come to a barrier. Only when no slot is busy.
     Barrier,
+    /// The same, and until those of all other machines of the trial have come to it: they go on at one moment, which
+    /// [`FileContext::met_ns`] then tells.
+    Meeting,
     /// Wait for so long. The pause belongs to no operation.
     Pause(Nanos),
     /// Nothing for this slot until another one has finished.
@@ -194,10 +198,13 @@ pub struct FileContext {
     pub now_ns: Nanos,
     /// Another session waits at a barrier already: it was first ("stonewall").
     pub others_wait: bool,
+    /// The moment at which all machines were to go on from the last meeting, by the clock here, ns; 0 where one machine
+    /// drives all sessions.
+    pub met_ns: Nanos,
 }
 
 /// Counters around a piece of work; those that this machine does not have are `None`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observation {
     /// The last stamp, ns.
     pub at_ns: Nanos,

@@ -8,6 +8,7 @@ mod file;
 mod gate;
 pub mod net;
 pub mod process;
+mod rendezvous;
 mod start_line;
 mod trial;
 mod watch;

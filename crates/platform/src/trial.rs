@@ -4,6 +4,7 @@ use crate::clock::MonotonicClock;
 use crate::gate::Gate;
 use crate::net::{EventLoop, LoopFigures, Remote, resolve};
 use crate::process;
+use crate::rendezvous::Rendezvous;
 use crate::start_line::{Place, StartLine};
 use crate::watch::Watch;
 use bakeoff_engine::{
@@ -37,11 +38,18 @@ pub(crate) type Outcome = Result<TrialResult, TrialError>;
 pub struct TrialHandle {
     live: Arc<Live>,
     line: Arc<StartLine>,
+    meetings: Option<Arc<Rendezvous>>,
     finished: Mutex<Receiver<Outcome>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl TrialHandle {
+    /// The same trial, whose sessions meet there.
+    pub(crate) fn with_meetings(mut self, meetings: Arc<Rendezvous>) -> Self {
+        self.meetings = Some(meetings);
+        self
+    }
+
     /// Whether it is ready to start, or over already, within `timeout`.
     pub fn armed(&self, timeout: Duration) -> bool {
         self.line.armed(timeout)
@@ -51,6 +59,20 @@ impl TrialHandle {
     /// is armed that waits until it is. The first word counts.
     pub fn go(&self, at_ns: Nanos) {
         self.line.go(at_ns);
+    }
+
+    /// The number of the meeting at which all sessions of this machine wait for those of others, or of the last one; 0
+    /// before the first, and for work that has none.
+    pub fn meeting(&self) -> u64 {
+        self.meetings.as_ref().map_or(0, |meetings| meetings.called())
+    }
+
+    /// The sessions of all machines are at this meeting, and go on at `at_ns` of this machine's `CLOCK_MONOTONIC`: at once
+    /// when that has passed. The first word counts.
+    pub fn meet(&self, number: u64, at_ns: Nanos) {
+        if let Some(meetings) = &self.meetings {
+            meetings.tell(number, at_ns);
+        }
     }
 
     /// The figures so far.
@@ -100,7 +122,8 @@ pub(crate) fn launch(
         let _ = sender.send(outcome);
         ended.close();
     })?;
-    Ok(TrialHandle { live, line, finished: Mutex::new(finished), thread: Mutex::new(Some(thread)) })
+    let (finished, thread) = (Mutex::new(finished), Mutex::new(Some(thread)));
+    Ok(TrialHandle { live, line, meetings: None, finished, thread })
 }
 
 impl Drop for TrialHandle {

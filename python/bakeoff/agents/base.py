@@ -51,6 +51,16 @@ class TrialSession(Protocol):
         that waits until it is. The first word counts. Returns itself.
         """
 
+    def meeting(self) -> int:
+        """The number of the meeting at which all its clients wait for those of other agents, or of the last one; 0
+        before the first, and for work that has none.
+        """
+
+    def meet(self, number: int, at_ns: int) -> None:
+        """The clients of all agents are at this meeting, and go on at `at_ns` of the machine's `Agent.clock`, at once
+        when that has passed. The first word counts.
+        """
+
     def snapshot(self) -> Snapshot | None:
         """How far the trial is; None where the snapshot of another agent has its figures."""
 

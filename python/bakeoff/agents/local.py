@@ -119,6 +119,14 @@ class LocalSession:
         self._handle.go(at_ns)
         return self
 
+    def meeting(self) -> int:
+        """See TrialSession."""
+        return int(self._handle.meeting())
+
+    def meet(self, number: int, at_ns: int) -> None:
+        """See TrialSession."""
+        self._handle.meet(number, at_ns)
+
     def snapshot(self) -> Snapshot:
         """See TrialSession."""
         with explained():

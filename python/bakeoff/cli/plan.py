@@ -185,6 +185,7 @@ def _fleet(plan: Plan) -> list[str]:
         )
     for agent, addresses in fleet.addresses.items():
         lines.append(f"from {agent}: " + ", ".join(f"{name} {address}" for name, address in addresses.items()))
+    lines += [f"warning: {text}" for text in fleet.one_sided([contender.name for contender in plan.contenders])]
     return lines
 
 

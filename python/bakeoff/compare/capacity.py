@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CAPACITY, CapacityComparison, ContenderCapacity, LeastLoad, SearchOutcome
-from bakeoff.compare.cube import Cube, build_cube
+from bakeoff.compare.cube import UNPAIRED, Cube, alike, build_cube, machines_of, usual_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Gate, PairComparison
+from bakeoff.compare.model import Gate, LeftOut, PairComparison
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.mix import OfCapacity
 from bakeoff.stats import geometric_interval
@@ -29,6 +30,7 @@ from bakeoff.store.records import (
     SEARCH,
     SHARE,
     UNSETTLED,
+    VOIDED,
     RunRecord,
     SearchRecord,
     TrialRecord,
@@ -78,10 +80,37 @@ def found_view(run: RunRecord) -> RunRecord:
     for search in run.searches:
         trial = None if search.met is None else by_order.get(search.met)
         if trial is not None and trial.state == OK and search.outcome not in (DIED, NONE):
-            trials.append(replace(trial, mix=at_share(trial, 1.0)))
+            found = replace(trial, mix=at_share(trial, 1.0))
+            changed = _changing_machines(run, search)
+            trials.append(replace(found, state=VOIDED, reason=changed) if changed else found)
         elif search.outcome in (DIED, NONE) and (nearest := _nearest(run, search)) is not None:
             trials.append(_lost(nearest, search))
     return replace(run, mixes=(WHOLE,), trials=tuple(trials), trials_planned=len(trials))
+
+
+def _changing_machines(run: RunRecord, search: SearchRecord) -> str:
+    """Why a search has found nobody's capacity: its probes were sent by one set of machines, then by another."""
+    own = [
+        trial
+        for trial in sorted(run.trials, key=lambda trial: trial.order)
+        if (trial.contender, trial.block, trial.purpose, trial.state) == (search.contender, search.block, SEARCH, OK)
+        and trial.per_agent
+    ]
+    usual = usual_of(own) if own else None
+    sets = dict.fromkeys(machines_of(trial) for trial in own if usual is not None and not alike(trial, usual))
+    if usual is None or not sets:
+        return ""
+    others = "; ".join(", ".join(one) for one in sets)
+    return (
+        f"searched by {', '.join(machines_of(usual))} and by {others}: machines were lost, or came back, in this search"
+    )
+
+
+def unpaired(run: RunRecord, baseline: str, told: Sequence[LeftOut]) -> tuple[LeftOut, ...]:
+    """Capacities that are compared with none, since other machines found them, where that was not `told` already."""
+    known = {left.trial_id for left in told}
+    cube = build_cube(found_view(run), baseline)
+    return tuple(left for left in cube.left_out if left.state in (UNPAIRED, VOIDED) and left.trial_id not in known)
 
 
 def _nearest(run: RunRecord, search: SearchRecord) -> TrialRecord | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bakeoff.compare.lost import broke, lost_trial
 from bakeoff.compare.model import LeftOut, Lost
 from bakeoff.kinds import compare_part
-from bakeoff.mix import Mix
+from bakeoff.mix import Mix, OfCapacity
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 
 if TYPE_CHECKING:
@@ -97,23 +97,45 @@ def why_unusable(trial: TrialRecord) -> str | None:
     return None
 
 
+def machines_of(trial: TrialRecord) -> tuple[str, ...]:
+    """The agents that sent it, sorted."""
+    return tuple(sorted(share.agent for share in trial.per_agent))
+
+
+def usual_of(trials: Sequence[TrialRecord]) -> TrialRecord:
+    """One of those that the machines sent that sent most of these."""
+    frequent = Counter(map(machines_of, trials))
+    return max(trials, key=lambda trial: (frequent[machines_of(trial)], len(trial.per_agent)))
+
+
+def alike(one: TrialRecord, other: TrialRecord) -> bool:
+    """Whether the same machines sent both, or would have: one with few clients leaves machines without any."""
+    mine, theirs = set(machines_of(one)), set(machines_of(other))
+    return mine == theirs or (mine < theirs and _is_small(one)) or (theirs < mine and _is_small(other))
+
+
+def _is_small(trial: TrialRecord) -> bool:
+    """Whether no further machine would have had a client."""
+    mix = trial.mix.of if isinstance(trial.mix, OfCapacity) else trial.mix
+    return mix is not None and mix.clients <= len(trial.per_agent)
+
+
 def _by_other_machines(usable: dict[Key, TrialRecord]) -> dict[Key, str]:
     """Trials that other machines drove than drove most of the contenders at the same mix and block, and why they do not
     count: a machine that was lost in between, or came back, may have been the slow one, or the one far away.
     """
-    pairs: dict[tuple[Mix, int], dict[Key, tuple[str, ...]]] = defaultdict(dict)
+    pairs: dict[tuple[Mix, int], dict[Key, TrialRecord]] = defaultdict(dict)
     for key, trial in usable.items():
         if trial.per_agent:
-            pairs[key[1:]][key] = tuple(sorted(share.agent for share in trial.per_agent))
+            pairs[key[1:]][key] = trial
     unlike: dict[Key, str] = {}
     for driven in pairs.values():
-        frequent = Counter(driven.values())
-        usual = max(frequent, key=lambda agents: (frequent[agents], len(agents)))
-        for key, agents in driven.items():
-            if agents != usual:
+        usual = usual_of(list(driven.values()))
+        for key, trial in driven.items():
+            if not alike(trial, usual):
                 unlike[key] = (
-                    f"sent by {', '.join(agents)}, and by {', '.join(usual)} to what it would be compared with: "
-                    "machines were lost, or came back, in this block"
+                    f"sent by {', '.join(machines_of(trial))}, and by {', '.join(machines_of(usual))} to what it "
+                    "would be compared with: machines were lost, or came back, in this block"
                 )
     return unlike
 

@@ -81,9 +81,16 @@ def _range(contender: str, mix: Mix, cube: Cube) -> MachineRange:
         late_ms=_most(_ms(share.late_start_p99_ns) for share in shares),
         link_share=_most(link.share for share in shares for link in share.links if link.share is not None),
         start_spread_ms=_most(_ms(max(offsets) - min(offsets)) for offsets in starts if offsets),
+        start_error_ms=_most(_ms(error_ns) for error_ns in map(_start_error_ns, trials) if error_ns is not None),
         slowest="", fastest="", ratio=math.nan, jain=math.nan, probability=math.nan, unfair=False,
     )  # fmt: skip
     return told if any(trial.starts for trial in trials) else _with_fairness(told, trials, by_agent)
+
+
+def _start_error_ns(trial: TrialRecord) -> int | None:
+    """What is not known of the two clocks that are known least."""
+    errors = sorted(share.clock_error_ns for share in trial.per_agent if share.clock_error_ns is not None)
+    return sum(errors[-2:]) if errors else None
 
 
 def _with_fairness(

@@ -40,7 +40,8 @@ class MachineRange:
     """The agents in trials of one contender at one mix: the least and the most that any of them told.
 
     `rate` is of a whole agent, a mean over blocks; times are geometric means over blocks, of response times where a
-    rate plans starts; `cpu_share`, `late_ms`, `link_share` and `start_spread_ms` are the largest of all blocks.
+    rate plans starts; `cpu_share`, `late_ms`, `link_share`, `start_spread_ms` and `start_error_ms`
+    (how much larger that may be, as clocks are known) are the largest of all blocks.
 
     Fairness is of the rates per client of each agent: `jain` of them, `ratio` the slowest to the fastest, and
     `probability` that clients which do not differ but by chance differ so. `unfair` when that is out of the question
@@ -63,6 +64,7 @@ class MachineRange:
     late_ms: float
     link_share: float
     start_spread_ms: float
+    start_error_ms: float
     slowest: str
     fastest: str
     ratio: float

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from bakeoff.compare.advice import advise
 from bakeoff.compare.audits import LittlesLaw, audit_all, different_content, littles_law
@@ -14,6 +15,7 @@ from bakeoff.compare.capacity import (
     is_search,
     joined,
     probes_view,
+    unpaired,
     view_of,
 )
 from bakeoff.compare.cell_pairs import compare_cells
@@ -54,6 +56,8 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         raise PlanError(f"delta must lie between 0 % and 100 %, not {smallest:.0%}: give it as 5% or 0.05")
     whole, run = run, view_of(run)
     cube = build_cube(run, first)
+    if is_search(whole):
+        cube = replace(cube, left_out=(*cube.left_out, *unpaired(whole, first, cube.left_out)))
     measured = metrics_of(run, cube)
     little = littles_law(run, cube.kind)
     wrong = faults_of(whole)

@@ -154,6 +154,7 @@ def _share(share: ShareRecord) -> form.Share:
         late_start_p99_ms=_ms(share.late_start_p99_ns),
         lag_p99_ms=_ms(share.lag_p99_ns),
         start_offset_ms=_ms(share.start_offset_ns),
+        clock_error_ms=_ms(share.clock_error_ns),
         links=tuple(form.Link(**vars(link), share=link.share) for link in share.links),
     )
 

@@ -131,6 +131,7 @@ class Share(Doc):
     late_start_p99_ms: float | None
     lag_p99_ms: float | None
     start_offset_ms: float | None
+    clock_error_ms: float | None
     links: tuple[Link, ...]
     disturbances: dict[str, Any]
 

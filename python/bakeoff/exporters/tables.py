@@ -261,6 +261,7 @@ def _share(share: ShareRecord) -> Row:
         "late_start_p99_ms": _ms(share.late_start_p99_ns),
         "lag_p99_ms": _ms(share.lag_p99_ns),
         "start_offset_ms": _ms(share.start_offset_ns),
+        "clock_error_ms": _ms(share.clock_error_ns),
         "fullest_link_share": max(shares, default=None),
     }
 

@@ -1,7 +1,7 @@
 """The tables `[fleet]` and `[agents.NAME]` of a plan: how many machines send load, and what differs on one."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import Field, ValidationError, model_validator
@@ -50,6 +50,20 @@ class FleetPlan(Strict):
     def address(self, agent: str, contender: str) -> str | None:
         """How an agent reaches a contender where that is another than the contender's own address."""
         return self.addresses.get(agent, {}).get(contender)
+
+    def one_sided(self, contenders: Sequence[str]) -> list[str]:
+        """Warnings of agents that reach some contenders by addresses of their own, and others as the plan says: what
+        goes over another link, or lies on another mount, is not compared alike.
+        """
+        told = []
+        for agent, places in self.addresses.items():
+            left = [name for name in contenders if name not in places]
+            if left and len(left) < len(contenders):
+                told.append(
+                    f"[agents.{agent}] addresses: they name {', '.join(places)}, and not {', '.join(left)}, which that "
+                    "machine reaches as the plan says: name all, unless both ways are alike"
+                )
+        return told
 
 
 ONE_MACHINE = FleetPlan.model_validate({})

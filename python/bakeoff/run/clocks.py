@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 ROUNDS = 20
 MARGIN_NS = 100_000_000  # until the start: all have heard by then, and their lanes are made, on busy machines, too
+MEETING_NS = 50_000_000  # the same in the middle of a trial, where everything is ready
 ROUND_TRIPS = 20  # the same, where machines are far away
 
 
@@ -18,6 +19,11 @@ class ClockCheck:
 
     offset_ns: int
     round_trip_ns: int
+
+    @property
+    def error_ns(self) -> int:
+        """How far off it may be."""
+        return self.round_trip_ns // 2
 
     def there(self, here_ns: int) -> int:
         """What its clock shows at a moment of the one here."""
@@ -39,6 +45,6 @@ def check_clock(ask: Callable[[], int], now_ns: Callable[[], int] = time.monoton
     return min(checks, key=lambda check: check.round_trip_ns)
 
 
-def common_start(checks: Sequence[ClockCheck], now_ns: int) -> int:
+def common_start(checks: Sequence[ClockCheck], now_ns: int, margin_ns: int = MARGIN_NS) -> int:
     """The moment by the clock here at which all begin."""
-    return now_ns + max([MARGIN_NS, *(ROUND_TRIPS * check.round_trip_ns for check in checks)])
+    return now_ns + max([margin_ns, *(ROUND_TRIPS * check.round_trip_ns for check in checks)])

@@ -11,7 +11,8 @@ from bakeoff.errors import AgentLostError
 @dataclass(frozen=True)
 class AgentOutcome:
     """What became of an agent's part of a trial: its own outcome, or none and why it was lost. Of several agents it
-    began `start_offset_ns` after the first one, by the clock here; None when it did not.
+    began `start_offset_ns` after the first one, by the clock here, give or take `clock_error_ns`; None when it did not,
+    or when nobody knows.
     """
 
     agent: str
@@ -19,6 +20,7 @@ class AgentOutcome:
     outcome: Outcome | None
     lost: str = ""
     start_offset_ns: int | None = None
+    clock_error_ns: int | None = None
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,11 @@ class FleetOutcome:
     def spread_s(self) -> float:
         """From the start of the first agent to that of the last."""
         return max((part.start_offset_ns or 0 for part in self.parts), default=0) / 1e9
+
+    @property
+    def spread_error_s(self) -> float:
+        """How much larger that may be: what is not known of the two clocks that are known least."""
+        return sum(sorted(part.clock_error_ns or 0 for part in self.parts)[-2:]) / 1e9
 
     @property
     def lost(self) -> str:

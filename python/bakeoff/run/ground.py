@@ -30,7 +30,8 @@ def preflight(plan: Plan, fleet: Fleet, run_file: Path) -> list[Note]:
     texts_by_agent = fleet.each(lambda agent: agent.preflight(demands[agent.name]))
     check_disk(run_file, estimate_bytes(plan))
     told = [_of(fleet, name, text) for name, texts in texts_by_agent.items() for text in texts]
-    return [Note("warning", text) for text in (*unlike, *told)]
+    one_sided = plan.fleet.one_sided([contender.name for contender in plan.contenders])
+    return [Note("warning", text) for text in (*one_sided, *unlike, *told)]
 
 
 class Ground:

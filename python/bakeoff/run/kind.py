@@ -146,6 +146,12 @@ class RunPart:
         """What the kind's own figures say against a trial, if anything."""
         return None
 
+    def apart(self, result: TrialResult, start_spread_s: float) -> str | None:
+        """Of a trial of several agents: why it is void when they began something after each other that they had to
+        begin together in the middle of it.
+        """
+        return None
+
     def marks(self, result: TrialResult) -> Sequence[Mark]:
         """Warnings of the kind's own."""
         return ()

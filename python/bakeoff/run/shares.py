@@ -19,6 +19,7 @@ from bakeoff.run.judge import (
 )
 from bakeoff.run.kind import RunPart
 from bakeoff.store.records import (
+    CLOCK_ERROR,
     EMPTY_SUMMARY,
     INTERRUPTED,
     VOIDED,
@@ -54,6 +55,9 @@ def trial_record(
         record = replace(record, state=VOIDED, reason=outcome.lost)
     elif len(outcome.parts) > 1:
         record = _judged_by_each(record, outcome, start_spread_s, ceilings or {})
+        apart = part.apart(outcome.whole.result, start_spread_s)
+        if apart is not None and record.state != INTERRUPTED:
+            record = replace(record, state=VOIDED, reason=apart)
     return replace(record, per_agent=shares)
 
 
@@ -72,7 +76,7 @@ def _judged_by_each(
     many.
     """
     marks = list(record.marks)
-    if outcome.spread_s > start_spread_s and record.state != INTERRUPTED:
+    if outcome.spread_s + outcome.spread_error_s > start_spread_s and record.state != INTERRUPTED:
         record = replace(record, state=VOIDED, reason=_apart(outcome, start_spread_s))
     if (undone := _undone(outcome)) is not None and record.state != INTERRUPTED:
         record = replace(record, state=VOIDED, reason=undone)
@@ -102,14 +106,19 @@ def _apart(outcome: FleetOutcome, limit_s: float) -> str:
     """Which agents began how much later than the first, for a trial that had no common start."""
     late = [f"{part.agent} {part.start_offset_ns / 1e6:.1f} ms" for part in outcome.parts if part.start_offset_ns]
     first = next((part.agent for part in outcome.parts if part.start_offset_ns == 0), "")
+    error = f" ± {outcome.spread_error_s * 1e3:.1f} ms" if outcome.spread_error_s else ""
     return (
-        f"the agents did not begin together: {', '.join(late)} after {first}, over the limit of "
+        f"the agents did not begin together: {', '.join(late)}{error} after {first}, over the limit of "
         f"{limit_s * 1e3:g} ms (see what else their machines do, and the network between them)"
     )
 
 
 def _result(part: AgentOutcome) -> TrialResult | None:
     return None if part.outcome is None else part.outcome.result
+
+
+def _clock_error(part: AgentOutcome) -> dict[str, int]:
+    return {} if part.clock_error_ns is None else {CLOCK_ERROR: part.clock_error_ns}
 
 
 def _share(part: AgentOutcome) -> ShareRecord:
@@ -137,7 +146,7 @@ def _share(part: AgentOutcome) -> ShareRecord:
         rss_bytes=generator.rss_bytes,
         late_start_p99_ns=generator.late_start.p99_ns,
         lag_p99_ns=generator.lag.p99_ns,
-        disturbances=disturbance_facts(generator.disturbances).get("disturbances", {}),
+        disturbances=disturbance_facts(generator.disturbances).get("disturbances", {}) | _clock_error(part),
         start_offset_ns=part.start_offset_ns,
         starts=None if result.starts is None else starts_of(result.starts),
         response=None if result.response is None else summary_of(result.response),

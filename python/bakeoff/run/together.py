@@ -1,4 +1,5 @@
-"""A trial of several agents: all are armed, begin at one moment, and are watched, each by a thread of its own.
+"""A trial of several agents: all are armed, begin at one moment, and are watched, each by a thread of its own. Work
+whose clients wait for each other in the middle of it (cell by cell) goes on together from each of these meetings.
 
 Nobody waits for an agent that does not answer: whoever asks for figures gets the last that each has told.
 """
@@ -15,7 +16,7 @@ from bakeoff.agents.result import EngineEvent, Outcome, Snapshot, SoakRow
 from bakeoff.agents.spec import Slice, TrialSpec
 from bakeoff.errors import AgentLostError, BakeoffError
 from bakeoff.run.beside import in_background
-from bakeoff.run.clocks import ClockCheck, check_clock, common_start
+from bakeoff.run.clocks import MEETING_NS, ClockCheck, check_clock, common_start
 from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
 
 POLL_S = 0.1  # so often each agent is asked
@@ -35,6 +36,7 @@ class Part:
         self.session: TrialSession | None = None
         self.armed = False
         self.clock: ClockCheck | None = None
+        self.meeting = 0
         self.snapshot: Snapshot | None = None
         self.events: list[EngineEvent] = []
         self.rows: list[SoakRow] = []
@@ -74,6 +76,7 @@ class Together:
         self._parts, self._merged_by, self._now_ns = parts, merged_by, now_ns
         self._told = threading.Condition()
         self._start_ns: int | None = None
+        self._meetings: dict[int, int] = {}  # when those of each go on, by the clock here
         self._cancelled = self._given_up = False
         self._looked_s = time.monotonic()
         self._row = 0
@@ -178,6 +181,26 @@ class Together:
             session.go(part.clock.there(self._start_ns))
         while part.outcome is None and not part.lost:
             self._ask(part, session, session.wait(POLL_S if part.snapshot is not None else FOLDED_POLL_S))
+            if part.outcome is None and (number := session.meeting()) > part.meeting:
+                self._meet(part, session, number)
+
+    def _meet(self, part: Part, session: TrialSession, number: int) -> None:
+        """All clients of the agent wait for those of the others: have them go on together when all are there. Clocks
+        are looked at anew, as a trial may be long.
+        """
+        clock = check_clock(partial(self._clock, part), self._now_ns)
+        self._tell(part, meeting=number)
+        self._stand_by(part, session, lambda: self._moment(number) is not None)
+        at_ns = self._meetings.get(number)
+        if at_ns is not None and part.outcome is None and not self._cancelled:
+            session.meet(number, clock.there(at_ns))
+
+    def _moment(self, number: int) -> int | None:
+        """When those of a meeting go on, once all agents that are still in the trial are at it."""
+        if number not in self._meetings and all(part.over or part.meeting >= number for part in self._parts):
+            checks = [part.clock for part in self._parts if part.clock is not None]
+            self._meetings[number] = common_start(checks, self._now_ns(), MEETING_NS)
+        return self._meetings.get(number)
 
     def _clock(self, part: Part) -> int:
         shown_ns = part.agent.clock()
@@ -224,6 +247,8 @@ class Together:
             return self._start_ns is not None
         if "session" in news:
             return all(other.session or other.over for other in self._parts)
+        if "meeting" in news:
+            return self._moment(part.meeting) is not None
         return self._all_armed() if "armed" in news else part.over
 
     def _all_armed(self) -> bool:
@@ -265,5 +290,10 @@ class Together:
         whole = merged_outcome(self._merged_by, outcomes) if outcomes else None
         if whole is not None and self._given_up:  # nobody stopped it: what one agent told is why it failed
             whole = Outcome(whole.result.model_copy(update={"cancelled": False}), whole.histograms)
-        parts = [AgentOutcome(p.name, p.clients, p.outcome, p.lost, offsets.get(p.name)) for p in self._parts]
+        parts = [
+            AgentOutcome(
+                p.name, p.clients, p.outcome, p.lost, offsets.get(p.name), None if p.clock is None else p.clock.error_ns
+            )
+            for p in self._parts
+        ]
         return FleetOutcome(whole, tuple(parts))

@@ -123,7 +123,8 @@ COLUMNS = {
     "shares.rss_bytes": "its memory",
     "shares.late_start_p99_ns": "99th percentile of how late its clients began",
     "shares.lag_p99_ns": "99th percentile of how long a finished operation waited for it to look",
-    "shares.disturbances": "stops, suspends, steps of the clock and stolen time of its machine, JSON object",
+    "shares.disturbances": "stops, suspends, steps of the clock and stolen time of its machine, and how far off "
+    "start_offset_ns may be (`clock_error_ns`), JSON object",
     "shares.start_offset_ns": "how long after the first agent of the trial it began, by the clock of the controller; "
     "NULL where nobody knows, as for a single agent",
     "shares.links": "its links that led to the contender: speed in bits/s (null: `unjudged` says why), bytes and "

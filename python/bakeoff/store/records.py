@@ -127,6 +127,10 @@ class LinkRecord:
         return 8.0 * max(frames_in, frames_out) / self.span_s / self.bits_per_s
 
 
+# Of what a share tells of the clocks of its machine: see `ShareRecord.clock_error_ns`.
+CLOCK_ERROR = "clock_error_ns"
+
+
 @dataclass(frozen=True)
 class ShareRecord:
     """What one agent did of a trial, inside the measured window.
@@ -158,6 +162,12 @@ class ShareRecord:
     links: tuple[LinkRecord, ...] = ()
     starts: "StartsRecord | None" = None
     response: Summary | None = None
+
+    @property
+    def clock_error_ns(self) -> int | None:
+        """How far off `start_offset_ns` may be: half of what it took to ask its clock. None where nobody knows."""
+        error_ns = self.disturbances.get(CLOCK_ERROR)
+        return error_ns if isinstance(error_ns, int) and error_ns >= 0 else None
 
     @property
     def times(self) -> Summary:

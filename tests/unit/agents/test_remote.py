@@ -1,6 +1,11 @@
 """Agents on other machines: what crosses, what is said of errors, and what happens when one end is silent."""
 
+import gc
 import json
+import os
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +20,7 @@ from bakeoff.agents.remote import trial as there
 from bakeoff.agents.remote.agent import RemoteAgent
 from bakeoff.agents.remote.host import Host
 from bakeoff.agents.remote.kept import Keeper, read_kept
+from bakeoff.agents.remote.plan_folder import plan_folder
 from bakeoff.agents.remote.spec import Cutter, Parts, send
 from bakeoff.agents.result import KeptResult
 from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
@@ -288,3 +294,29 @@ def test_what_is_kept_is_bounded_and_what_is_damaged_is_none(tmp_path: Path, mon
     assert keeper.find("../../key") is None
     keeper.keep("../../key", result)
     assert sorted(path.name for path in tmp_path.rglob("*.json")) == [f"{'0' * 8}-{n}-0-1.json" for n in (1, 2)]
+
+
+def test_what_a_process_that_was_killed_left_of_a_plan_is_removed_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    script = (
+        "import os, signal, sys; from bakeoff.agents.remote.plan_folder import plan_folder\n"
+        "class Keeper: pass\n"
+        "keeper = Keeper(); print(plan_folder(keeper), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    killed = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
+    left = Path(killed.stdout.strip())
+    assert left.is_dir() and left.parent == tmp_path
+    (left / "users.csv").write_text("a,b,c")
+    others = tmp_path / ".bakeoff-plan-x"
+    others.mkdir()
+    host = Host("a", tmp_path / "state")
+    mine = plan_folder(host)
+    assert mine.is_dir() and not left.exists() and others.is_dir()
+    assert plan_folder(host) != mine, "one for each plan"
+    del host
+    gc.collect()
+    assert [path.name for path in tmp_path.iterdir()] == [others.name]

@@ -70,6 +70,7 @@ def _share(trial: TrialRecord, name: str, clients: int, operations: int, machine
         service=replace(trial.service, count=operations), cpu_share=machines.cpu.get(name, 0.4),
         cpu_us_per_operation=20.0, run_delay_share=0.001, late_start_p99_ns=400_000, lag_p99_ns=30_000,
         start_offset_ns=150_000 * machines.names.index(name),
+        disturbances={"clock_error_ns": 100_000 + 50_000 * machines.names.index(name)},
         links=(LinkRecord("eth0", 10**9, "", trial.window_s, int(full * trial.window_s * 125e6), 1000, 0, 0),),
     )  # fmt: skip
 

@@ -138,6 +138,8 @@ def test_a_mix_with_fewer_clients_than_machines_has_lost_none() -> None:
 def test_what_is_said_of_machines_is_in_the_json() -> None:
     plain = json.loads(compare_run(divided(Machines())).to_json())
     assert [machine["name"] for machine in plain["machines"]["agents"]] == list(FOUR)
+    # Half of two round trips: those of the clocks that are known least.
+    assert {told["start_error_ms"] for told in plain["machines"]["ranges"]} == {0.45}
     assert len(plain["machines"]["ranges"]) == 6 and plain["machines"]["ranges"][0]["start_spread_ms"] == 0.45
 
 

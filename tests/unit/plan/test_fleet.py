@@ -73,8 +73,11 @@ def test_what_cannot_be_is_refused_in_a_sentence(fleet: dict[str, Any], agents: 
 @pytest.mark.parametrize(
     ("suite", "settings", "why"),
     [
-        ("file-matrix", {}, "file-matrix goes from test to test, all clients together"),
-        ("file-blocks", {}, "file-blocks goes from cell to cell, all clients together"),
+        (
+            "file-matrix",
+            {},
+            "a test of file-matrix ends when its file is through, a small one in less time than machines",
+        ),
         ("file-mix", {"loadfile": "x.txt"}, "the clients of a loadfile wait for each other"),
     ],
 )
@@ -113,3 +116,15 @@ def test_addresses_of_contenders_that_are_left_out_are_no_fault(tmp_path: Path) 
     path.write_text(plan_to_toml(given(agents=agents), resolve_plan(given(agents=agents))))
     said = CliRunner().invoke(app, ["plan", str(path), CONTENDERS[0]], catch_exceptions=False).output
     assert "from x: a http://10.0.0.1/" in said and "10.0.0.2" not in said
+
+
+def test_an_agent_that_has_an_address_of_its_own_for_one_contender_alone_is_warned_of(tmp_path: Path) -> None:
+    own = {"x": {"a": "http://10.0.0.1/"}, "y": {"a": "http://10.0.0.1/", "b": "http://10.0.0.2/"}}
+    told = FleetPlan.model_validate({"addresses": own}).one_sided(["a", "b"])
+    assert len(told) == 1 and told[0].startswith("[agents.x] addresses: they name a, and not b, which that machine")
+    assert FleetPlan.model_validate({"addresses": own}).one_sided(["a"]) == []
+    path = tmp_path / "plan.toml"
+    agents = {"x": {"addresses": own["x"]}}
+    path.write_text(plan_to_toml(given(agents=agents), resolve_plan(given(agents=agents))))
+    said = CliRunner().invoke(app, ["plan", str(path)], catch_exceptions=False).output
+    assert "warning: [agents.x] addresses: they name a, and not b" in " ".join(said.split())

@@ -122,6 +122,12 @@ class FakeSession:
         self._went = True
         return self
 
+    def meeting(self) -> int:
+        return 0
+
+    def meet(self, number: int, at_ns: int) -> None:
+        raise AssertionError("nobody waits")
+
     def snapshot(self) -> Snapshot:
         return Snapshot(elapsed_s=1.0, phase="window", operations=10, errors=0, bytes_in=100)
 

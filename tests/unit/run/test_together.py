@@ -14,7 +14,7 @@ from bakeoff.errors import AgentLostError, LabError
 from bakeoff.mix import Clients
 from bakeoff.run import together
 from bakeoff.run.fleet import Fleet
-from bakeoff.run.fleet_session import FleetOutcome
+from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
 from bakeoff.run.shares import trial_record
 from bakeoff.store.records import PlannedTrial
 from tests.control import PATIENCE_S
@@ -59,6 +59,12 @@ class FarSession:
     def go(self, at_ns: int = 0) -> Self:
         self._agent.told_ns = at_ns
         return self
+
+    def meeting(self) -> int:
+        return 0
+
+    def meet(self, number: int, at_ns: int) -> None:
+        raise AssertionError("nobody waits")
 
     def snapshot(self) -> Snapshot:
         self._agent.asked += 1
@@ -125,6 +131,68 @@ def test_agents_that_begin_apart_void_the_trial_with_names_and_figures() -> None
     assert "c 60" in record.reason and "over the limit of 5000 ms" in record.reason
     assert [share.start_offset_ns for share in record.per_agent] == [offsets["a"], offsets["b"], offsets["c"]]
     assert trial_record(planned, "", outcome, 0.01, None, WEB, False, 90.0).state == "ok"
+    assert [share.clock_error_ns for share in record.per_agent] == [part.clock_error_ns for part in outcome.parts]
+
+
+@pytest.mark.parametrize(("error_ns", "state"), [(0, "ok"), (500_000, "ok"), (600_000, "voided")])
+def test_what_is_not_known_of_two_clocks_counts_against_the_limit(error_ns: int, state: str) -> None:
+    whole = Outcome(result(4), {})
+    parts = tuple(
+        AgentOutcome(name, 2, whole, start_offset_ns=offset_ns, clock_error_ns=error_ns)
+        for name, offset_ns in (("a", 0), ("b", 4_000_000))
+    )
+    planned = PlannedTrial(order=0, contender="x", mix=Clients(4), block=1, seed=1)
+    record = trial_record(planned, "", FleetOutcome(whole, parts), 0.01, None, WEB, False, 0.005)
+    assert record.state == state
+    assert state == "ok" or "b 4.0 ms ± 1.2 ms after a, over the limit of 5 ms" in record.reason
+
+
+class Meeting(Far):
+    """Its clients wait twice for those of others; it comes to each meeting when `comes` allows it."""
+
+    def __init__(self, name: str, ahead_ns: int = 0, ends_at: int = 2) -> None:
+        super().__init__(name, ahead_ns)
+        self.comes, self.ends_at = threading.Event(), ends_at
+        self.met: dict[int, int] = {}
+
+    def start(self, spec: TrialSpec, part: Slice = WHOLE) -> Any:
+        return MeetingSession(self)
+
+
+class MeetingSession(FarSession):
+    def meeting(self) -> int:
+        assert isinstance(self._agent, Meeting)
+        return min(len(self._agent.met) + 1, 2) if self._agent.comes.is_set() else 0
+
+    def meet(self, number: int, at_ns: int) -> None:
+        assert isinstance(self._agent, Meeting)
+        self._agent.met[number] = at_ns - self._agent.ahead_ns
+
+    def wait(self, timeout_s: float) -> Outcome | None:
+        assert isinstance(self._agent, Meeting)
+        return super().wait(timeout_s) if len(self._agent.met) >= self._agent.ends_at else None
+
+
+def test_clients_of_all_agents_go_on_from_a_meeting_at_one_moment_and_not_before_the_last_is_there() -> None:
+    agents = [Meeting("a"), Meeting("b", 5 * HOUR_NS), Meeting("c", -9 * HOUR_NS)]
+    found = Fleet(agents).start({agent.name: SPEC for agent in agents})
+    agents[0].comes.set()
+    agents[1].comes.set()
+    assert found.wait(0.3) is None and not any(agent.met for agent in agents)
+    before_ns = time.monotonic_ns()
+    agents[2].comes.set()
+    assert found.wait(PATIENCE_S) is not None
+    for number in (1, 2):
+        told = [agent.met[number] for agent in agents]
+        assert max(told) - min(told) < 50_000_000 and min(told) > before_ns - 50_000_000
+
+
+def test_an_agent_that_has_ended_its_part_is_not_waited_for_at_a_meeting() -> None:
+    agents = [Meeting("a"), Meeting("b", ends_at=0)]
+    found = Fleet(agents).start({agent.name: SPEC for agent in agents})
+    agents[0].comes.set()
+    outcome = found.wait(PATIENCE_S)
+    assert outcome is not None and not outcome.lost and set(agents[0].met) == {1, 2}
 
 
 @pytest.mark.usefixtures("quick")

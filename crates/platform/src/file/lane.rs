@@ -1,11 +1,11 @@
 //! One session on its thread: the loop of blocking calls.
 
-use super::barrier::Rendezvous;
 use super::buffers::AlignedBuffers;
 use super::cache::pages_of;
 use super::folder::WorkFolder;
 use super::observe::Counters;
 use super::psync::Files;
+use crate::rendezvous::Rendezvous;
 use crate::start_line::StartLine;
 use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Live, Nanos, SharedTimes};
 use std::os::fd::RawFd;
@@ -19,7 +19,7 @@ use std::time::Duration;
 pub(crate) struct Common {
     pub live: Arc<Live>,
     pub line: Arc<StartLine>,
-    pub rendezvous: Rendezvous,
+    pub rendezvous: Arc<Rendezvous>,
     pub folder: WorkFolder,
     pub counters: Counters,
     pub cold_command: Option<String>,
@@ -163,6 +163,10 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane:
                 }
                 driver.resumed(None);
             }
+            FileNext::Meeting => match common.rendezvous.meet() {
+                None => return End::Stopped,
+                Some(met_ns) => driver.met(met_ns),
+            },
             FileNext::Wait(until_ns) => {
                 lane.sleep_until(until_ns, clock);
                 driver.resumed(Some(until_ns));

@@ -1,6 +1,5 @@
 //! File work: the trial's own folder, the executors of file calls, caches and their proof.
 
-mod barrier;
 mod buffers;
 mod cache;
 mod folder;

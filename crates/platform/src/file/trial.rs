@@ -1,6 +1,5 @@
 //! Runs one trial of file work: a thread for each session, a watch over them, and the clean-up.
 
-use super::barrier::Rendezvous;
 use super::buffers::AlignedBuffers;
 use super::folder::WorkFolder;
 use super::lane::{self, Beat, Common, End, Lane};
@@ -9,6 +8,7 @@ use super::psync::Files;
 use super::uring;
 use crate::clock::{MonotonicClock, thread_cpu_ns};
 use crate::process;
+use crate::rendezvous::Rendezvous;
 use crate::start_line::{Place, StartLine};
 use crate::trial::{Outcome, TrialError, TrialHandle, bind, launch, panic_text};
 use crate::watch::Watch;
@@ -36,14 +36,23 @@ pub fn start_files<W: FileWorkload>(workload: W, spec: TrialSpec) -> Result<Tria
     let live = Arc::new(Live::new(spec.own_sessions() as usize, spec.own_operations()));
     let line = StartLine::new(&live, spec.own_sessions() as usize, spec.own_sessions());
     let (watched, start) = (Arc::clone(&live), Arc::clone(&line));
-    launch(live, line, move || run(&Arc::new(workload), &Arc::new(spec), &watched, &start))
+    let meetings = Arc::new(Rendezvous::new(spec.own_sessions(), !spec.is_whole()));
+    let place = Arc::clone(&meetings);
+    let trial = launch(live, line, move || run(&Arc::new(workload), &Arc::new(spec), &watched, &start, place))?;
+    Ok(trial.with_meetings(meetings))
 }
 
 /// What a session hands in at its end.
 type Part<S> = (Recorder, S, ThreadFigures, End);
 type Handed<S> = (usize, Result<Part<S>, String>);
 
-fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Live>, line: &Arc<StartLine>) -> Outcome {
+fn run<W: FileWorkload>(
+    workload: &Arc<W>,
+    spec: &Arc<TrialSpec>,
+    live: &Arc<Live>,
+    line: &Arc<StartLine>,
+    rendezvous: Arc<Rendezvous>,
+) -> Outcome {
     let needs = workload.needs();
     let patience = Duration::from_nanos(needs.stall_ns);
     let made = needs.clone();
@@ -60,7 +69,7 @@ fn run<W: FileWorkload>(workload: &Arc<W>, spec: &Arc<TrialSpec>, live: &Arc<Liv
     let common = Arc::new(Common {
         live: Arc::clone(live),
         line: Arc::clone(line),
-        rendezvous: Rendezvous::new(sessions as u32),
+        rendezvous,
         folder,
         counters,
         cold_command: needs.cold_command.clone(),

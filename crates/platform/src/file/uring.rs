@@ -299,6 +299,13 @@ fn start_ready<S: FileSession, C: Clock>(
                 driver.resumed(None);
                 slots.ended(slot);
             }
+            FileNext::Meeting => match common.rendezvous.meet() {
+                None => return Some(End::Stopped),
+                Some(met_ns) => {
+                    driver.met(met_ns);
+                    slots.ended(slot);
+                }
+            },
             FileNext::Wait(until_ns) => slots.timers.push(Reverse((until_ns, slot))),
             FileNext::Idle => slots.idle.push(slot),
             FileNext::Abort => return Some(End::Aborted(driver.session().fault())),

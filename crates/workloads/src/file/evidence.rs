@@ -1,10 +1,10 @@
 //! Did the bytes of a cell come from where they should, or from a cache? Counted, not guessed.
 
 use bakeoff_engine::Observation;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Where the bytes of a folder come from, which decides what proves a cached read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Carrier {
     /// A local disk.

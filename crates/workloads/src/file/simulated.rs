@@ -212,7 +212,7 @@ pub fn play(session: &mut impl FileSession, disk: &mut Disk, depth: u32, call_ns
     while played.counted.len() < most {
         while let Some(at) = wakes.iter().position(|wake| wake.0 <= now_ns) {
             let slot = wakes.remove(at).1;
-            let context = FileContext { now_ns, others_wait: false };
+            let context = FileContext { now_ns, ..FileContext::default() };
             match session.next(slot, &context) {
                 FileStep::Call { call, prepare, check } => {
                     if let (true, Some((_, length))) = (prepare, call.transfer()) {
@@ -222,7 +222,7 @@ pub fn play(session: &mut impl FileSession, disk: &mut Disk, depth: u32, call_ns
                     flying.push((now_ns + call_ns, slot, call, check, now_ns));
                     played.most_in_flight = played.most_in_flight.max(flying.len());
                 }
-                FileStep::Barrier => {
+                FileStep::Barrier | FileStep::Meeting => {
                     assert!(flying.is_empty(), "a barrier with calls in flight");
                     wakes.push((now_ns, slot));
                     wakes.extend(idle.drain(..).map(|slot| (now_ns, slot)));

@@ -58,7 +58,7 @@ pub fn play_together<S: FileSession>(
             continue;
         };
         let others_wait = clients.iter().any(|client| matches!(client.state, State::Waiting(_)));
-        step(&mut clients[index], &FileContext { now_ns, others_wait }, disk, &mut buffer)?;
+        step(&mut clients[index], &FileContext { now_ns, others_wait, met_ns: 0 }, disk, &mut buffer)?;
     }
 }
 
@@ -104,7 +104,7 @@ fn step<S: FileSession>(
             }
             client.state = State::Ready(result.end_ns);
         }
-        FileStep::Barrier => client.state = State::Waiting(now_ns),
+        FileStep::Barrier | FileStep::Meeting => client.state = State::Waiting(now_ns),
         FileStep::Focus(_) => {}
         FileStep::Pause(pause_ns) => client.state = State::Ready(now_ns + pause_ns),
         FileStep::Idle | FileStep::Finished => client.state = State::Over,

@@ -266,6 +266,15 @@ class RemoteSession:
         self._agent.ask("go", self._number, at_ns)
         return self
 
+    def meeting(self) -> int:
+        """See TrialSession."""
+        pulse = self._agent.of(self._number)
+        return 0 if pulse is None else pulse.meeting
+
+    def meet(self, number: int, at_ns: int) -> None:
+        """See TrialSession."""
+        self._agent.ask("meet", self._number, number, at_ns)
+
     def snapshot(self) -> Snapshot | None:
         """See TrialSession."""
         self._agent.raise_if_lost()

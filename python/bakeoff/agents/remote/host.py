@@ -5,7 +5,6 @@ It knows nothing of how the questions arrive. Many threads ask at once; one hear
 
 import json
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from typing import Any
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.remote.kept import Keeper
+from bakeoff.agents.remote.plan_folder import plan_folder
 from bakeoff.agents.remote.spec import CutSpec, Parts
 from bakeoff.agents.remote.trial import HostedTrial
 from bakeoff.agents.remote.wire import DEMAND, FACTS, PULSE_S, Answer, Pulse, answered
@@ -45,7 +45,6 @@ class Host:
         self._parts = Parts()
         self._checks: list[Check] = []
         self._files = bytearray()
-        self._folders: list[tempfile.TemporaryDirectory[str]] = []
         self._trial: HostedTrial | None = None
         self._changed = threading.Event()
         self._lock = threading.Lock()
@@ -117,6 +116,10 @@ class Host:
         """See TrialSession."""
         self._of(trial).go(at_ns)
 
+    def do_meet(self, trial: int, number: int, at_ns: int) -> None:
+        """See TrialSession."""
+        self._of(trial).meet(number, at_ns)
+
     def do_cancel(self, trial: int) -> None:
         """See TrialSession."""
         self._of(trial).cancel()
@@ -140,9 +143,7 @@ class Host:
     def do_check(self, plan: str) -> int:
         """See Agent; gives the number of the check. What the plan names is kept for as long as this process lives."""
         packed, self._files = bytes(self._files), bytearray()
-        folder = tempfile.TemporaryDirectory(prefix="bakeoff-plan-")
-        self._folders.append(folder)
-        self._checks.append(self._local().check(placed(json.loads(plan), packed, Path(folder.name))))
+        self._checks.append(self._local().check(placed(json.loads(plan), packed, plan_folder(self))))
         return len(self._checks) - 1
 
     def do_examine(self, check: int, contender: str) -> None:

@@ -45,6 +45,10 @@ class HostedTrial:
         """See TrialSession."""
         self._session.go(at_ns)
 
+    def meet(self, number: int, at_ns: int) -> None:
+        """See TrialSession."""
+        self._session.meet(number, at_ns)
+
     def cancel(self) -> None:
         """See TrialSession."""
         self._session.cancel()
@@ -70,6 +74,7 @@ class HostedTrial:
                 armed=self._armed.is_set(),
                 over=over,
                 events=self._events_gone + len(self._events),
+                meeting=self._session.meeting(),
                 rows=self._rows_gone + len(self._rows),
                 snapshot=snapshot,
             )

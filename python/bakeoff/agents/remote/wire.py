@@ -54,8 +54,9 @@ class Line(Protocol):
 
 
 class Pulse(BaseModel):
-    """What a machine tells of itself and of its trial, number `trial`: how far it is, and how many events and rows
-    there were so far. `folded` says that the snapshot of another agent has its figures.
+    """What a machine tells of itself and of its trial, number `trial`: how far it is, how many events and rows
+    there were so far, and at which meeting its clients wait. `folded` says that the snapshot of another agent has its
+    figures.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -65,6 +66,7 @@ class Pulse(BaseModel):
     over: bool = False
     events: int = 0
     rows: int = 0
+    meeting: int = 0
     snapshot: Snapshot | None = None
     folded: bool = False
 

@@ -30,9 +30,12 @@ class Transactions(Shape):
 
 
 class BlockCell(CellFigures):
-    """A cell with its directions; `bins` count transfers by their time."""
+    """A cell with its directions; `bins` count transfers by their time. Of several machines the last client began
+    `late_s` after the moment that was set for all, its ramp left out.
+    """
 
     outstanding: Count = 1
+    late_s: Number | None = None
     ios_per_s: Number = 0.0
     reads: Direction = Direction()
     writes: Direction = Direction()

@@ -74,7 +74,9 @@ class FileBlocksSettings(FileSettings):
         json_schema_extra={"path": "file"},
     )
     region: RelativeSize = Field(
-        20 * 1000**3, ge=4096, description="File that all clients work on: 20GB, or 1.5x of server_memory."
+        20 * 1000**3,
+        ge=4096,
+        description="File that all clients work on: 20GB, or 1.5x of server_memory. Of several agents each has a part.",
     )
     outstanding: Whole = Field(1, ge=1, le=256, description="I/Os in flight per client; more than 1 uses io_uring.")
     cell_time_s: Duration = Field(
@@ -191,13 +193,6 @@ class FileBlocksPlanPart(FolderPlanPart):
     def space_bytes(self, settings: CommonSettings) -> int:
         """See FolderPlanPart."""
         return _blocks(settings).region
-
-    def undivided(self, settings: CommonSettings) -> str:
-        """See PlanPart."""
-        return (
-            "file-blocks goes from cell to cell, all clients together, and those of several machines cannot wait for "
-            "each other: leave agents out, or use file-mix, which several machines can share"
-        )
 
     def kept_folder(self, plan: Plan) -> str | None:
         """See FolderPlanPart: the region is written once for all trials of a run."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from bakeoff.agents.result import TrialResult
+from bakeoff.kinds.file_blocks.figures import BlockFigures
 from bakeoff.kinds.file_blocks.plan import workload
 from bakeoff.kinds.file_blocks.spec import FileBlocksWorkload
 from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, Sample, foresee
@@ -9,7 +11,7 @@ from bakeoff.kinds.files.run import FolderCheck
 from bakeoff.kinds.spec import Workload
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.work import Work
-from bakeoff.run.kind import Foreseen, RunPart
+from bakeoff.run.kind import Foreseen, RunPart, figures_of
 
 CELL_S = 0.05
 
@@ -35,8 +37,28 @@ def samples(workload: Workload, sessions: int) -> Iterator[Sample]:
         yield Sample(part, Work(cells=count, timed_s=count * CELL_S, laid_bytes=region))
 
 
+# Of the time of a cell machines may begin it so much later than they were to, or by `start_spread`.
+LATE_SHARE = 0.01
+
+
 class FileBlocksRunPart(RunPart):
     """See RunPart."""
+
+    def apart(self, result: TrialResult, start_spread_s: float) -> str | None:
+        """See RunPart."""
+        cells = figures_of(BlockFigures, result).cells or ()
+        late = {cell.operation: (cell.late_s or 0.0, LATE_SHARE * (cell.elapsed_s or 0.0)) for cell in cells}
+        over = {
+            name: (late_s, most_s) for name, (late_s, most_s) in late.items() if late_s > max(start_spread_s, most_s)
+        }
+        if not over:
+            return None
+        name, (late_s, most_s) = max(over.items(), key=lambda item: item[1][0])
+        return (
+            f"the agents did not begin {name} together: one of them {late_s * 1e3:.1f} ms after the others, over the "
+            f"limit of {max(start_spread_s, most_s) * 1e3:.3g} ms (see what else their machines do, and the network "
+            "between them)"
+        )
 
     def foresee(self, plan: Plan, calibrate: bool) -> Foreseen:
         """See RunPart."""

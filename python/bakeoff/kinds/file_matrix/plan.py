@@ -203,8 +203,9 @@ class FileMatrixPlanPart(FolderPlanPart):
     def undivided(self, settings: CommonSettings) -> str:
         """See PlanPart."""
         return (
-            "file-matrix goes from test to test, all clients together, and those of several machines cannot wait for "
-            "each other: leave agents out, or use file-mix, which several machines can share"
+            "a test of file-matrix ends when its file is through, a small one in less time than machines can begin "
+            "within of each other, so that rates of tests that did not run together would be added: leave agents out, "
+            "or use file-blocks, whose cells have a time of their own, or file-mix"
         )
 
 

@@ -97,8 +97,8 @@ class FileMixPlanPart(FolderPlanPart):
         if _mix(settings).loadfile is None:
             return None
         return (
-            "the clients of a loadfile wait for each other, and those of several machines cannot: leave agents out, or "
-            "leave loadfile out"
+            "the clients of a loadfile wait for each other at lines of it, in the middle of what is timed, and a word "
+            "to another machine takes longer than most of what lies between: leave agents out, or leave loadfile out"
         )
 
     def kept_folder(self, plan: Plan) -> str | None:

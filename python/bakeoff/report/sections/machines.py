@@ -56,7 +56,10 @@ def _together(machines: Machines) -> str:
     text = f"{len(machines.agents)} agents sent the load together, each an equal part of every mix."
     if not spreads:
         return text
-    return f"{text} They began within {wording.figures(max(spreads), 2)} ms of each other in all trials that count."
+    errors = [told.start_error_ms for told in machines.ranges if math.isfinite(told.start_error_ms)]
+    error = f" (± {wording.figures(max(errors), 2)} ms, as far as their clocks are known)" if errors else ""
+    within = f"{wording.figures(max(spreads), 2)} ms"
+    return f"{text} They began within {within} of each other{error} in all trials that count."
 
 
 def _agents(context: Context, machines: Machines) -> Table:

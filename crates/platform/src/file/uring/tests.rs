@@ -1,11 +1,11 @@
 use super::*;
-use crate::file::barrier::Rendezvous;
 use crate::file::buffers::AlignedBuffers;
 use crate::file::folder::WorkFolder;
 use crate::file::folder::tests::{needs, scratch};
 use crate::file::lane::{Beat, Common};
 use crate::file::observe::Counters;
 use crate::file::psync::Files;
+use crate::rendezvous::Rendezvous;
 use crate::start_line::StartLine;
 use bakeoff_engine::{FileBuffers, FileContext, FileProgress, FileResult, FileStep, Live, Name, OpenMode};
 use std::ffi::CStr;
@@ -46,7 +46,7 @@ impl Bench {
         let common = Arc::new(Common {
             line: StartLine::new(&live, 1, 1),
             live,
-            rendezvous: Rendezvous::new(1),
+            rendezvous: Arc::new(Rendezvous::new(1, false)),
             folder,
             counters: Counters::of(&parent),
             cold_command: None,

@@ -1,17 +1,12 @@
 //! The figures of cells: what the trial says about each, from what its sessions kept.
 
-use super::figures::{BINS_NS, CellFigures, Direction, Whole};
-use super::session::BlocksSession;
+use super::figures::{BINS_NS, CellFigures, Direction};
+use super::machine::{Machine, coldness, counters, judgement};
 use super::shared::Shared;
 use super::spec::BlocksSpec;
-use crate::file::cache::{Coldness, with_caches};
+use crate::file::cache::with_caches;
 use crate::file::cell::{add_percentiles, cells as cells_of};
-use crate::file::evidence::{Evidence, Judgement, judge};
-use bakeoff_engine::Observation;
 use serde_json::{Value, json};
-
-/// Names of the rungs of the ladder, and their numbers in results.
-const LEVELS: [(&str, u8); 4] = [("warm", 0), ("dropped", 2), ("drop_caches", 3), ("command", 4)];
 
 fn sum_direction(parts: &[&CellFigures], pick: impl Fn(&CellFigures) -> Direction) -> Direction {
     parts.iter().map(|part| pick(part)).fold(Direction::default(), |sum, part| Direction {
@@ -31,26 +26,37 @@ fn direction_json(direction: &Direction) -> Value {
 }
 
 /// The cells of a trial as JSON, in their order.
-pub(super) fn cells(shared: &Shared, sessions: &[BlocksSession]) -> Vec<Value> {
-    (0..shared.spec.cells.len()).map(|index| cell_json(shared, index, sessions)).collect()
+pub(super) fn cells(shared: &Shared, machines: &[Machine]) -> Vec<Value> {
+    (0..shared.spec.cells.len()).map(|index| cell_json(shared, index, machines)).collect()
 }
 
-fn cell_json(shared: &Shared, index: usize, sessions: &[BlocksSession]) -> Value {
+/// Measured time of all cells of one machine that are no longer under way, s.
+pub(super) fn measured_s(shared: &Shared, machine: &Machine) -> f64 {
+    let cells = (0..shared.spec.cells.len()).map(|index| machine.cell(index));
+    cells.filter(|parts| skipped(parts).is_none()).map(|parts| elapsed_s(&parts)).sum()
+}
+
+fn elapsed_s(parts: &[&CellFigures]) -> f64 {
+    parts.iter().map(|part| part.elapsed_ns()).max().unwrap_or(0) as f64 / 1e9
+}
+
+fn cell_json(shared: &Shared, index: usize, machines: &[Machine]) -> Value {
     let (spec, cell) = (&shared.spec, &shared.spec.cells[index]);
-    let parts: Vec<&CellFigures> = sessions.iter().map(|session| &session.figures[index]).collect();
+    let parts: Vec<&CellFigures> = machines.iter().flat_map(|machine| machine.cell(index)).collect();
+    let region_bytes: u64 = machines.iter().map(|machine| machine.region_bytes).sum();
     let mut json = json!({
         "operation": shared.operation(index),
         "test": cell.pattern,
-        "file_bytes": spec.region_bytes,
+        "file_bytes": region_bytes,
         "record_bytes": cell.block_bytes,
-        "file_kib": spec.region_bytes as f64 / 1024.0,
+        "file_kib": region_bytes as f64 / 1024.0,
         "record_kib": cell.block_bytes.map(|bytes| bytes as f64 / 1024.0),
         "clients": parts.len(),
         "outstanding": spec.outstanding,
         "skipped": skipped(&parts),
     });
     if json["skipped"].is_null()
-        && let (Some(all), Value::Object(figures)) = (json.as_object_mut(), figures(spec, &parts))
+        && let (Some(all), Value::Object(figures)) = (json.as_object_mut(), figures(spec, index, machines, &parts))
     {
         all.extend(figures);
     }
@@ -67,7 +73,7 @@ fn skipped(parts: &[&CellFigures]) -> Option<String> {
         .then(|| "the trial ended before this cell was done".to_owned())
 }
 
-fn figures(spec: &BlocksSpec, parts: &[&CellFigures]) -> Value {
+fn figures(spec: &BlocksSpec, index: usize, machines: &[Machine], parts: &[&CellFigures]) -> Value {
     let rates: Vec<(f64, f64)> = parts.iter().map(|part| part.rates(spec.outstanding)).collect();
     let (ios_per_s, rate) = rates.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
     let reads = sum_direction(parts, |part| part.reads);
@@ -82,7 +88,9 @@ fn figures(spec: &BlocksSpec, parts: &[&CellFigures]) -> Value {
         "stretched": parts.iter().any(|part| part.stretched),
         "bytes": reads.bytes + writes.bytes,
         "operations": reads.ios + writes.ios,
-        "elapsed_s": parts.iter().map(|part| part.elapsed_ns()).max().unwrap_or(0) as f64 / 1e9,
+        "elapsed_s": elapsed_s(parts),
+        // In its ramp nothing is counted.
+        "late_s": (machines.len() > 1).then(|| (latest_ns(parts) as f64 / 1e9 - spec.ramp_up_s).max(0.0)),
         "rate_kib_s": rate / 1024.0,
         "rate_mb_s": rate / 1e6,
         "ios_per_s": ios_per_s,
@@ -103,49 +111,24 @@ fn figures(spec: &BlocksSpec, parts: &[&CellFigures]) -> Value {
             "max_ns": parts.iter().map(|part| part.transaction_max_ns).max().unwrap_or(0),
         },
         "bins": (0..=BINS_NS.len()).map(|bin| parts.iter().map(|part| part.bins[bin]).sum::<u64>()).collect::<Vec<_>>(),
-        "cpu_us_per_io": cpu_us_per_io(parts, total(|part| part.whole.ios)),
+        "cpu_us_per_io": cpu_us_per_io(index, machines, total(|part| part.whole.ios)),
     });
-    with_caches(figures, &coldness(spec, parts), &judgement(spec, parts))
+    with_caches(figures, &coldness(spec, index, machines), &judgement(spec, index, machines))
 }
 
-fn counters(parts: &[&CellFigures]) -> Option<(Observation, Observation)> {
-    parts.iter().find_map(|part| part.counters.as_deref().copied())
+/// How much later than all were to begin it the last session did, ns.
+fn latest_ns(parts: &[&CellFigures]) -> u64 {
+    parts.iter().map(|part| part.late_ns).max().unwrap_or(0)
 }
 
-/// CPU time of this process for one transfer, µs: ramp and measured time together.
-fn cpu_us_per_io(parts: &[&CellFigures], ios: u64) -> Option<f64> {
-    let (before, after) = counters(parts)?;
-    let used_ns = after.process_cpu_ns?.saturating_sub(before.process_cpu_ns?);
+/// CPU time of the processes that sent the load for one transfer, µs: ramp and measured time together.
+fn cpu_us_per_io(index: usize, machines: &[Machine], ios: u64) -> Option<f64> {
+    let used = |machine: &Machine| {
+        let (before, after) = counters(&machine.cell(index))?;
+        Some(after.process_cpu_ns?.saturating_sub(before.process_cpu_ns?))
+    };
+    let used_ns: u64 = machines.iter().map(used).sum::<Option<u64>>()?;
     (ios > 0).then(|| used_ns as f64 / 1e3 / ios as f64)
-}
-
-/// How cold the caches were.
-fn coldness(spec: &BlocksSpec, parts: &[&CellFigures]) -> Coldness {
-    let (before, _) = counters(parts).unwrap_or_default();
-    let (name, level) =
-        LEVELS[usize::from(parts.iter().map(|part| part.level).max().unwrap_or(0)).min(LEVELS.len() - 1)];
-    Coldness { asked: spec.cache, level, name, resident_pages: before.cached_pages, file_bytes: spec.region_bytes }
-}
-
-/// Whether a cache served the cell.
-fn judgement(spec: &BlocksSpec, parts: &[&CellFigures]) -> Judgement {
-    let (before, after) = counters(parts).unwrap_or_default();
-    let moved = |pick: fn(&Whole) -> u64| parts.iter().map(|part| pick(&part.whole)).sum();
-    let from_ns = parts.iter().map(|part| part.whole.from_ns).min().unwrap_or(0);
-    let to_ns = parts.iter().map(|part| part.whole.to_ns).max().unwrap_or(0);
-    judge(&Evidence {
-        read_bytes: moved(|whole| whole.read_bytes),
-        written_bytes: moved(|whole| whole.written_bytes),
-        elapsed_s: to_ns.saturating_sub(from_ns) as f64 / 1e9,
-        direct: spec.direct,
-        carrier: spec.carrier,
-        link: spec.link_bytes_per_s,
-        before,
-        after,
-        resident_pages: before.cached_pages,
-        dirty_pages: after.dirty_pages,
-        file_bytes: spec.region_bytes,
-    })
 }
 
 /// Copies the percentiles of single operations, ns, into the cells, and makes the trial's window the sum of the
@@ -153,7 +136,9 @@ fn judgement(spec: &BlocksSpec, parts: &[&CellFigures]) -> Judgement {
 pub(super) fn complete(result: &mut Value) {
     add_percentiles(result);
     let done = cells_of(result).filter(|cell| cell["skipped"].is_null());
-    let window_s: f64 = done.map(|cell| cell["elapsed_s"].as_f64().unwrap_or(0.0)).sum();
+    let all_s: f64 = done.map(|cell| cell["elapsed_s"].as_f64().unwrap_or(0.0)).sum();
+    // One of several machines has no cells, which are those of all.
+    let window_s = result["workload"]["measured_s"].as_f64().unwrap_or(all_s);
     if window_s > 0.0 {
         result["window_s"] = json!(window_s);
     }

@@ -1,6 +1,7 @@
 //! What a session keeps of the cells.
 
 use bakeoff_engine::{FileResult, Nanos, Observation};
+use serde::{Deserialize, Serialize};
 
 /// Upper ends of the classes of response times in Iometer's results, ns; the last class has none.
 pub(super) const BINS_NS: [Nanos; 20] = [
@@ -30,7 +31,7 @@ pub(super) const BINS_NS: [Nanos; 20] = [
 const WAVES: u64 = 8;
 
 /// Transfers in one direction.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Direction {
     pub ios: u64,
     pub bytes: u64,
@@ -40,7 +41,7 @@ pub(super) struct Direction {
 }
 
 /// All operations of a cell, measured or not.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Whole {
     pub from_ns: Nanos,
     pub to_ns: Nanos,
@@ -61,9 +62,12 @@ impl Whole {
 }
 
 /// What one session keeps of one cell.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct CellFigures {
     pub done: bool,
+    /// When all machines were to begin it, and how much later this session did; 0 where one machine does all.
+    pub met_ns: Nanos,
+    pub late_ns: Nanos,
     /// Direct I/O asks for multiples of this, which the cell's sizes are not; 0 when they are.
     pub refused_granule: u64,
     /// Measured time begins and ends; 0: not begun.
@@ -121,6 +125,18 @@ impl CellFigures {
 
     pub fn elapsed_ns(&self) -> Nanos {
         self.to_ns.saturating_sub(self.from_ns).saturating_sub(self.outside_ns)
+    }
+
+    /// The same with times from the moment on at which all machines were to begin: their clocks are their own.
+    pub fn since_met(&self) -> Self {
+        let from = |at_ns: Nanos| at_ns.saturating_sub(self.met_ns);
+        Self {
+            met_ns: 0,
+            from_ns: from(self.from_ns),
+            to_ns: from(self.to_ns),
+            whole: Whole { from_ns: from(self.whole.from_ns), to_ns: from(self.whole.to_ns), ..self.whole },
+            ..self.clone()
+        }
     }
 
     /// (transfers, bytes) per second of this session. Several at once that all take long end in waves: a window

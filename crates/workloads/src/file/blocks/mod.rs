@@ -1,11 +1,13 @@
 //! Block sizes and access specifications on one large file, on Iometer's definitions.
 //!
 //! All clients of a trial work on one file, the region, which is written once and kept over the trials of a run.
-//! A trial goes through its cells; each is timed for so long, all clients together.
+//! A trial goes through its cells; each is timed for so long, all clients together, those of other machines among them.
+//! Each machine has a part of the region, in a file of its own.
 
 mod access;
 mod cells;
 mod figures;
+mod machine;
 mod script;
 mod session;
 mod shared;
@@ -15,7 +17,9 @@ mod transfer;
 use crate::file::pattern::Owner;
 pub use access::{Chooser, Line, Transfer};
 use bakeoff_engine::{Executor, FileNeeds, FileWorkload, Identity, SpecError, TrialSpec};
+use machine::Machine;
 use script::FILL_BYTES;
+use serde::Deserialize;
 use serde_json::{Value, json};
 pub use session::BlocksSession;
 use shared::Shared;
@@ -31,9 +35,16 @@ pub struct BlocksWorkload {
 impl BlocksWorkload {
     /// Reads the `workload` part of a trial's specification.
     pub fn from_spec(trial: &TrialSpec) -> Result<Self, SpecError> {
-        let spec = BlocksSpec::from_json(&trial.workload)?;
-        let owner = Owner::new(0xB10C, 0, 0);
-        Ok(Self { shared: Arc::new(Shared { spec, sessions: trial.sessions(), threads: trial.threads, owner }) })
+        let spec = BlocksSpec::from_json(&trial.workload)?.of_slice(trial)?;
+        let shared = Shared {
+            spec,
+            sessions: trial.own_sessions(),
+            first: trial.own_clients().start * trial.threads,
+            threads: trial.threads,
+            is_divided: !trial.is_whole(),
+            owner: Owner::new(0xB10C, 0, 0),
+        };
+        Ok(Self { shared: Arc::new(shared) })
     }
 }
 
@@ -41,7 +52,7 @@ impl FileWorkload for BlocksWorkload {
     type Session = BlocksSession;
 
     fn undivided(&self) -> Option<&'static str> {
-        Some("all clients go from cell to cell together, and only those of one machine can wait for each other")
+        None
     }
 
     fn operations(&self) -> Vec<String> {
@@ -72,17 +83,41 @@ impl FileWorkload for BlocksWorkload {
     }
 
     fn figures(&self, sessions: &[BlocksSession]) -> Value {
-        let cells = cells::cells(&self.shared, sessions);
-        let complete = cells.iter().all(|cell| cell["skipped"].is_null());
-        json!({
-            "cells": cells, "complete": complete, "cpu_is_work": true,
-            "region_bytes": self.shared.spec.region_bytes, "outstanding": self.shared.spec.outstanding,
-            "min_transfers": self.shared.spec.min_transfers, "cell_limit_s": self.shared.spec.cell_limit_s,
-        })
+        let machine = Machine::of(&self.shared, sessions);
+        if self.shared.is_divided {
+            return json!({"book": machine, "measured_s": cells::measured_s(&self.shared, &machine)});
+        }
+        self.told(&[machine])
+    }
+
+    fn merged(&self, parts: &[&Value]) -> Result<Value, String> {
+        let read = |part: &&Value| {
+            Machine::deserialize(&part["book"])
+                .map_err(|error| format!("a machine tells no figures of its cells: {error}"))
+        };
+        let machines = parts.iter().map(read).collect::<Result<Vec<_>, String>>()?;
+        let cells = self.shared.spec.cells.len();
+        if machines.iter().flat_map(|machine| &machine.sessions).any(|session| session.len() != cells) {
+            return Err("a machine tells of other cells than there are".to_owned());
+        }
+        Ok(self.told(&machines))
     }
 
     fn complete(&self, result: &mut Value) {
         cells::complete(result);
+    }
+}
+
+impl BlocksWorkload {
+    /// What all machines did, as one.
+    fn told(&self, machines: &[Machine]) -> Value {
+        let cells = cells::cells(&self.shared, machines);
+        let complete = cells.iter().all(|cell| cell["skipped"].is_null());
+        json!({
+            "cells": cells, "complete": complete, "cpu_is_work": true,
+            "region_bytes": machines.iter().map(|machine| machine.region_bytes).sum::<u64>(), "outstanding": self.shared.spec.outstanding,
+            "min_transfers": self.shared.spec.min_transfers, "cell_limit_s": self.shared.spec.cell_limit_s,
+        })
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) enum Task {
     Fill,
     Call(FileCall, Role),
     Barrier,
+    Meeting,
     Observe {
         after: bool,
     },
@@ -60,7 +61,8 @@ pub(super) fn of_cell(spec: &BlocksSpec, first: bool, script: &mut VecDeque<Task
         // It may unmount the share: nothing of it may be open.
         let leave = [FileCall::Close { file: FILE }, FileCall::LeaveFolder].map(|call| Task::Call(call, Role::Must));
         script.extend(leave);
-        script.push_back(Task::Barrier);
+        // What it does to the server must not touch the cell that another machine is still in.
+        script.push_back(Task::Meeting);
         if first {
             script.push_back(Task::Call(FileCall::ColdCommand, Role::Command));
         }
@@ -70,7 +72,7 @@ pub(super) fn of_cell(spec: &BlocksSpec, first: bool, script: &mut VecDeque<Task
     if first {
         script.push_back(Task::Observe { after: false });
     }
-    script.extend([Task::Barrier, Task::Run, Task::Barrier]);
+    script.extend([Task::Meeting, Task::Run, Task::Barrier]);
     if first {
         script.push_back(Task::Observe { after: true });
     }

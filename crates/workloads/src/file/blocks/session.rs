@@ -55,7 +55,7 @@ impl BlocksSession {
         let index = identity.client * shared.threads + identity.thread;
         let slots = vec![Slot::new(); shared.spec.outstanding as usize];
         let mut script = VecDeque::new();
-        if index == 0 {
+        if index == shared.first {
             script.extend(script::make_region());
         }
         script.extend([Task::Barrier, script::open(&shared.spec)]);
@@ -80,15 +80,18 @@ impl BlocksSession {
         }
     }
 
-    fn begin_transfers(&mut self, now_ns: Nanos) {
+    fn begin_transfers(&mut self, now_ns: Nanos, met_ns: Nanos) {
         let spec = &self.shared.spec;
         let seconds = |seconds: f64| (seconds * 1e9) as Nanos;
-        let window_start_ns = now_ns + seconds(spec.ramp_up_s);
+        // All machines have one window, whoever of them begins a little late.
+        let begin_ns = if met_ns > 0 { met_ns } else { now_ns };
+        let window_start_ns = begin_ns + seconds(spec.ramp_up_s);
         let window_end_ns = window_start_ns + seconds(spec.cell_s);
         let limit_ns = window_end_ns.max(window_start_ns + seconds(spec.cell_limit_s));
         self.running = Some(Running { window_start_ns, window_end_ns, limit_ns, pause_until_ns: 0, paused: false });
         let figures = &mut self.figures[self.cell];
         figures.whole.from_ns = now_ns;
+        (figures.met_ns, figures.late_ns) = (met_ns, now_ns.saturating_sub(begin_ns));
         if spec.outstanding > 1 {
             (figures.from_ns, figures.to_ns) = (window_start_ns, window_end_ns);
         } else if spec.ramp_up_s == 0.0 {
@@ -96,7 +99,7 @@ impl BlocksSession {
         }
         let rng = Rng::for_thread(self.seed ^ (self.cell as u64) << 32, self.index, 1);
         // Clients begin their sequential transfers at places of their own, evenly spread.
-        let share = spec.region_bytes / u64::from(self.shared.sessions) * u64::from(self.index);
+        let share = spec.region_bytes / u64::from(self.shared.sessions) * u64::from(self.index - self.shared.first);
         let largest = spec.cells[self.cell].used().map(|line| line.size).max().unwrap_or(1);
         let position = share - share % largest.max(self.granule);
         self.chooser = Chooser::new(rng, spec.region_bytes, self.granule, position);
@@ -256,7 +259,7 @@ impl BlocksSession {
             self.figures[self.cell].refused_granule = wanted;
             return true;
         }
-        script::of_cell(spec, self.index == 0, &mut self.script);
+        script::of_cell(spec, self.index == self.shared.first, &mut self.script);
         true
     }
 
@@ -264,6 +267,7 @@ impl BlocksSession {
     fn run_task(&mut self, slot: u32, task: Task, context: &FileContext) -> Option<FileStep> {
         match task {
             Task::Barrier => Some(FileStep::Barrier),
+            Task::Meeting => Some(FileStep::Meeting),
             Task::Fill => Some(self.fill_region(slot)),
             Task::Call(call, role) => Some(self.call_between(call, role)),
             Task::Observe { after } => {
@@ -271,7 +275,7 @@ impl BlocksSession {
                 Some(self.call_between(FileCall::Observe { name: Some(0), counters: true }, Role::Must))
             }
             Task::Run => {
-                self.begin_transfers(context.now_ns);
+                self.begin_transfers(context.now_ns, context.met_ns);
                 Some(FileStep::Focus(self.cell as u16))
             }
             Task::Judge => {

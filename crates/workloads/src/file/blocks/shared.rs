@@ -7,10 +7,15 @@ use crate::file::pattern::Owner;
 /// What the sessions of a trial share.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    /// With the part of the region that is this machine's.
     pub spec: BlocksSpec,
+    /// Sessions of this machine, and the number of the first of them among all.
     pub sessions: u32,
+    pub first: u32,
     pub threads: u32,
-    /// Content of the region; the same in all trials, so that one can check what another wrote.
+    /// Other machines have more sessions.
+    pub is_divided: bool,
+    /// Content of the region; the same in all trials and on all machines, so that one can check what another wrote.
     pub owner: Owner,
 }
 

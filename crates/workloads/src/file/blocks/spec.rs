@@ -3,7 +3,7 @@
 use super::access::Line;
 use crate::file::cache::Cache;
 use crate::file::evidence::Carrier;
-use bakeoff_engine::SpecError;
+use bakeoff_engine::{SpecError, TrialSpec};
 use serde::Deserialize;
 
 /// One cell: an access specification that is timed on its own.
@@ -65,6 +65,8 @@ pub struct BlocksSpec {
 
 /// Most transfers in flight per client.
 const OUTSTANDING_MAX: u32 = 256;
+/// Parts of the region begin at multiples of this, bytes.
+const PART_ALIGN: u64 = 1 << 20;
 const CELLS_MAX: usize = 10_000;
 const LINES_MAX: usize = 1_000;
 const CELL_MAX_S: f64 = 7.0 * 24.0 * 3600.0;
@@ -106,6 +108,26 @@ impl BlocksSpec {
             }
         }
         Ok(())
+    }
+
+    /// The same with the part of the region that is this machine's: as large as the part of the clients that it drives.
+    /// Nothing of it is another machine's, and all parts together are the region.
+    pub fn of_slice(mut self, trial: &TrialSpec) -> Result<Self, SpecError> {
+        let (own, clients) = (trial.own_clients(), u128::from(trial.clients()));
+        let until = |client: u32| match (u128::from(self.region_bytes) * u128::from(client) / clients) as u64 {
+            all if client == trial.clients() => all,
+            part => part - part % PART_ALIGN,
+        };
+        self.region_bytes = until(own.end) - until(own.start);
+        let (bytes, largest) =
+            (self.region_bytes, self.lines().map(|line| line.size.max(line.reply) + line.align).max());
+        if !trial.is_whole() && bytes < 2 * largest.unwrap_or(0) {
+            return Err(SpecError::Range(format!(
+                "the part of the region that is this machine's, {bytes} bytes, is less than twice its largest transfer: \
+                 make region larger, or use fewer agents"
+            )));
+        }
+        Ok(self)
     }
 
     /// Largest transfer.

@@ -39,7 +39,7 @@ impl FileWorkload for MatrixWorkload {
     type Session = MatrixSession;
 
     fn undivided(&self) -> Option<&'static str> {
-        Some("all clients go from test to test together, and only those of one machine can wait for each other")
+        Some("a small file is through in less time than machines can begin within of each other")
     }
 
     fn operations(&self) -> Vec<String> {
