@@ -10,11 +10,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from pydantic import BaseModel
 from scripts.reference.markdown import code, table
 
+from bakeoff.compare.json_schema import IN_ROWS, is_mix, is_own, keys_of, leaves
 from bakeoff.compare.model import SCHEMA as COMPARISON
-from bakeoff.compare.model import Comparison, KindSummary
+from bakeoff.compare.model import Comparison
 from bakeoff.exporters.document_model import SCHEMA as SHOW
 from bakeoff.exporters.document_model import Document
-from bakeoff.kinds import KINDS, compare_part
 from bakeoff.run.doctor import SCHEMA as DOCTOR
 from bakeoff.run.doctor import Finding
 
@@ -23,7 +23,8 @@ HEAD = f"""# JSON
 What programs can read. A value that is not available is `null`; numbers are never NaN. Units are the ends of names:
 `_s` seconds, `_ms` milliseconds, `_ns` nanoseconds, `_bytes`, `_per_s`; shares lie between 0 and 1.
 
-* [`bakeoff compare RUN --json`](#bakeoff-compare---json): one object, `schema` is `{COMPARISON}`.
+* [`bakeoff compare RUN --json`](#bakeoff-compare---json): one object, `schema` is `{COMPARISON}`. `bakeoff compare
+  --json-schema` prints its JSON Schema, which is [`compare.schema.json`](compare.schema.json).
 * [`bakeoff show RUN --json`](#bakeoff-show---json): one object, `schema` is `{SHOW}`. `bakeoff show --json-schema`
   prints its JSON Schema, which is [`show.schema.json`](show.schema.json).
 * [`bakeoff doctor --json`](#bakeoff-doctor---json): one object, `schema` is `{DOCTOR}`.
@@ -37,6 +38,7 @@ SHOWN = """All that a report uses stands here, but for histograms. Each trial is
 `workload-mail` and so on. Cells of file suites are `workload.cells`, the ledger of mail `workload.ledger`, requests
 that failed `workload.failed`. Files of earlier versions may tell less there.
 """
+MIXES = ("clients", "rate", "share_of_capacity")
 OWN = "; not there in runs of other kinds"
 
 
@@ -67,7 +69,7 @@ def _classes(root: Any) -> list[Any]:
             continue
         found.append(made)
         for _, hint in _fields(made):
-            waiting += [leaf for leaf in _leaves(hint) if _is_object(leaf)]
+            waiting += [leaf for leaf in leaves(hint) if _is_object(leaf)]
     return found
 
 
@@ -76,39 +78,31 @@ def _is_object(hint: Any) -> bool:
 
 
 def _fields(made: Any) -> list[tuple[str, Any]]:
-    """Keys as JSON has them, with their types. What a kind of suite tells has a key of its own."""
+    """Keys as JSON has them, with their types."""
     if issubclass(made, BaseModel):
         return [(field.alias or name, field.annotation) for name, field in made.model_fields.items()]
-    hints = get_type_hints(made)
-    found: list[tuple[str, Any]] = []
-    for field in dataclasses.fields(made):
-        if KindSummary in _leaves(hints[field.name]):
-            parts = [compare_part(kind) for kind in KINDS]
-            own = [get_type_hints(part.summary)["return"] for part in parts]
-            found += [(made.key, made) for made in own if isinstance(made, type) and issubclass(made, KindSummary)]
-        else:
-            found.append((field.metadata.get("json", field.name), hints[field.name]))
-    return found
-
-
-def _leaves(hint: Any) -> list[Any]:
-    inner = get_args(hint)
-    return [leaf for part in inner for leaf in _leaves(part)] if inner else [hint]
+    return keys_of(made)
 
 
 def _class(made: Any) -> str:
     about = re.sub(r"``([^`]*)``", r"`\1`", cleandoc(made.__doc__ or ""))
-    rows = [(code(key), _kind(hint) + OWN * _is_own(hint)) for key, hint in _fields(made)]
+    rows = [(_key(key, hint), _kind(hint) + OWN * is_own(hint)) for key, hint in _fields(made)]
     return f"### {made.__name__}\n\n{about}\n\n" + table(("key", "value"), rows)
 
 
-def _is_own(hint: Any) -> bool:
-    return isinstance(hint, type) and issubclass(hint, KindSummary)
+def _key(key: str, hint: Any) -> str:
+    """A mix is the member by its name."""
+    prefix = key.removesuffix("mix")
+    return " or ".join(code(f"{prefix}{name}") for name in MIXES) if key != prefix and is_mix(hint) else code(key)
 
 
 def _kind(hint: Any) -> str:
     """A type as JSON has it."""
     origin, inner = get_origin(hint), get_args(hint)
+    if is_mix(hint):
+        return "clients, a [Rate](#rate), or a share" + " or null" * (NoneType in inner)
+    if inner and inner[0] in IN_ROWS:
+        return f"`columns` and `rows`, the values of [{inner[0].__name__}](#{inner[0].__name__.lower()})"
     if origin in (Union, UnionType):
         known = [_kind(part) for part in inner if part is not NoneType]
         return " or ".join([*known, *(["null"] if NoneType in inner else [])])

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from scripts.reference import commands_page, costs_table, csv_page, json_page, run_file_page, settings_page
 
-from bakeoff.exporters.document_model import json_schema
+from bakeoff.compare import json_schema
+from bakeoff.exporters import document_model
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs/reference"
@@ -30,6 +31,7 @@ def pages() -> dict[str, str]:
         "settings.md": MADE + settings_page.text(),
         "run-file.md": MADE + run_file_page.text(),
         "json.md": MADE + json_page.text(),
-        "show.schema.json": json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n",
+        "show.schema.json": json.dumps(document_model.json_schema(), indent=2, ensure_ascii=False) + "\n",
+        "compare.schema.json": json.dumps(json_schema.json_schema(), indent=2, ensure_ascii=False) + "\n",
         "csv.md": MADE + csv_page.text(),
     }

@@ -15,7 +15,10 @@ from bakeoff.cli.verbs import VERBS
 BIN = Path(sys.executable).parent
 
 
-@pytest.mark.parametrize("name", ["commands.md", "settings.md", "run-file.md", "json.md", "csv.md", "show.schema.json"])
+@pytest.mark.parametrize(
+    "name",
+    ["commands.md", "settings.md", "run-file.md", "json.md", "csv.md", "show.schema.json", "compare.schema.json"],
+)
 def test_the_reference_is_what_the_code_makes_of_it(name: str) -> None:
     assert (FOLDER / name).read_text(encoding="utf-8") == pages()[name], f"docs/reference/{name}: run `make docs`"
 
@@ -26,7 +29,7 @@ def test_the_costs_in_readme_are_what_the_code_makes_of_them() -> None:
 
 def test_no_page_is_made_that_no_test_holds() -> None:
     made = {path.name for path in FOLDER.glob("*.md") if "Made by `make docs`" in path.read_text(encoding="utf-8")}
-    assert made | {"show.schema.json"} == set(pages())
+    assert made | {"show.schema.json", "compare.schema.json"} == set(pages())
 
 
 def test_links_within_a_page_lead_somewhere() -> None:

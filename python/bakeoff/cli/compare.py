@@ -1,5 +1,6 @@
 """`bakeoff compare`: what the statistics say about a run."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -30,7 +31,7 @@ def share(text: str | None) -> float | None:
 
 
 def compare(
-    paths: Annotated[list[Path], typer.Argument(metavar="RUN.bakeoff...", help=RUN_FILES)],
+    paths: Annotated[list[Path] | None, typer.Argument(metavar="RUN.bakeoff...", help=RUN_FILES)] = None,
     baseline: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Divide by this contender (default: the first of the plan)."),
@@ -40,6 +41,9 @@ def compare(
         typer.Option(metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The whole comparison as JSON.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--json-schema", help="Print the JSON Schema of that instead; needs no run file.")
+    ] = False,
 ) -> None:
     """Say which contender is better, by how much, and how sure that is."""
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: other verbs need not wait
@@ -47,6 +51,13 @@ def compare(
     from bakeoff.report.depth import Depth
     from bakeoff.report.renderers.terminal import show
 
+    if schema:
+        from bakeoff.compare.json_schema import json_schema
+
+        typer.echo(json.dumps(json_schema(), indent=2))
+        return
+    if not paths:
+        raise PlanError("name a run file: bakeoff compare RUN.bakeoff")
     run = join([read_run(path) for path in paths])
     comparison = compare_run(run, baseline, share(delta))
     if as_json:

@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from bakeoff.compare import compare_run
 from bakeoff.compare.capacity_model import ContenderCapacity
 from bakeoff.compare.capacity_words import capacity_text
+from bakeoff.compare.json_schema import json_schema
 from bakeoff.report.blocks import Chart, Table
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers import FORMS, renderer
@@ -65,6 +67,7 @@ def test_every_renderer_can_tell_a_search(run: RunRecord) -> None:
 
 def test_the_comparison_is_json(run: RunRecord) -> None:
     plain = compare_run(run).to_dict()
+    Draft202012Validator(json_schema()).validate(plain)
     assert plain["capacity"]["objective"] == "p99<=20ms,errors<=0.1%"
     found = {c["name"]: c["capacity"] for c in plain["capacity"]["contenders"]}
     assert found["a"] == pytest.approx(1000.0, rel=0.02) and found["b"] == pytest.approx(1400.0, rel=0.02)

@@ -1,0 +1,147 @@
+"""The JSON Schema of a comparison, made from its dataclasses as `plain.as_dict` writes them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from bakeoff.compare.cell_model import CellLevel, CellRatio
+from bakeoff.compare.file_weights import FileWeights
+from bakeoff.compare.model import SCHEMA, Comparison, KindSummary
+from bakeoff.kinds import KINDS, compare_part
+from bakeoff.mix import Clients, Rate
+
+Schema = dict[str, Any]
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+SIMPLE: Mapping[Any, Schema] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": ["number", "null"]},
+    NoneType: {"type": "null"},
+}
+RATE: Schema = {
+    "type": "object",
+    "properties": {
+        "per_s": {"type": "number"},
+        "arrivals": {"type": "object"},
+        "most_connections": {"type": "integer"},
+    },
+    "required": ["per_s", "arrivals", "most_connections"],
+}
+# As `FileWeights.to_dict` has them.
+WEIGHTS: Schema = {
+    "type": "object",
+    "description": "The files of `folder` by size, whose shares are together 1; `folded_share` are of other sizes.",
+    "properties": {
+        "folder": {"type": "string"},
+        "files": {"type": "integer"},
+        "errors": {"type": "integer"},
+        "folded_share": {"type": "number"},
+        "sizes": {"type": "array", "items": {"type": "object", "required": ["file_kib", "share"]}},
+    },
+    "required": ["folder", "files", "errors", "folded_share", "sizes"],
+}
+# Thousands of them: one list of names, and the values in its order.
+IN_ROWS = (CellRatio, CellLevel)
+
+
+def json_schema() -> Schema:
+    """The whole schema, draft 2020-12. A figure that is not available is null."""
+    parts: dict[str, Schema] = {}
+    _object(Comparison, parts)
+    root = parts.pop(Comparison.__name__)
+    root["properties"]["schema"] = {"const": SCHEMA}
+    return {"$schema": DIALECT, "$id": SCHEMA, **root, "$defs": parts}
+
+
+def keys_of(made: Any) -> list[tuple[str, Any]]:
+    """The keys of a dataclass as JSON has them, with their types: what a kind of suite tells has a key of its own."""
+    hints = get_type_hints(made)
+    found: list[tuple[str, Any]] = []
+    for field in dataclasses.fields(made):
+        if KindSummary in leaves(hints[field.name]):
+            own = [get_type_hints(compare_part(kind).summary)["return"] for kind in KINDS]
+            found += [(one.key, one) for one in own if is_own(one)]
+        else:
+            found.append((field.metadata.get("json", field.name), hints[field.name]))
+    return found
+
+
+def is_own(hint: Any) -> bool:
+    """Whether it is what one kind of suite tells, and so not there in runs of others."""
+    return isinstance(hint, type) and issubclass(hint, KindSummary)
+
+
+def is_mix(hint: Any) -> bool:
+    """Whether it is a mix; a field that is called so is the member by its name: `clients`, `rate` or the share."""
+    return Clients in get_args(hint) and Rate in get_args(hint)
+
+
+def leaves(hint: Any) -> list[Any]:
+    """The types that a type is made of."""
+    inner = get_args(hint)
+    return [leaf for part in inner for leaf in leaves(part)] if inner else [hint]
+
+
+def _object(made: Any, parts: dict[str, Schema]) -> Schema:
+    """A reference to the schema of a dataclass, which is among `parts` then."""
+    reference = {"$ref": f"#/$defs/{made.__name__}"}
+    if made.__name__ in parts:
+        return reference
+    parts[made.__name__] = {}
+    properties: dict[str, Schema] = {}
+    optional: set[str] = set()
+    for key, hint in keys_of(made):
+        if is_mix(hint):
+            members = _members(key.removesuffix("mix"))
+            properties |= members
+            optional |= set(members)
+        else:
+            properties[key] = _of(hint, parts)
+            optional |= {key} if is_own(hint) else set()
+    parts[made.__name__] = {
+        "type": "object",
+        "description": " ".join((made.__doc__ or "").split()),
+        "properties": properties,
+        "required": [key for key in properties if key not in optional],
+        "additionalProperties": False,
+    }
+    return reference
+
+
+def _members(prefix: str) -> dict[str, Schema]:
+    """What a mix may be in an object; one of them is there."""
+    return {
+        f"{prefix}clients": {"type": ["integer", "null"]},
+        f"{prefix}rate": RATE,
+        f"{prefix}share_of_capacity": {"type": "number"},
+    }
+
+
+def _of(hint: Any, parts: dict[str, Schema]) -> Schema:
+    origin, inner = get_origin(hint), get_args(hint)
+    if is_mix(hint):  # alone, as in a list
+        return {"anyOf": [{"type": ["integer", "number"]}, {"type": "object", "properties": {"rate": RATE}}]}
+    if origin in (Union, UnionType):
+        return {"anyOf": [_of(part, parts) for part in inner]}
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin in (tuple, list):
+        if inner[0] in IN_ROWS:
+            names = {"type": "array", "items": {"type": "string"}}
+            rows = {"type": "array", "items": {"type": "array"}}
+            table: Schema = {"type": "object", "properties": {"columns": names, "rows": rows}}
+            return {**table, "required": ["columns", "rows"], "description": f"{inner[0].__name__}s, values in a row"}
+        kinds = list(dict.fromkeys(part for part in inner if part is not Ellipsis))
+        items = [_of(part, parts) for part in kinds]
+        return {"type": "array", "items": items[0] if len(items) == 1 else {"anyOf": items}}
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": _of(inner[1], parts)}
+    if hint is FileWeights:
+        return WEIGHTS
+    if dataclasses.is_dataclass(hint):
+        return _object(hint, parts)
+    return SIMPLE.get(hint, {})
