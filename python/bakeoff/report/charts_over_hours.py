@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.charts import Row, contender_channels, finish, heading, plain_or_thousands, rows_of
+from bakeoff.report.axes import amount_axis, amount_scale
 from bakeoff.report.drawing import drawn, later
 from bakeoff.report.palette import MUTED
+from bakeoff.report.theme import Row, contender_channels, contender_keys, finish, heading, rows_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -17,7 +18,7 @@ else:
 
 @drawn
 def over_hours(
-    rows: list[Row], gaps: list[Row], names: Sequence[str], axis: str, title: str, subtitle: str, wide: bool
+    rows: list[Row], gaps: list[Row], names: Sequence[str], axis: str, unit: str, title: str, subtitle: str
 ) -> dict[str, Any]:
     """A line for each contender and stretch. Rows: contender, stretch, at, value (null where unknown); gaps: contender,
     at.
@@ -26,12 +27,13 @@ def over_hours(
     end = max((row["at"] or 0.0 for row in rows), default=1.0) * 1.02
     x = alt.X("at:Q", axis=alt.Axis(title=axis), scale=alt.Scale(domain=[0, end or 1], nice=False))
     top = max((row["value"] or 0.0 for row in rows), default=0.0)
-    scale = alt.Scale(zero=True) if top > 0.0 else alt.Scale(domain=[0, 1])
-    y = alt.Y("value:Q", axis=alt.Axis(title=None, format=plain_or_thousands(top)), scale=scale)
-    base = alt.Chart(rows_of("rows"), title=heading(title, subtitle))
+    y = alt.Y("value:Q", axis=amount_axis(unit, top), scale=amount_scale(top))
+    base = alt.Chart(rows_of("rows"))
     layers = [base.mark_line(strokeWidth=1.8).encode(x=x, y=y, color=colour, strokeDash=dash, detail="stretch:N")]
     if len(rows) <= 200:
         layers.append(base.mark_point(size=26, filled=True, opacity=1).encode(x=x, y=y, color=colour, shape=shape))
     if gaps:
         layers.append(alt.Chart(rows_of("gaps")).mark_rule(color=MUTED, strokeDash=[3, 3]).encode(x=x))
-    return finish(alt.layer(*layers), {"rows": rows, "gaps": gaps} if gaps else {"rows": rows}, wide)
+    datasets = {"rows": rows, "gaps": gaps} if gaps else {"rows": rows}
+    keys = contender_keys(names)
+    return finish(alt.layer(*layers, title=heading(title, subtitle)), datasets, keys)

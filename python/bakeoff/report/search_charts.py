@@ -1,95 +1,92 @@
-"""Charts of searches for capacities."""
+"""Charts of searches for capacities, one panel for each contender."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.charts import WIDTH, Row, heading, plain_or_thousands, rows_of, themed
+from bakeoff.report.axes import log_axis, log_range
 from bakeoff.report.drawing import drawn, later
 from bakeoff.report.palette import DASHES, MUTED
+from bakeoff.report.theme import Key, Row, colour_of, contender_keys, heading, panels, rows_of
 
 if TYPE_CHECKING:
     import altair as alt
 else:
     alt = later("altair")
 
-# What became of a probe, with a colour and a marker each: none of a contender's.
+# What became of a probe, with a mark each in the contender's colour: filled, hollow, and a cross.
 MET, MISSED, LIMITED = "met the objective", "missed it", "missed it, the generator was the limit"
-VERDICTS = (MET, MISSED, LIMITED)
-COLOURS = ("#009E73", "#D55E00", "#8a8f98")
-MARKERS = ("circle", "cross", "diamond")
+MARKS = {MET: "circle", MISSED: "diamond", LIMITED: "cross"}
+MARGIN = 46
 
 
-def _channels(shown: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
-    places = [VERDICTS.index(name) for name in VERDICTS if name in shown]
-    domain = [VERDICTS[place] for place in places]
-    return (
-        alt.Color("verdict:N", scale=alt.Scale(domain=domain, range=[COLOURS[place] for place in places])),
-        alt.Shape("verdict:N", scale=alt.Scale(domain=domain, range=[MARKERS[place] for place in places])),
-    )
+def _points(data: str, place: int, x: Any, y: Any) -> Any:
+    colour = colour_of(place)
+    shape = alt.Shape("verdict:N", scale=alt.Scale(domain=list(MARKS), range=list(MARKS.values())))
+    points = alt.Chart(rows_of(data)).mark_point(size=38, color=colour, opacity=0.9, strokeWidth=1.3)
+    fill = alt.condition(f"datum.verdict == '{MET}'", alt.value(colour), alt.value("transparent"))
+    return points.encode(x=x, y=y, shape=shape, fill=fill)
+
+
+def _verdicts(rows: Sequence[Row]) -> list[Key]:
+    shown = {row["verdict"] for row in rows}
+    return [Key(name, MUTED, mark, None, name == MET) for name, mark in MARKS.items() if name in shown]
 
 
 @drawn
 def probes_over_time(
-    probes: list[Row], bounds: list[Row], names: Sequence[str], axis: str, title: str, subtitle: str
+    probes: list[Row], bounds: list[Row], names: Sequence[str], unit: str, title: str, subtitle: str
 ) -> dict[str, Any]:
-    """Each search from its first probe to its last, one panel for each contender. Rows of `probes`: contender, block,
-    probe (its number), load, verdict; of `bounds`: contender, side (`met`, `missed`), block, probe, load.
+    """Each search from its first probe to its last. Rows of `probes`: contender, block, probe (its number), load,
+    verdict; of `bounds`: contender, side (`met`, `missed`), block, probe, load.
     """
-    colour, shape = _channels([row["verdict"] for row in probes])
-    loads = [row["load"] for row in probes] or [1.0, 10.0]
-    scale = alt.Scale(type="log", domain=[min(loads) * 0.8, max(loads) * 1.25], nice=False)
+    loads = [row["load"] for row in probes]
+    axis = log_axis(unit, loads)
+    axis.minExtent = MARGIN
+    y = alt.Y("load:Q", scale=log_range(loads), axis=axis)
     last = max((row["probe"] for row in probes), default=1)
-    panels, datasets = [], dict[str, list[Row]]()
-    for index, name in enumerate(names):
-        datasets[f"probes{index}"] = [row for row in probes if row["contender"] == name]
-        datasets[f"bounds{index}"] = [row for row in bounds if row["contender"] == name]
-        y = alt.Y(
-            "load:Q",
-            scale=scale,
-            axis=alt.Axis(title=axis if index == 0 else None, format=plain_or_thousands(max(loads))),
+    x = alt.X(
+        "probe:Q",
+        axis=alt.Axis(title="probes since the search began", tickMinStep=1),
+        scale=alt.Scale(domain=[0.5, last + 0.5], nice=False),
+    )
+    dash = alt.StrokeDash("side:N", scale=alt.Scale(domain=["met", "missed"], range=list(DASHES[:2])), legend=None)
+    charts, datasets = [], dict[str, list[Row]]()
+    for place, name in enumerate(names):
+        datasets[f"probes{place}"] = [row for row in probes if row["contender"] == name]
+        datasets[f"bounds{place}"] = [row for row in bounds if row["contender"] == name]
+        lines = alt.Chart(rows_of(f"bounds{place}")).mark_line(
+            interpolate="step-after", strokeWidth=1.1, opacity=0.6, color=MUTED
         )
-        x = alt.X(
-            "probe:Q",
-            axis=alt.Axis(title="Probes since the search began", tickMinStep=1),
-            scale=alt.Scale(domain=[0.5, last + 0.5], nice=False),
+        charts.append(
+            alt.layer(
+                lines.encode(x=x, y=y, detail=["block:N", "side:N"], strokeDash=dash),
+                _points(f"probes{place}", place, x, y),
+            )
         )
-        lines = alt.Chart(rows_of(f"bounds{index}")).mark_line(
-            interpolate="step-after", strokeWidth=1.1, opacity=0.55, color=MUTED
-        )
-        points = alt.Chart(rows_of(f"probes{index}")).mark_point(size=34, filled=True, opacity=0.85)
-        dash = alt.StrokeDash("side:N", scale=alt.Scale(domain=["met", "missed"], range=list(DASHES[:2])), legend=None)
-        panel = alt.layer(
-            lines.encode(x=x, y=y, detail=["block:N", "side:N"], strokeDash=dash),
-            points.encode(x=x, y=y, color=colour, shape=shape),
-        )
-        width = (2 * WIDTH - 60) / len(names) - 20
-        titled = alt.TitleParams(text=name, fontSize=12, anchor="middle", offset=4)
-        panels.append(panel.properties(width=width, height=260, title=titled))
-    return themed(alt.hconcat(*panels, spacing=20, title=heading(title, subtitle)), datasets)
+    subtitle += "; lines: highest load that met the objective so far, dashed: lowest that did not"
+    keys = _verdicts(probes)
+    return panels(charts, contender_keys(names, lines=False), datasets, heading(title, subtitle), keys)
 
 
 @drawn
 def loads_judged(
-    probes: list[Row], limit: float, names: Sequence[str], axis: str, unit: str, title: str, subtitle: str
+    probes: list[Row], limit: float, term: str, names: Sequence[str], axis: str, unit: str, title: str, subtitle: str
 ) -> dict[str, Any]:
     """What one term came to at each load that was probed, with its limit. Rows: contender, load, value, verdict."""
-    colour, shape = _channels([row["verdict"] for row in probes])
-    loads = [row["load"] for row in probes] or [1.0, 10.0]
-    values = [row["value"] for row in probes if row["value"]] or [limit]
-    x_scale = alt.Scale(type="log", domain=[min(loads) * 0.8, max(loads) * 1.25], nice=False)
-    y_scale = alt.Scale(type="log", domain=[min(*values, limit) * 0.7, max(*values, limit) * 1.4], nice=False)
-    y = alt.Y("value:Q", scale=y_scale, axis=alt.Axis(title=unit, format="~g"))
-    panels, datasets = [], dict[str, list[Row]]()
-    for index, name in enumerate(names):
-        datasets[f"rows{index}"] = [row for row in probes if row["contender"] == name and row["value"]]
-        x = alt.X("load:Q", scale=x_scale, axis=alt.Axis(title=axis, format=plain_or_thousands(max(loads))))
-        points = alt.Chart(rows_of(f"rows{index}")).mark_point(size=34, filled=True, opacity=0.75)
+    loads = [row["load"] for row in probes]
+    values = [row["value"] for row in probes if row["value"]]
+    down = log_axis(unit, [*values, limit])
+    down.minExtent = MARGIN
+    y = alt.Y("value:Q", scale=log_range([*values, limit]), axis=down)
+    across = log_axis(axis, loads)
+    x = alt.X("load:Q", scale=log_range(loads), axis=across)
+    charts, datasets = [], {"limit": [{"value": limit}]}
+    for place, name in enumerate(names):
+        datasets[f"rows{place}"] = [row for row in probes if row["contender"] == name and row["value"]]
         rule = alt.Chart(rows_of("limit")).mark_rule(color=MUTED, strokeDash=[6, 3], strokeWidth=1.4)
-        panel = alt.layer(rule.encode(y=y), points.encode(x=x, y=y, color=colour, shape=shape))
-        width = (2 * WIDTH - 60) / len(names) - 20
-        titled = alt.TitleParams(text=name, fontSize=12, anchor="middle", offset=4)
-        panels.append(panel.properties(width=width, height=220, title=titled))
-    datasets["limit"] = [{"value": limit}]
-    return themed(alt.hconcat(*panels, spacing=20, title=heading(title, subtitle)), datasets)
+        charts.append(alt.layer(rule.encode(y=y), _points(f"rows{place}", place, x, y)))
+    keys = _verdicts(probes)
+    subtitle += f"; dashed: {term}"
+    return panels(charts, contender_keys(names, lines=False), datasets, heading(title, subtitle), keys)

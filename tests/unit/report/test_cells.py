@@ -15,7 +15,8 @@ from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.heat import HeatCell, heat_map
-from bakeoff.report.renderers.html import draw, render_html
+from bakeoff.report.renderers.html import render_html
+from bakeoff.report.svg import figure_of
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.synthetic_cells import KIB, MIB, PATTERNS, blocks_run, matrix_run, skip
@@ -119,6 +120,12 @@ def test_what_checking_contents_does_to_sums_is_told() -> None:
     assert "20 % of the clients' time" in words(one) and "--no-verify" not in words(one)
     assert "--no-verify" in words(four)
     assert "stamped" not in words(matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, blocks=2))
+
+
+def draw(chart: Chart) -> str:
+    """Its only drawing."""
+    (panel,) = figure_of(chart).panels
+    return panel.svg
 
 
 def _fills(quads: list[dict[str, Any]]) -> list[set[str]]:

@@ -10,10 +10,11 @@ from bakeoff.kinds.file_mix.compare import has_turns, mbit_per_s
 from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts import known, lines_with_intervals
+from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
-from bakeoff.report.sections.curves import curve_chart
+from bakeoff.report.sections.curves import curve_chart, whole
+from bakeoff.report.theme import known
 from bakeoff.stats import MeanInterval, mean_interval, ratios_by_row
 from bakeoff.store.marks import BEYOND_LINK
 from bakeoff.store.records import TrialRecord
@@ -68,13 +69,14 @@ def _throughput(context: Context) -> Chart:
             "value": known(point.centre),
             "low": known(point.low),
             "high": known(point.high),
+            "whole": whole(context, name, mix),
         }
         for (name, mix), point in points.items()
     ]
     most = max(point.blocks for point in points.values())
     interval = "bars: 95 % interval" if most > 1 else "one block: no interval"
-    subtitle = f"Mbit/s, mean over {wording.plural(most, 'block')}, {interval}"
-    spec = lines_with_intervals(rows, context.names, mixes, "Throughput", subtitle)
+    subtitle = f"mean over {wording.plural(most, 'block')}, {interval}"
+    spec = lines_with_intervals(rows, context.names, mixes, "Mbit/s", "Throughput", subtitle)
     base = context.comparison.run.baseline
     others = [name for name in context.names if name != base]
     columns = [Column(context.mix_title), *(Column(f"{name}, Mbit/s") for name in context.names)]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from bakeoff.report import blocks
-from bakeoff.report.renderers.html import check_drawing, draw
+from bakeoff.report.svg import check_drawing, draw
 from bakeoff.visible import visible
 
 SIGNS = {"plain": "", "good": "✅ ", "warning": "⚠️ ", "bad": "❌ "}

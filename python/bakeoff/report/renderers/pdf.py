@@ -18,10 +18,10 @@ from typing import Any, Final
 
 from bakeoff.errors import LabError
 from bakeoff.report import blocks
-from bakeoff.report.charts import FONT
 from bakeoff.report.palette import PALETTE
 from bakeoff.report.redact import hidden
-from bakeoff.report.renderers.html import check_drawing
+from bakeoff.report.svg import check_drawing
+from bakeoff.report.theme import FONT
 from bakeoff.visible import visible
 
 TYPEFACE = "Libertinus Serif"

@@ -10,10 +10,10 @@ from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity
 from bakeoff.compare.capacity_words import capacity_text
 from bakeoff.compare.model import ContenderSummary
 from bakeoff.report.blocks import Block, Card, Chart, Column, Section, Table, Text
-from bakeoff.report.charts import Row, known
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.search_charts import LIMITED, MET, MISSED, loads_judged, probes_over_time
+from bakeoff.report.theme import Row, known
 from bakeoff.store.records import SEARCH, SHARE, JudgedRecord, TrialRecord
 
 WORDS = {
@@ -147,11 +147,8 @@ def _drawn(context: Context, found: CapacityComparison) -> list[Block]:
     probes = _probes(context)
     if not probes:
         return [Text("No search has a probe yet.", "warning")]
-    loads = f"Load, {found.unit}, log scale"
-    subtitle = (
-        "each point a probe; lines: highest load that met the objective (solid) and lowest that did not (dashed) so "
-        "far, a pair for each block"
-    )
+    loads = f"load, {found.unit}"
+    subtitle = "each point a probe; a pair of lines for each block"
     table = _searches(found)
     path = probes_over_time(probes, _bounds(probes), context.names, loads, "The searches, probe by probe", subtitle)
     description = f"Every probe of every search: its number, its load, and whether it met {found.objective}."
@@ -174,8 +171,8 @@ def _judged(context: Context, found: CapacityComparison, term: str, loads: str) 
     name = term.partition("<")[0]
     title = f"Load against {name}"
     drawing = loads_judged(
-        rows, limit, context.names, loads, f"{name}, ms, log scale", title,
-        f"each point a probe or a share; dashed: {term}; probes in which it lies beyond all answers are not drawn",
+        rows, limit, term, context.names, loads, f"{name}, ms", title,
+        "each point a probe or a share; probes in which it lies beyond all answers are not drawn",
     )  # fmt: skip
     columns = (
         Column("Contender", numeric=False), Column("Block"), Column(found.unit), Column(f"{name}, ms"),

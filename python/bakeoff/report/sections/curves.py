@@ -6,11 +6,13 @@ from dataclasses import replace
 
 from bakeoff.compare import wording
 from bakeoff.compare.curves import SATURATION_SHARE
+from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table
-from bakeoff.report.charts import known, lines_with_intervals
+from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.rates import rates_table
+from bakeoff.report.theme import known
 
 
 @shown_from(Depth.SUMMARY)
@@ -62,7 +64,13 @@ def _peaks(context: Context) -> Table:
     return Table("Peak and saturation", columns, rows, note, depth=Depth.COMPARISON)
 
 
-def curve_chart(context: Context, metric: str, wide: bool = False) -> Chart:
+def whole(context: Context, contender: str, mix: Mix) -> bool:
+    """Whether all trials of a point count; where some are voided, failed or interrupted it is drawn hollow."""
+    trials = sum(trial.contender == contender and trial.mix == mix for trial in context.run.trials)
+    return len(context.at(contender, mix)) == trials
+
+
+def curve_chart(context: Context, metric: str) -> Chart:
     """The chart of one metric with its table; also used by other sections."""
     curves = context.curves(metric)
     first = curves[0]
@@ -73,16 +81,15 @@ def curve_chart(context: Context, metric: str, wide: bool = False) -> Chart:
             "value": known(point.centre),
             "low": known(point.low),
             "high": known(point.high),
+            "whole": whole(context, curve.contender, point.mix),
         }
         for curve in curves
         for point in curve.points
     ]
     blocks = max((point.blocks for curve in curves for point in curve.points), default=0)
-    interval = "bars: 95 % interval" if blocks > 1 else "one block: no interval"
-    if any(not point.blocks for curve in curves for point in curve.points):
-        interval = f"{interval}; ✕: no usable trial"
-    unit = "" if first.unit == first.title.lower() else f"{first.unit}, "
-    subtitle = f"{unit}{first.centre_is} over {blocks} block{'' if blocks == 1 else 's'}, {interval}"
-    spec = lines_with_intervals(rows, context.names, context.comparison.run.mixes, first.title, subtitle, wide)
+    bars = any(row["high"] is not None for row in rows)
+    interval = "bars: 95 % interval" if bars else f"no interval from {'one' if blocks == 1 else 'so few'}"
+    subtitle = f"{first.centre_is} over {blocks} block{'' if blocks == 1 else 's'}, {interval}"
+    spec = lines_with_intervals(rows, context.names, context.comparison.run.mixes, first.unit, first.title, subtitle)
     description = f"{first.title} in {first.unit} of {', '.join(context.names)} at each number of {context.mix_axis}."
-    return Chart(f"chart-{metric}", first.title, description, spec, context.curve_table(metric), wide)
+    return Chart(f"chart-{metric}", first.title, description, spec, context.curve_table(metric))

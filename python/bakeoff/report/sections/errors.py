@@ -20,8 +20,8 @@ def section(context: Context) -> Section:
     blocks: list[Block] = []
     if not classes:
         blocks.append(Text(f"No operation failed in any trial of {wording.names(list(context.names))}.", "good"))
-    blocks.append(curve_chart(context, "errors", wide=True))
     if classes:
+        blocks.append(curve_chart(context, "errors"))
         words = context.compared.error_words
         columns = (Column("Contender", numeric=False), *(Column(wording.error(kind, words)) for kind in classes))
         rows = tuple((name, *(f"{by_contender[name].get(kind, 0):,}" for kind in classes)) for name in context.names)

@@ -9,8 +9,9 @@ from bakeoff.compare import wording
 from bakeoff.compare.cell_words import title
 from bakeoff.compare.cells import cells_of, idle_clients, key_of
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts import Row, known, ranges_by_mix
+from bakeoff.report.charts import ranges_by_mix
 from bakeoff.report.context import Context
+from bakeoff.report.theme import Row, known
 from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import TrialRecord
 
@@ -51,12 +52,13 @@ def section(context: Context) -> Section | None:
         rows,
         context.names,
         context.comparison.run.mixes,
+        "operations, mean client = 100 %",
         "Least and most served client",
-        "operations relative to the mean client; worst block",
+        "of each trial, relative to its mean client; worst block",
     )
     description = "Range of operations over the clients of a trial, relative to the mean, at each mix."
     note = Text("A server can look fast by serving some clients and starving others. 100 % is an equal share.")
-    chart = Chart("chart-fairness", "Fairness over clients", description, spec, table, wide=True)
+    chart = Chart("chart-fairness", "Fairness over clients", description, spec, table)
     return Section("fairness", "Fairness", (note, chart, *of_cells))
 
 

@@ -9,8 +9,9 @@ from bakeoff.compare import wording
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts import known, lines_with_intervals
+from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
+from bakeoff.report.theme import known
 from bakeoff.stats import mean_interval
 from bakeoff.store.figures import Figures
 from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED
@@ -65,9 +66,9 @@ def section(context: Context) -> Section:
         [row for row in spec_rows if row["value"] is not None],
         context.names,
         context.comparison.run.mixes,
+        "% of a processor",
         "Processor use of the generator",
-        "% of its busiest load thread's time, mean over blocks, bars: 95 % interval",
-        wide=True,
+        "busiest load thread, mean over blocks, bars: 95 % interval",
     )
     columns = [Column(context.mix_title)]
     for name in context.names:
@@ -92,7 +93,7 @@ def section(context: Context) -> Section:
             ),
         )
     description = f"Processor use of the load generator in percent at each number of {context.mix_axis}."
-    chart = Chart("chart-generator", "Processor use of the generator", description, spec, table, wide=True)
+    chart = Chart("chart-generator", "Processor use of the generator", description, spec, table)
     return Section(
         "generator",
         "The load generator",

@@ -9,11 +9,12 @@ from bakeoff.compare import wording
 from bakeoff.compare.fleet_model import Machine, MachineRange, Machines
 from bakeoff.compare.fleet_words import change_text
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Toned
-from bakeoff.report.charts import known, ranges_by_mix
+from bakeoff.report.charts import ranges_by_mix
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import leaves
 from bakeoff.report.redact import hidden
+from bakeoff.report.theme import known
 from bakeoff.store.records import AgentRecord
 from bakeoff.thresholds import BUSY_SHARE
 
@@ -193,8 +194,9 @@ def _fairness(context: Context, machines: Machines) -> list[Chart]:
         rows,
         context.names,
         context.comparison.run.mixes,
+        "operations per client, mean = 100 %",
         "Slowest and fastest agent",
-        "operations per client relative to the mean over agents; means over blocks",
+        "relative to the mean over agents; means over blocks",
     )
     titles = ("Contender", "", "Slowest", "its clients", "Fastest", "its clients")
     columns = tuple(

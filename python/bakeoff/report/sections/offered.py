@@ -8,10 +8,12 @@ from bakeoff.compare.behind import fell_behind, offered_per_s
 from bakeoff.compare.model import CurvePoint, FallsBehind
 from bakeoff.mix import Mix, Rate
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts import answered_over_offered, known, times_over_rates
+from bakeoff.report.charts import answered_over_offered, times_over_rates
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.rates import reach
+from bakeoff.report.sections.curves import whole
+from bakeoff.report.theme import known
 from bakeoff.report.tones import toned
 from bakeoff.store.records import TrialRecord
 
@@ -56,12 +58,13 @@ def _answered(context: Context) -> Chart:
             "value": known(point.centre),
             "low": known(point.low),
             "high": known(point.high),
+            "whole": whole(context, curve.contender, point.mix),
         }
         for curve in context.curves("rate")
         for point in curve.points
     ]
     title = f"{info.rate_unit[0].upper()}{info.rate_unit[1:]} answered"
-    subtitle = "mean over blocks, bars: 95 % interval; grey: all that is offered"
+    subtitle = "mean over blocks, bars: 95 % interval"
     spec = answered_over_offered(rows, context.names, info.mixes, title, subtitle)
     description = f"{title} of {', '.join(context.names)} against what was offered."
     table = context.curve_table("rate")
@@ -76,13 +79,19 @@ def _offered_at(context: Context, contender: str, mix: Mix) -> float:
 
 def _times(context: Context) -> Chart:
     rows = [
-        {"contender": curve.contender, "mix": point.mix.x, "value": known(point.centre), "time": time}
+        {
+            "contender": curve.contender,
+            "mix": point.mix.x,
+            "value": known(point.centre),
+            "time": time,
+            "whole": whole(context, curve.contender, point.mix),
+        }
         for time, metric in (("response", "p99"), ("service", "service_p99"))
         for curve in context.curves(metric)
         for point in curve.points
     ]
     title = "p99 of response time and of service time"
-    subtitle = "ms, log scale; filled: response, from the planned start; hollow: service, from the sending"
+    subtitle = "bold: response, from the planned start; thin, with small marks: service, from the sending"
     spec = times_over_rates(rows, context.names, context.comparison.run.mixes, title, subtitle)
     description = f"{title} of {', '.join(context.names)} at each offered rate."
     return Chart("chart-times", title, description, spec, _times_table(context), depth=Depth.COMPARISON)

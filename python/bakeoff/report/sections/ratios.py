@@ -5,10 +5,11 @@ from __future__ import annotations
 from bakeoff.compare import wording
 from bakeoff.compare.model import PairComparison, RatioCurve
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts import known, ratio_over_mixes
+from bakeoff.report.charts import ratio_over_mixes
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.rates import reach
+from bakeoff.report.theme import known
 from bakeoff.report.tones import toned
 
 CHARTED = ("rate", "p99")

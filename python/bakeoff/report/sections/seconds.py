@@ -5,60 +5,61 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 
 from bakeoff.compare import wording
 from bakeoff.compare.settings import number
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts import Row, known, over_seconds
 from bakeoff.report.context import Context
+from bakeoff.report.panel_charts import over_seconds
+from bakeoff.report.theme import Row, known
 from bakeoff.store.records import SecondRecord, TrialRecord
 
 MOST_POINTS = 90
+# Fewer points are no course; what there is stands in the table.
+FEWEST_POINTS = 3
 NARROWEST_S = 0.25
 ROUNDING_S = 1e-6
 
 
 def section(context: Context) -> Section | None:
-    """Rate and p99 of each second at the mix where the fastest contender peaks."""
+    """Rate and p99 of each whole second at the mix where the fastest contender peaks; of trials too short to have a
+    course only the figures.
+    """
     mix = context.peak_mix()
     if mix is None:
         return None
     trials = [trial for name in context.names for trial in context.at(name, mix) if trial.per_second]
     if not trials:
         return None
-    longest = max(len(trial.per_second) for trial in trials)
-    step = max(1, math.ceil(longest / MOST_POINTS))
+    whole = {trial.id: whole_seconds(context, trial) for trial in trials}
+    longest = max(len(seconds) for seconds in whole.values())
     unit = f"{context.comparison.run.work}/s"  # seconds count operations, whatever the run is decided in
     where = f"at {mix.words}"
-    rates = [row for trial in trials for row in _series(trial, step, _rate)]
-    tails = [row for trial in trials for row in _series(trial, step, _tail)]
-    bins = f"thin: each trial, bold: mean; {'one second' if step == 1 else f'{step} seconds'} per point; grey: ramps"
-    window = _window(context, trials)
-    charts = [
-        Chart(
-            "chart-seconds-rate",
-            f"{unit} per second {where}",
-            f"{unit} in each second of the trials {where}, one thin line for each block.",
-            over_seconds(
-                rates,
-                _means(rates),
-                context.names,
-                window,
-                f"{unit[0].upper()}{unit[1:]} over time {where}",
-                bins,
-            ),
-            _table(context, trials, unit),
-        ),
-    ]
+    table = _table(context, trials, unit)
+    if longest < FEWEST_POINTS:
+        text = f"No course is drawn of trials that have fewer than {FEWEST_POINTS} whole seconds."
+        return Section("seconds", f"Second by second {where}", (Text(text), replace(table, folded=True)))
+    step = max(1, math.ceil(longest / MOST_POINTS))
+    rates = [row for trial in trials for row in _series(trial, whole[trial.id], step, _rate)]
+    tails = [row for trial in trials for row in _series(trial, whole[trial.id], step, _tail)]
+    window = (*_window(context, trials), max(s.second + s.width_s for seconds in whole.values() for s in seconds))
+    point = "one second" if step == 1 else f"{step} seconds"
+    subtitle = f"thin: each trial, bold: mean; {point} per point"
+    title = f"{unit[0].upper()}{unit[1:]} over time {where}"
+    text = f"{unit} in each second of the trials {where}, a panel for each contender and a thin line for each block."
+    drawing = over_seconds(rates, means(rates), context.names, window, unit, title, subtitle)
+    charts = [Chart("chart-seconds-rate", title, text, drawing, table, wide=True)]
     if tails:
-        sub = f"ms, each trial; {'one second' if step == 1 else f'worst of {step} seconds'} per point; grey: ramps"
         time = "service time" if context.at_rates else "response time"
         title = f"p99 of {time} in each second {where}"
-        spec = over_seconds(tails, [], context.names, window, title, sub)
-        text = f"99th percentile of {time} in each second of the trials {where}."
-        charts.append(Chart("chart-seconds-p99", title, text, spec, _table(context, trials, unit)))
+        subtitle = f"each trial; {point if step == 1 else f'worst of {point}'} per point"
+        drawing = over_seconds(tails, [], context.names, window, "ms", title, subtitle)
+        text = f"99th percentile of {time} in each second of the trials {where}, a panel for each contender."
+        charts.append(Chart("chart-seconds-p99", title, text, drawing, table, wide=True))
     note = Text(
-        "A flat line is a steady state. A drift, a saw-tooth or a late rise means that the window was not steady."
+        "A flat line is a steady state. A drift, a saw-tooth or a late rise means that the window was not steady. Only "
+        "whole seconds are drawn."
     )
     return Section("seconds", f"Second by second {where}", (note, *charts))
 
@@ -72,32 +73,55 @@ def _tail(seconds: list[SecondRecord]) -> float:
     return max(known_tails) / 1e6 if known_tails else math.nan
 
 
-def _series(trial: TrialRecord, step: int, value: Callable[[list[SecondRecord]], float]) -> list[Row]:
-    # A sliver at the end of a trial holds too few operations for a rate.
-    seconds = [second for second in trial.per_second if second.width_s >= NARROWEST_S]
+def whole_seconds(context: Context, trial: TrialRecord) -> list[SecondRecord]:
+    """Those of full length that end with the load: what is left of a second at its end would look like a collapse, and
+    what comes after it is waiting for the last replies.
+    """
+    width_s = max(second.width_s for second in trial.per_second)
+    end_s = end_of_load_s(context, trial)
+    return [
+        second
+        for second in trial.per_second
+        if second.width_s >= width_s - ROUNDING_S and second.second + second.width_s <= end_s + ROUNDING_S
+    ]
+
+
+def end_of_load_s(context: Context, trial: TrialRecord) -> float:
+    """When the last operation of a trial began at the latest, seconds since its start; infinity where the plan fixes
+    the number of operations.
+    """
+    plan = context.run.plan
+    if number(plan, "operations", 0.0):
+        return math.inf
+    return number(plan, "length_s", 0.0) or math.inf
+
+
+def _series(
+    trial: TrialRecord, seconds: list[SecondRecord], step: int, value: Callable[[list[SecondRecord]], float]
+) -> list[Row]:
     rows = []
     for start in range(0, len(seconds), step):
-        chunk = list(seconds[start : start + step])
+        chunk = seconds[start : start + step]
         figure = known(value(chunk))
-        if figure is not None:
-            rows.append(
-                {
-                    "contender": trial.contender,
-                    "trial": trial.id,
-                    "second": chunk[0].second + 0.5 * sum(second.width_s for second in chunk),
-                    "value": figure,
-                }
-            )
+        if figure is not None and len(chunk) == step:
+            middle = chunk[0].second + 0.5 * sum(second.width_s for second in chunk)
+            rows.append({"contender": trial.contender, "trial": trial.id, "second": middle, "value": figure})
     return rows
 
 
-def _means(rows: list[Row]) -> list[Row]:
-    by_second: dict[tuple[str, float], list[float]] = defaultdict(list)
+def means(rows: list[Row]) -> list[Row]:
+    """The mean over the trials of a contender, and of a series of it, at each second."""
+    by_second: dict[tuple[str, str | None, float], list[float]] = defaultdict(list)
     for row in rows:
-        by_second[row["contender"], row["second"]].append(row["value"])
+        by_second[row["contender"], row.get("series"), row["second"]].append(row["value"])
     return [
-        {"contender": name, "second": second, "value": known(sum(values) / len(values))}
-        for (name, second), values in by_second.items()
+        {
+            "contender": name,
+            **({"series": series} if series else {}),
+            "second": second,
+            "value": known(sum(values) / len(values)),
+        }
+        for (name, series, second), values in by_second.items()
     ]
 
 

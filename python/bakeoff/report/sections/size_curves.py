@@ -9,12 +9,13 @@ from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm
 from bakeoff.compare.cell_model import CellPair, SizeCurve
 from bakeoff.compare.cell_words import crossing_words, title
+from bakeoff.report.axes import ratio_axis
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table
-from bakeoff.report.charts import Row, finish, heading, known, log_ticks, rows_of
 from bakeoff.report.context import Context
 from bakeoff.report.drawing import drawn, later
 from bakeoff.report.palette import MUTED, PALETTE
 from bakeoff.report.sections.heat_map import against, capital, label
+from bakeoff.report.theme import Row, finish, heading, known, rows_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -72,8 +73,7 @@ def _lines(rows: list[Row], colour: str, across: str, chart_title: str, subtitle
     values = [v for row in rows for v in (row["ratio"], row["low"], row["high"]) if v]
     bound = max([abs(math.log(v)) for v in values] + [math.log(1.06)]) * 1.05
     scale = alt.Scale(type="log", domain=[math.exp(-bound), math.exp(bound)], nice=False, clamp=True)
-    ticks = log_ticks(math.exp(-bound), math.exp(bound))
-    down = alt.Axis(title="Ratio, log scale", values=ticks, format="~f", labelOverlap=False)
+    down = ratio_axis("ratio, log scale", math.exp(-bound), math.exp(bound))
     y = alt.Y("ratio:Q", scale=scale, axis=down)
     single = alt.Chart(rows_of("single")).mark_line(strokeWidth=1, color=THIN, opacity=0.7)
     one = alt.Chart(rows_of("one")).mark_rule(color=MUTED, strokeWidth=1)
@@ -92,7 +92,7 @@ def _lines(rows: list[Row], colour: str, across: str, chart_title: str, subtitle
         "every": [row for row in rows if row["test"] == "all tests"],
         "one": [{"ratio": 1.0}],
     }
-    return finish(chart, datasets)
+    return finish(chart, datasets, ())
 
 
 def _table(curves: list[SizeCurve], chart_title: str) -> Table:

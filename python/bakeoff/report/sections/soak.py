@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from bakeoff.compare import wording
 from bakeoff.compare.soak import ContenderSoak, FigureName, Soak, SoakRow, SoakTrend
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Tone
-from bakeoff.report.charts import Row, known
 from bakeoff.report.charts_over_hours import over_hours
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.theme import Row, known
 from bakeoff.units import format_duration, format_size
 
 # More rows than these are shown by the first and the last.
@@ -140,12 +140,12 @@ def _cells(row: SoakRow) -> tuple[str, ...]:
 
 
 # What is drawn: an id, a title and how a row has it.
-DRAWN: tuple[tuple[str, str, Callable[[SoakRow], float]], ...] = (
-    ("rate", "Operations/s over time", lambda row: row.operations_per_s),
-    ("p99", "p99 of each row over time, ms", lambda row: row.p99_ms),
-    ("p50", "Median of each row over time, ms", lambda row: row.p50_ms),
-    ("errors", "Failed operations over time, %", lambda row: 100.0 * row.error_share),
-    ("memory", "Memory of the generator over time, MB", lambda row: row.rss_bytes / 1e6),
+DRAWN: tuple[tuple[str, str, str, Callable[[SoakRow], float]], ...] = (
+    ("rate", "Operations over time", "operations/s", lambda row: row.operations_per_s),
+    ("p99", "p99 of each row over time", "ms", lambda row: row.p99_ms),
+    ("p50", "Median of each row over time", "ms", lambda row: row.p50_ms),
+    ("errors", "Failed operations over time", "%", lambda row: 100.0 * row.error_share),
+    ("memory", "Memory of the generator over time", "MB", lambda row: row.rss_bytes / 1e6),
 )
 UNITS = ((3600.0, "Hours"), (60.0, "Minutes"), (1.0, "Seconds"))
 
@@ -160,12 +160,12 @@ def _charts(soak: Soak, names: Sequence[str]) -> list[Chart]:
     ]
     subtitle = "a point for each row" + ("; a vertical line where time is missing" if gaps else "")
     charts = []
-    for place, title, value in DRAWN:
+    for place, title, of, value in DRAWN:
         rows = [row for one in soak.contenders for row in _points(one, value, scale_s)]
-        drawing = over_hours(rows, gaps, names, f"{unit} under load", title, subtitle, place == "rate")
+        drawing = over_hours(rows, gaps, names, f"{unit.lower()} under load", of, title, subtitle)
         text = f"{title}, a line for each contender; time that is missing is not counted."
-        table = _ends(soak, title, value)
-        charts.append(Chart(f"chart-soak-{place}", title, text, drawing, table, wide=place == "rate"))
+        table = _ends(soak, f"{title}, {of}", value)
+        charts.append(Chart(f"chart-soak-{place}", title, text, drawing, table))
     return charts
 
 

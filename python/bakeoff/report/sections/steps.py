@@ -5,8 +5,9 @@ from __future__ import annotations
 from bakeoff.compare import wording
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
-from bakeoff.report.charts import Row, shares_by_mix
 from bakeoff.report.context import Context
+from bakeoff.report.panel_charts import shares_by_mix
+from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord
 
 TITLES = {
@@ -52,8 +53,9 @@ def section(context: Context) -> Section | None:
         context.names,
         titles,
         context.comparison.run.mixes,
+        "share of the mean time",
         "Where the time goes",
-        "share of the mean response time, mean over all blocks; milliseconds in the table",
+        "mean response time, mean over all blocks; milliseconds in the table",
     )
     description = "Share of each step in the mean response time at each mix, one panel for each contender."
     chart = Chart("chart-steps", "Where the time goes", description, spec, _table(context, by_mix, steps), wide=True)

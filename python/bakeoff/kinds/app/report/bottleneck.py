@@ -9,8 +9,9 @@ from bakeoff.compare import wording
 from bakeoff.kinds.app.figures import AppFigures, Server
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts import Row, shares_by_mix
 from bakeoff.report.context import Context, geometric_mean
+from bakeoff.report.panel_charts import shares_by_mix
+from bakeoff.report.theme import Row
 from bakeoff.store.records import TrialRecord
 
 STEPS = ("network", "queue", "service")
@@ -61,8 +62,9 @@ def section(context: Context) -> Section | None:
         context.names,
         STEPS,
         mixes,
+        "share of the mean time",
         "Where the time of a transaction goes",
-        "share of the mean, as the server's replies account for it; milliseconds in the table",
+        "as the server's replies account for it; milliseconds in the table",
     )
     description = "Shares of network, queue and service time at each mix, one panel for each contender."
     chart = Chart(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from statistics import fmean
 
 from bakeoff.compare import settings, wording
@@ -13,9 +12,11 @@ from bakeoff.kinds.mail.figures import MailFigures
 from bakeoff.kinds.mail.report.steps import steps_of_mail
 from bakeoff.kinds.mail.report.words import CLASSES, class_words, columns_of, mail_cells, saturation_words
 from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
-from bakeoff.report.charts import Row, known, over_seconds
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.panel_charts import over_seconds
+from bakeoff.report.sections.seconds import FEWEST_POINTS, end_of_load_s, means
+from bakeoff.report.theme import Row
 
 
 @shown_from(Depth.SUMMARY)
@@ -65,49 +66,39 @@ def _flow(context: Context) -> list[Block]:
     if mix is None:
         return []
     rows: list[Row] = []
-    window_s = 0.0
+    window_s, last_s = 0.0, 0.0
     for name in context.names:
         for trial in context.at(name, mix):
             window_s = max(window_s, trial.window_s)
+            # The drain after the load has its column in the table of scores; it may be many times as long.
+            end_s = end_of_load_s(context, trial)
             for second in trial.figures(MailFigures).flowing.per_second:
+                if second.second + 1 > end_s:
+                    continue
+                last_s = max(last_s, second.second + 1.0)
                 for side, count in (("accepted", second.accepted), ("read", second.read)):
-                    rows.append(
-                        {
-                            "contender": f"{name}: {side}",
-                            "trial": trial.id,
-                            "second": second.second + 0.5,
-                            "value": float(count),
-                        }
-                    )
-    if not rows:
+                    place = {"contender": name, "series": side, "trial": trial.id}
+                    rows.append({**place, "second": second.second + 0.5, "value": float(count)})
+    if last_s < FEWEST_POINTS:
         return []
-    series = [f"{name}: {side}" for name in context.names for side in ("accepted", "read")]
     begin_s = settings.number(context.run.plan, "ramp_up_s", 0.0)
     where = f"at {mix.words}"
     title = f"Messages accepted and read {where}"
-    spec = over_seconds(
-        rows, _means(rows), series, (begin_s, begin_s + window_s), title, "per second; grey: ramps and drain"
-    )
+    window = (begin_s, begin_s + window_s, last_s)
+    sub = "thin: each trial, bold: mean"
+    spec = over_seconds(rows, means(rows), context.names, window, "messages/s", title, sub)
+    series = [(name, side) for name in context.names for side in ("accepted", "read")]
     table = Table(
         title,
         (Column("Series", numeric=False), Column("mean per second"), Column("most in a second")),
         tuple(
-            (one, wording.figures(fmean(values)), wording.figures(max(values)))
-            for one in series
-            if (values := [row["value"] for row in rows if row["contender"] == one])
+            (f"{name}: {side}", wording.figures(fmean(values)), wording.figures(max(values)))
+            for name, side in series
+            if (values := [row["value"] for row in rows if (row["contender"], row["series"]) == (name, side)])
         ),
     )
     text = f"Messages that the server accepted and that were read from it in each second {where}."
-    return [Chart("chart-mail-flow", title, text, spec, table)]
-
-
-def _means(rows: list[Row]) -> list[Row]:
-    by_second: dict[tuple[str, float], list[float]] = defaultdict(list)
-    for row in rows:
-        by_second[row["contender"], row["second"]].append(row["value"])
-    return [
-        {"contender": name, "second": at, "value": known(fmean(values))} for (name, at), values in by_second.items()
-    ]
+    return [Chart("chart-mail-flow", title, text, spec, table, wide=True)]
 
 
 def _ledger(context: Context) -> list[Block]:

@@ -1,0 +1,181 @@
+"""Charts drawn as SVG that stands inside a page, and the marks of their legends."""
+
+from __future__ import annotations
+
+import re
+import resource
+from collections import Counter
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from bakeoff.errors import LabError
+from bakeoff.report import blocks
+from bakeoff.report.palette import LIGHT_PAPER, SHAPES, short_hex
+from bakeoff.report.theme import FIT, FONT, Key, colour_of, legend_of, owners_of
+
+# What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
+DRAWING_ADDRESSES = 66 << 30
+# Beginnings of the names of heat maps, of curves over the sizes of files and records, and of surfaces over both.
+MAP, SIZES, SURFACE = "chart-heat-", "chart-sizes-", "chart-surface-"
+# What a specification of several panels has, and that of one has not.
+OF_SEVERAL = frozenset({"concat", "columns", "spacing", "resolve", "usermeta"})
+# The marks of Vega in a square of 12 pixels around 0.
+PATHS = {
+    "square": "M-4,-4H4V4H-4Z",
+    "triangle-up": "M0,-5L5,4H-5Z",
+    "triangle-down": "M0,5L5,-4H-5Z",
+    "triangle-right": "M5,0L-4,5V-5Z",
+    "triangle-left": "M-5,0L4,5V-5Z",
+    "diamond": "M0,-5.5L5.5,0L0,5.5L-5.5,0Z",
+    "cross": "M-5,-1.8H-1.8V-5H1.8V-1.8H5V1.8H1.8V5H-1.8V1.8H-5Z",
+    "circle": "M4.6,0A4.6,4.6,0,1,1,-4.6,0A4.6,4.6,0,1,1,4.6,0Z",
+    "patch": "M-9,-5H9V5H-9Z",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a legend: its mark as SVG and its words."""
+
+    mark: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One drawing of a figure; `width` in pixels, `name` whose it is in a figure of several."""
+
+    svg: str
+    width: int
+    name: Entry | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart as it stands in a page. `fixed`: its drawing cannot be narrower than it is."""
+
+    title: str
+    subtitle: str
+    legend: tuple[Entry, ...]
+    panels: tuple[Panel, ...]
+    fixed: bool
+
+
+def check_drawing() -> None:
+    """Raise LabError where the drawing engine cannot start: it would take the whole process with it."""
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if allowed != resource.RLIM_INFINITY and allowed < DRAWING_ADDRESSES:
+        raise LabError(
+            f"drawing charts reserves {DRAWING_ADDRESSES >> 30} GiB of addresses (not of memory), and this shell "
+            f"allows {allowed >> 20} MiB: lift the limit (`ulimit -v unlimited`), or use `bakeoff compare`"
+        )
+
+
+def figure_of(chart: blocks.Chart) -> Figure:
+    """The drawings of a chart, and as text what a drawing would cut off or shrink: title, legend, names of panels."""
+    spec = dict(chart.spec)
+    heading = spec.pop("title", {})
+    keys = legend_of(spec)
+    # One contender is named by the page.
+    entries = tuple(Entry(mark_of(key), key.label) for key in keys) if len(keys) > 1 or "concat" in spec else ()
+    if "concat" not in spec:
+        panel = Panel(_panel(spec, chart.id, chart.title, chart.description, chart.id), spec.get("width", 0))
+        fixed = chart.id.startswith((MAP, SURFACE))
+        return Figure(heading.get("text", chart.title), heading.get("subtitle", ""), entries, (panel,), fixed)
+    shared = {key: value for key, value in spec.items() if key not in OF_SEVERAL}
+    panels = []
+    for place, (one, owner) in enumerate(zip(spec["concat"], owners_of(spec), strict=True)):
+        name = owner.label
+        own = {**shared, "autosize": FIT, **{key: value for key, value in one.items() if key != "title"}}
+        id_ = f"{chart.id}-{place}"
+        svg = _panel(own, id_, f"{chart.title}: {name}", chart.description, chart.id)
+        panels.append(Panel(svg, own["width"], Entry(mark_of(owner), name)))
+    return Figure(heading["text"], heading["subtitle"], entries, tuple(panels), False)
+
+
+def contender_mark(place: int) -> str:
+    """The mark of the contender at `place` of the plan."""
+    return mark_of(Key("", colour_of(place), SHAPES[place % len(SHAPES)]))
+
+
+def mark_of(key: Key) -> str:
+    """A small drawing for a legend; what it means stands beside it."""
+    half = 14 if key.dash is not None else 10 if key.shape == "patch" else 7
+    parts = []
+    if key.dash is not None:
+        dash = "" if key.dash == (1, 0) else f' stroke-dasharray="{",".join(map(str, key.dash))}"'
+        parts.append(f'<path d="M-{half},0H{half}" stroke="{short_hex(key.colour)}" stroke-width="2"{dash}/>')
+    if key.shape:
+        fill = key.colour if key.filled else LIGHT_PAPER
+        parts.append(
+            f'<path d="{PATHS[key.shape]}" fill="{short_hex(fill)}" stroke="{short_hex(key.colour)}" '
+            'stroke-width="1.4"/>'
+        )
+    size = f'width="{2 * half}" height="14" viewBox="-{half} -7 {2 * half} 14"'
+    return f'<svg class="mark" aria-hidden="true" {size}>{"".join(parts)}</svg>'
+
+
+def draw(chart: blocks.Chart) -> str:
+    """All of a chart as one drawing, with its title and its legend, for a file of its own."""
+    return _svg(chart.spec, chart.id, chart.title, chart.description, chart.id)
+
+
+def _panel(spec: dict[str, Any], id_: str, title: str, description: str, prefix: str) -> str:
+    """A drawing whose title and legend stand in the page."""
+    config = {**spec.get("config", {}), "legend": {"disable": True}}
+    return _svg({**spec, "config": config}, id_, title, description, prefix)
+
+
+def _svg(spec: dict[str, Any], id_: str, title: str, description: str, prefix: str) -> str:
+    """SVG with a title and description for screen readers, safe to stand beside others in a page."""
+    check_drawing()
+    import vl_convert  # takes a moment to start: only when something is drawn
+
+    svg = str(vl_convert.vegalite_to_svg(spec))
+    # The drawing is one image: what it shows is told by its title, its description and the table below.
+    svg = re.sub(r' (?:role|aria-[a-z]+)="[^"]*"', "", svg)
+    # Identifiers must differ between the drawings of a page, or one clips the other.
+    svg = re.sub(r'id="((?:clip|gradient)[^"]*)"', rf'id="{id_}-\1"', svg)
+    svg = re.sub(r"url\(#((?:clip|gradient)[^)]*)\)", rf"url(#{id_}-\1)", svg)
+    # Hundredths of a pixel nobody sees. Only in places and shapes: a label of 0.005 is not to become 0.00.
+    long = re.compile(r"(\d+\.\d)\d+" if prefix.startswith(MAP) else r"(\d+\.\d{2})\d+")
+    svg = re.sub(r'="[^"]*"', lambda value: long.sub(r"\1", value[0]), svg)
+    svg = re.sub(r"rgb\((\d+), (\d+), (\d+)\)", lambda m: "#" + "".join(f"{int(c):02x}" for c in m.groups()), svg)
+    # One typeface for all and the usual size: named once, they need not be named thousands of times.
+    svg = svg.replace(f' font-family="{FONT}"', "").replace("<svg ", f'<svg font-family="{FONT}" ', 1)
+    if sizes := Counter(re.findall(r' font-size="\d+(?:\.\d+)?px"', svg)).most_common(1):
+        svg = svg.replace(sizes[0][0], "").replace("<svg ", f"<svg{sizes[0][0]} ", 1)
+    svg = _plain_texts(svg)
+    named = f'role="img" aria-labelledby="{id_}-title {id_}-desc" '
+    inner = f'<title id="{id_}-title">{escape(title)}</title><desc id="{id_}-desc">{escape(description)}</desc>'
+    head, _, rest = svg.partition(">")
+    return head.replace("<svg ", f"<svg {named}", 1) + ">" + inner + _shared_shapes(rest, id_)
+
+
+def _plain_texts(svg: str) -> str:
+    """Numbers in their places, in few characters: a map has hundreds, a page thousands."""
+    svg = re.sub(r'(<text[^>]*?) transform="translate\(([-\d.]+),([-\d.]+)\)"', r'\1 x="\2" y="\3"', svg)
+    svg = re.sub(r'"#([0-9a-f])\1([0-9a-f])\2([0-9a-f])\3"', r'"#\1\2\3"', svg)
+    anchors = Counter(re.findall(r'<text text-anchor="(\w+)"', svg)).most_common(1)
+    if not anchors or anchors[0][1] < 50:
+        return svg
+    usual = anchors[0][0]
+    # What said nothing began at its place: it must say so once the drawing has another rule.
+    svg = re.sub(r"<text(?! text-anchor)", '<text text-anchor="start"', svg)
+    svg = svg.replace(f'<text text-anchor="{usual}"', "<text")
+    return svg.replace("<svg ", f'<svg text-anchor="{usual}" ', 1)
+
+
+def _shared_shapes(svg: str, prefix: str) -> str:
+    """Shapes that are drawn many times are defined once and used by name: a map has hundreds of hatched cells."""
+    pattern = re.compile(r'<path transform="(translate\([^"]*\))" (d="[^"]{24,}"[^>]*)/>')
+    often = [shape for shape, times in Counter(m[1] for m in pattern.findall(svg)).items() if times > 8]
+    names = {shape: f"{prefix}-shape{index}" for index, shape in enumerate(often)}
+
+    def used(match: re.Match[str]) -> str:
+        name = names.get(match[2])
+        return f'<use href="#{name}" transform="{match[1]}"/>' if name else match[0]
+
+    shared = "".join(f'<path id="{name}" {shape}/>' for shape, name in names.items())
+    return (f"<defs>{shared}</defs>" if shared else "") + pattern.sub(used, svg)
