@@ -12,6 +12,8 @@ HEAD = """# Commands
 | 0 | done |
 | 1 | done, with something to say: accounts that failed, a machine to mend, a defect of Bakeoff |
 | 2 | refused: one sentence says what to change, and nothing was lost |
+| 3 | measured, and nothing is comparable: no block has usable trials of two contenders |
+| 4 | measured, and a contender failed: in trials, or by wrong results; all of it is in the report |
 | 99 | a rule stopped a contender in a soak; all that was measured is kept |
 | 130 | interrupted; what was measured is kept |
 | 141 | the reader of the output went away |

@@ -48,7 +48,7 @@ def test_a_contender_that_loses_mail_is_told_in_the_first_lines(
     contenders = [f"good={mail('--users', str(users))}", f"bad={mail('--users', str(users), '--lose', '1/10')}"]
     words = ["--users", users, *SHORT, "--sizes", "2KiB", "--blocks", "1", "--drain-limit", "2s"]
     done = bakeoff("run", "mail-pop", *contenders, *words, "-o", "r.bakeoff")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4, done.stderr
     trials = {trial.contender: trial for trial in read_run(tmp_path / "r.bakeoff").trials}
     ledger = trials["bad"].workload["ledger"]["counts"]
     assert ledger["accepted"] >= 10 and ledger["lost"] == ledger["accepted"] // 10
@@ -118,7 +118,7 @@ def test_a_client_that_is_refused_too_often_fails_its_mix_and_the_run_goes_on(
     open_ = mail("--users", str(users))
     words = ["--users", users, *SHORT, "--mixes", "1,4", "--blocks", "1", "--retries", "4"]
     done = bakeoff("run", "mail-pop", f"shut={shut}", f"open={open_}", *words, "-o", "r.bakeoff")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4, done.stderr
     found = {(trial.contender, trial.mix.clients): trial for trial in read_run(tmp_path / "r.bakeoff").trials}
     assert found["shut", 4].state == "failed"
     assert re.match(r"client \d: could not open a POP3 session in 5 tries \(denied: -ERR", found["shut", 4].reason)
@@ -209,7 +209,7 @@ def test_a_pop3_server_that_dies_fails_the_trial_and_loses_nothing(
     dying, good = mail("--users", str(users), "--pop3-ends-after", "20"), mail("--users", str(users))
     words = ["--users", users, *SHORT, "--blocks", "1", "--drain-limit", "1s", "--error-limit", "100%"]
     done = bakeoff("run", "mail-pop", f"dying={dying}", f"good={good}", *words, "-o", "r.bakeoff")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4, done.stderr
     trials = {trial.contender: trial for trial in read_run(tmp_path / "r.bakeoff").trials}
     counts = trials["dying"].workload["ledger"]["counts"]
     assert trials["dying"].state == "failed" and counts["lost"] == 0 < counts["unchecked"]
@@ -236,7 +236,7 @@ def test_a_server_with_wrong_books_is_disqualified(
     good, bad = mail("--users", str(users)), mail("--users", str(users), *FAULTS[fault])
     words = ["--users", users, *SHORT, "--length", "500ms", "--blocks", "1", "--drain-limit", "300ms"]
     done = bakeoff("run", "mail-pop", f"good={good}", f"bad={bad}", *words, "-o", "r.bakeoff")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4, done.stderr
     found = compare_run(read_run(tmp_path / "r.bakeoff"))
     assert found.pairs[0].primary.verdict.kind == "disqualified"
     assert found.headline[0].startswith("bad is disqualified, it did not keep its mail")

@@ -144,7 +144,7 @@ def test_a_contender_that_dies_is_a_result(bakeoff: Bakeoff, serve: Serve, tmp_p
         f"reset = 'echo x >> log; test $(wc -l < log) -lt 3'\n"
     )
     done = bakeoff("run", "p.toml", "-o", "r.bakeoff")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 4, done.stderr
     first, second = trials(bakeoff, "r.bakeoff")
     assert (first["state"], second["state"]) == ("ok", "failed")
     assert "reset command ended with exit code 1" in str(second["reason"]) and port

@@ -148,7 +148,7 @@ def test_silent_corruption_is_caught_in_every_suite(
     bad.mkdir()
     faulty = {**os.environ, "LD_PRELOAD": str(shim), "BAD_FOLDER": f"{bad}/.bakeoff-"}
     code, told, record = run(suite, tmp_path, f"good={good}", f"bad={bad}", *words, env=faulty)
-    assert code == 0, told
+    assert code == 4, told
     assert [trial.state for trial in trials(record, "good")] == ["ok"]
     (trial,) = trials(record, "bad")
     assert trial.state == "failed" and re.search("not what was written|other bytes than", trial.reason), trial.reason
@@ -209,7 +209,7 @@ def test_a_share_that_fills_up_fails_the_trial_and_the_run_goes_on(tmp_path: Pat
         _, told = process.communicate(timeout=PATIENCE_S)
         record = read_run(tmp_path / "r.bakeoff")
         (trial,) = trials(record, "small")
-        assert process.returncode == 0, told
+        assert process.returncode == 4, told
         assert trial.state == "failed" and ("full" in trial.reason or "MB free" in trial.reason), trial.reason
         assert [trial.state for trial in trials(record, "good")] == ["ok"]
         assert [path.name for path in small.iterdir()] == ["other"]
@@ -256,7 +256,7 @@ def test_a_mount_that_goes_away_under_eight_clients_fails_them_and_the_run_goes_
         subprocess.run(["umount", "-l", str(gone)], check=True)
         _, told = process.communicate(timeout=PATIENCE_S)
         record = read_run(tmp_path / "r.bakeoff")
-        assert process.returncode == 0, told
+        assert process.returncode == 4, told
         states = {(trial.block, trial.mix.clients): trial for trial in trials(record, "gone")}
         failed = [trial for trial in states.values() if trial.state == "failed"]
         assert failed[0].mix.clients == 8 and all(re.search("vanished|not mounted", trial.reason) for trial in failed)
@@ -273,7 +273,7 @@ def test_a_server_that_dies_fails_the_trial_at_once(tmp_path: Path, good: Path) 
         mounted.die()
         _, told = process.communicate(timeout=PATIENCE_S)
         (trial,) = read_run(tmp_path / "r.bakeoff").trials
-        assert process.returncode == 0, told
+        assert process.returncode == 4, told
         assert trial.state == "failed" and ("vanished" in trial.reason or "input/output" in trial.reason), trial.reason
 
 
@@ -311,7 +311,7 @@ def test_a_resumed_run_on_a_hung_share_says_why_it_does_not_end(tmp_path: Path) 
         read_until(process, "owes an answer")
         mounted.go_on()
         process.communicate(timeout=PATIENCE_S)
-        assert process.returncode == 0
+        assert process.returncode == 4
         assert [trial.state for trial in read_run(Path(output)).trials if trial.state != "interrupted"] == [
             "ok",
             "failed",
@@ -343,7 +343,7 @@ def test_a_share_that_hangs_in_a_trial_fails_it_and_the_run_goes_on(tmp_path: Pa
         process.communicate(timeout=PATIENCE_S)
         record = read_run(tmp_path / "r.bakeoff")
         (trial,) = trials(record, "hung")
-        assert process.returncode == 0 and record.finished_at is not None
+        assert process.returncode == 4 and record.finished_at is not None
         assert trial.state == "failed" and "answer for 2 s" in trial.reason
         assert [trial.state for trial in trials(record, "good")] == ["ok"]
 
@@ -356,7 +356,7 @@ def test_the_file_size_limit_is_told(tmp_path: Path, good: Path) -> None:
     words = (f"a={good}", "--file-sizes", "8MiB", "--record-sizes", "64KiB", "--tests", "write", "--blocks", "1")
     code, told, record = run("file-matrix", tmp_path, *words, preexec_fn=limit_file_size)
     (trial,) = trials(record, "a")
-    assert (code, trial.state) == (0, "failed"), told
+    assert (code, trial.state) == (4, "failed"), told
     assert "file-size limit" in trial.reason and "ulimit -f" in trial.reason
 
 

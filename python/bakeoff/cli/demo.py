@@ -71,10 +71,12 @@ def demo(
             start_run(plan, run_path, make_agents(plan, None), make_observer())
         except RunInterruptedError as stop:
             stop_cleanly(stop, "Its servers have ended with it: begin anew with `bakeoff demo`")
-    print_result(run_path)
     from bakeoff.cli.report import report  # the chart library takes a moment to load
 
-    report([run_path], report_path)
+    try:
+        print_result(run_path)
+    finally:  # whatever the exit code is to be
+        report([run_path], report_path)
 
 
 @contextmanager

@@ -20,8 +20,8 @@ from bakeoff.plan.fields import Metavar, extra_of
 from bakeoff.plan.fleet import FleetPlan
 from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.load import (
+    PLAN_FIELDS,
     PlanInput,
-    PlanSection,
     parse_contenders,
     read_plan_file,
     with_flags,
@@ -84,7 +84,7 @@ def _capacity_parameters() -> Iterator[inspect.Parameter]:
 
 
 def _plan_parameters() -> Iterator[inspect.Parameter]:
-    for name, field in PlanSection.model_fields.items():
+    for name, field in PLAN_FIELDS.items():
         if name != "suite":
             yield _field_parameter(f"plan_{name}", name, field, "Plan")
     yield _parameter(

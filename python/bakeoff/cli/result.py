@@ -1,7 +1,7 @@
 """What is printed when a run ends, however it ends."""
 
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -11,14 +11,20 @@ from bakeoff.run.soak import stopped_early
 from bakeoff.run.trust import resume_command
 from bakeoff.store.marks import UNBALANCED
 from bakeoff.store.read import read_run
+from bakeoff.store.records import DIED, RunRecord
+
+if TYPE_CHECKING:
+    from bakeoff.compare.model import Comparison
 
 EXIT_INTERRUPTED = 130
 EXIT_DEFECT = 1
 EXIT_STOPPED = 99
+EXIT_NOTHING_COMPARABLE = 3
+EXIT_CONTENDER_FAILED = 4
 
 
 def print_result(path: Path) -> None:
-    """The verdict in one sentence and what to do next."""
+    """The verdict in one sentence and what to do next; what did not go well is told by the exit code."""
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: the run need not wait
     from bakeoff.report.compose import compose
     from bakeoff.report.depth import Depth
@@ -26,7 +32,8 @@ def print_result(path: Path) -> None:
 
     console = make_console()
     run = read_run(path)
-    show(compose(run, compare_run(run), depth=Depth.SUMMARY), console, Depth.SUMMARY)
+    found = compare_run(run)
+    show(compose(run, found, depth=Depth.SUMMARY), console, Depth.SUMMARY)
     console.print(
         f"\nRun file: {path}\nNext: bakeoff compare {path}   |   bakeoff report {path} -o report.html",
         markup=False,
@@ -40,6 +47,31 @@ def print_result(path: Path) -> None:
         typer.echo(f"bakeoff: {trial.contender}: {trial.reason}", err=True)
     if stopped:
         raise typer.Exit(EXIT_STOPPED)
+    if nothing := nothing_comparable(found):
+        typer.echo(f"bakeoff: nothing is comparable: {nothing}", err=True)
+        raise typer.Exit(EXIT_NOTHING_COMPARABLE)
+    if failed := failed_contenders(run, found):
+        typer.echo(f"bakeoff: {failed}", err=True)
+        raise typer.Exit(EXIT_CONTENDER_FAILED)
+
+
+def nothing_comparable(found: "Comparison") -> str:
+    """Why no pair of contenders has a block in common, or the only contender no trial of use; empty when there is."""
+    if found.pairs:
+        return (
+            "" if any(pair.primary.blocks for pair in found.pairs) else "no block has usable trials of two contenders"
+        )
+    used = any(contender.trials_ok or contender.trials_failed for contender in found.contenders)
+    return "" if used else "no trial can be used"
+
+
+def failed_contenders(run: RunRecord, found: "Comparison") -> str:
+    """Who failed in trials, how often, or gave wrong results; empty when nobody did."""
+    parts = [f"{c.name} {c.outages}" for c in found.contenders if c.outages]
+    parts += [f"{s.contender} was lost in block {s.block}" for s in run.searches if s.outcome == DIED]
+    wrong = [pair.primary.gates for pair in found.pairs]
+    parts += dict.fromkeys(gate.text for gates in wrong for gate in gates if gate.name == "wrong content")
+    return "; ".join(parts)
 
 
 def stop_cleanly(stop: RunInterruptedError, instead: str | None = None) -> NoReturn:

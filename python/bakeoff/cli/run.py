@@ -9,6 +9,7 @@ import typer
 
 from bakeoff.agents.make import make_agents
 from bakeoff.cli.console import make_console
+from bakeoff.cli.counsel import make_counsel
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.result import print_result, stop_cleanly
 from bakeoff.cli.suite_command import SuiteCommand
@@ -65,6 +66,9 @@ def run(
     bakeoff run web-static nginx=http://127.0.0.1:8080 apache=http://127.0.0.1:8081 --size quick
 
     `bakeoff run SUITE --help` shows the settings of one suite, those that are given most first.
+
+    Exit codes: 0 measured; 2 refused, in one sentence; 3 measured, but nothing is comparable; 4 measured, and a
+    contender failed; 130 interrupted, with all that was measured kept.
     """
     carry_out(given, output, cluster, trust, calibrate)
 
@@ -78,7 +82,7 @@ def carry_out(
     try:
         agents = make_agents(plan, cluster)
         found = _foreseen(plan, calibrate) if cluster is None and not path.exists() else None
-        start_run(plan, path, agents, make_observer(found))
+        start_run(plan, path, agents, make_observer(found), make_counsel())
     except RunInterruptedError as stop:
         stop_cleanly(stop)
     print_result(path)

@@ -83,8 +83,8 @@ def _print_failed(console: Console, run: RunRecord) -> None:
 
 
 def _print_head(console: Console, run: RunRecord) -> None:
-    missing = run.trials_planned - len(run.trials)
-    state = "complete" if run.finished_at else f"not complete, {missing} of {run.trials_planned} trials missing"
+    missing = f"{len(run.pending)} of {run.trials_planned} trials missing" if run.pending else "it did not end"
+    state = "complete" if run.is_complete and run.finished_at else f"not complete, {missing}"
     size = f"size {run.plan.get('size')}, " if run.imported_from is None else ""
     by = f"plan {run.plan_hash[:12]}, seed {run.plan.get('seed')}"
     if run.imported_from is not None:
@@ -93,6 +93,7 @@ def _print_head(console: Console, run: RunRecord) -> None:
         f"{run.name}: suite {run.suite}, {size}{run.created_at}, {state}",
         f"{by}, {run.blocks_planned} blocks, mixes " + ", ".join(map(str, run.mixes)),
     ]
+    lines += [f"{a.at} {a.contender or 'the plan'}: {a.text}, after {a.blocks_seen} blocks" for a in run.amendments]
     lines += [f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "") for c in run.contenders]
     if run.upgraded_from is not None:
         lines.append(

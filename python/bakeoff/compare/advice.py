@@ -51,6 +51,9 @@ def advise(
         *_imported(run),
         *_joined(run),
         *_incomplete(run),
+        *_looks(info),
+        *_repeated(run, info),
+        *_without(info),
         *_left_out(cube, contenders),
         *(Advisory(text, STARVED_ADVICE) for text in starved(run)),
         *_mounts(run),
@@ -92,11 +95,51 @@ def _joined(run: RunRecord) -> list[Advisory]:
 
 
 def _incomplete(run: RunRecord) -> list[Advisory]:
-    missing = run.trials_planned - len(run.trials)
-    if missing <= 0 and run.finished_at is not None:
+    """Of several runs each has said it of itself."""
+    missing = max(len(run.pending), run.trials_planned - len(run.trials))
+    if (run.is_complete and run.finished_at is not None and missing <= 0) or run.joined:
         return []
     what = f"{missing} of {run.trials_planned} planned trials were not run" if missing > 0 else "the run did not end"
     return [Advisory(f"The run is not complete: {what}.", f"Finish it with `bakeoff resume {run.path.name}`.")]
+
+
+def _looks(info: RunInfo) -> list[Advisory]:
+    if info.look is None or not (text := info.look.words()):
+        return []
+    if info.look.added:
+        advice = (
+            "Who wants to look before the end says so in the plan: `--looks 6,12,18` costs less than adding blocks."
+        )
+    else:
+        advice = "A look that the plan does not name has no verdict."
+    return [Advisory(text, advice)]
+
+
+def _repeated(run: RunRecord, info: RunInfo) -> list[Advisory]:
+    """By contender and state, with the most frequent reason."""
+    advisories = []
+    kept = Counter((trial.contender, trial.state) for trial in run.earlier)
+    for (contender, state), number in sorted(kept.items()):
+        reasons = Counter(t.reason for t in run.earlier if (t.contender, t.state) == (contender, state))
+        (reason, _), *others = reasons.most_common()
+        more = " and other reasons" if others else ""
+        trials = wording.plural(number, f"{state} trial")
+        were = "was" if number == 1 else "were"
+        text = f"{trials} of {contender} {were} repeated; what was {state} is kept: {reason}{more}."
+        advice = "The repetitions count, in other moments than the trials they are compared with; see the list of them."
+        advisories.append(Advisory(text, advice))
+    return advisories
+
+
+def _without(info: RunInfo) -> list[Advisory]:
+    """Contenders that the run went on without."""
+    return [
+        Advisory(
+            f"{each.contender}: {each.words}; what it was not asked any more counts as failed.",
+            f"Bring it back, then `bakeoff resume {info.file} --retry-failed` asks it again.",
+        )
+        for each in info.left_out
+    ]
 
 
 def _mounts(run: RunRecord) -> list[Advisory]:

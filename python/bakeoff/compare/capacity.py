@@ -171,12 +171,14 @@ def capacity_metric(unit: str) -> Metric:
     return Metric(CAPACITY, "Capacity", unit, True, "log", load, unit)
 
 
-def capacity_pairs(run: RunRecord, baseline: str, like: Judge, unit: str, level: float) -> tuple[PairComparison, ...]:
+def capacity_pairs(run: RunRecord, baseline: str, like: Judge, unit: str) -> tuple[PairComparison, ...]:
     """The verdicts about capacities, by the statistics of any run."""
     cube = build_cube(found_view(run), baseline)
     searches = {name: tuple(s for s in run.searches if s.contender == name) for name in cube.contenders}
-    judge = CapacityJudge(cube, like.little, like.delta, like.faults, like.different, like.differences, searches)
-    return compare_pairs(cube, (capacity_metric(unit),), judge, level)
+    judge = CapacityJudge(
+        cube, like.little, like.delta, like.faults, like.different, like.differences, like.look, like.repeated, searches
+    )
+    return compare_pairs(cube, (capacity_metric(unit),), judge)
 
 
 def joined(capacities: tuple[PairComparison, ...], shares: tuple[PairComparison, ...]) -> tuple[PairComparison, ...]:

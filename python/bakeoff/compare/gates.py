@@ -15,8 +15,9 @@ from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
 from bakeoff.compare.faults import Fault, clause
 from bakeoff.compare.fleet_words import busiest, full_link
 from bakeoff.compare.hung import hung
+from bakeoff.compare.looks import ONLY_LOOK, Look
 from bakeoff.compare.lost import broke, starved_clients
-from bakeoff.compare.model import Gate, GateLevel, Verdict
+from bakeoff.compare.model import Gate, GateLevel, Repeated, Verdict
 from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
 from bakeoff.compare.turned_away import MORE, NO, turned_away
@@ -45,6 +46,8 @@ class Judge:
     # Contenders whose pages differ from the baseline's.
     different: frozenset[str] = frozenset()
     differences: Differences = field(default_factory=dict)
+    look: Look = ONLY_LOOK
+    repeated: tuple[Repeated, ...] = ()
 
     def verdict(
         self,
@@ -95,6 +98,8 @@ class Judge:
         return Verdict("better", leader, None, f"{leader} better", reasons)
 
     def _inconclusive(self, decision: Decision) -> str:
+        if self.look.waits:
+            return f"inconclusive: {self.look.waits}"
         if decision.more_blocks is None:
             return "inconclusive: no reasonable number of blocks would settle it"
         return f"inconclusive: about {wording.plural(decision.more_blocks, 'more block', 'more blocks')} needed"
@@ -113,6 +118,7 @@ class Judge:
             ahead = alike or name == leader
             gates += self._faults(name, ahead)
             gates += self._broken(name, trials, ahead)
+            gates += self._repeated(name, mixes)
             gates += self._starving(name, trials, ahead)
             gates += self._hung(name, trials, ahead)
             usable = [trial for trial in trials if why_unusable(trial) is None]
@@ -154,6 +160,16 @@ class Judge:
             return []
         text = f"{name} failed {len(broken)} of {wording.plural(len(trials), 'trial')}"
         return [Gate("failed trials", "red" if ahead else "amber", text, name)]
+
+    def _repeated(self, name: str, mixes: tuple[Mix, ...]) -> list[Gate]:
+        """Whoever is asked again until it does not fail must be named, whatever came of it."""
+        failed = [each for each in self.repeated if each.contender == name and each.state == "failed"]
+        failed = [each for each in failed if each.mix in mixes or each.mix not in self.cube.mixes]  # of a search
+        if not failed:
+            return []
+        trials = wording.plural(len(failed), "trial")
+        text = f"{name} had failed {trials} that {'was' if len(failed) == 1 else 'were'} repeated"
+        return [Gate("repeated trials", "amber", text, name)]
 
     def _starving(self, name: str, trials: list[TrialRecord], ahead: bool) -> list[Gate]:
         hit = sum(

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CAPACITY, CapacityComparison
 from bakeoff.compare.capacity_words import capacity_sentences
 from bakeoff.compare.cell_model import CellComparison, CellPair
+from bakeoff.compare.looks import Look
 from bakeoff.compare.lost import counted_as
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import CELLS
-from bakeoff.compare.model import ContenderSummary, Curve, Endpoint, FallsBehind, PairComparison, RunInfo, Sentence
+from bakeoff.compare.model import (
+    ContenderSummary,
+    Curve,
+    Endpoint,
+    FallsBehind,
+    PairComparison,
+    Repeated,
+    RunInfo,
+    Sentence,
+)
 from bakeoff.compare.ranking import LEAST, leading, ranking_sentence, undecided
 from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.turned_away import TurnedAway
@@ -28,6 +39,7 @@ def headline(
     capacity: CapacityComparison | None = None,
     places: tuple[Place, ...] = (),
     curves: tuple[Curve, ...] = (),
+    repeated: tuple[Repeated, ...] = (),
 ) -> tuple[Sentence, ...]:
     """What was lost first, then the result, response time, peaks (or from which offered rate on who falls behind) and
     errors. Each sentence stands by itself. Of three and more contenders the order comes first, the two that lead stand
@@ -39,7 +51,8 @@ def headline(
         first.append(ranking_sentence(places, pairs, _what(info, metrics[0])))
     first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0])) for pair in told]
     first += undecided([pair for pair in pairs if pair not in told])
-    texts: list[str] = []
+    texts = [f"{each.contender} was {each.words}; what it was not asked counts as failed." for each in info.left_out]
+    texts += _repeated(contenders, repeated)
     if capacity is not None:
         # Response times at shares of each one's own capacity are in a table: one of them is no result.
         texts += capacity_sentences(capacity)
@@ -56,6 +69,13 @@ def headline(
     best = [_peaks(contenders, info)] if cells is None else _means(contenders, info, metrics[0], curves)
     texts += [*([] if behind or capacity else best), _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in texts if text))
+
+
+def _repeated(contenders: tuple[ContenderSummary, ...], repeated: tuple[Repeated, ...]) -> list[str]:
+    """Who had failed what was repeated."""
+    failed = Counter(each.contender for each in repeated if each.state == "failed")
+    parts = [f"{c.name} had failed {wording.plural(failed[c.name], 'trial')}" for c in contenders if failed[c.name]]
+    return [f"{wording.names(parts)} before they were repeated; these are kept."] if parts else []
 
 
 def _what(info: RunInfo, decides: Metric) -> str:
@@ -92,7 +112,7 @@ def _primary(pair: PairComparison, info: RunInfo, decides: Metric) -> str:
         return all_lost
     kind = end.verdict.kind
     now, then = (f"{words} {pair.baseline}" for words in _told(pair, info, decides))
-    basis = ", ".join(_basis(end))
+    basis = ", ".join(_basis(end, info.look))
     if end.mixes_left_out:
         left_out = wording.several(end.mixes_left_out)
         basis += f", without the mix at {left_out}, where too few pairs can be compared"
@@ -108,7 +128,7 @@ def _primary(pair: PairComparison, info: RunInfo, decides: Metric) -> str:
     if kind == "near_margin":
         return f"{end.verdict.text}: {now} ({basis})."
     if kind == "inconclusive":
-        return f"No winner yet between {pair.contender} and {pair.baseline}: {then} ({basis}); {_more(end)}"
+        return f"No winner yet between {pair.contender} and {pair.baseline}: {then} ({basis}); {_more(end, info.look)}"
     if kind == "disqualified":
         wrong = wording.names([n for n in (pair.contender, pair.baseline) if n in wrong_side(end)])
         return (
@@ -121,9 +141,15 @@ def _primary(pair: PairComparison, info: RunInfo, decides: Metric) -> str:
     return f"{wording.sentence(then) if then.startswith('the ') else then} ({basis}); {end.verdict.text}."
 
 
-def _basis(end: Endpoint) -> list[str]:
-    """What the ratio rests on: its interval from six blocks on, the blocks and mixes, and what was lost outright."""
+def _basis(end: Endpoint, look: Look | None) -> list[str]:
+    """What the ratio rests on: its interval from six blocks on, at which look, the blocks and mixes, and what was lost
+    outright.
+    """
     parts = [] if math.isnan(end.low) else [f"95 % interval {wording.interval(end.low, end.high)}"]
+    if look is not None and look.added:
+        parts.append(f"widened as {sum(look.added)} blocks were added after a look")
+    elif look is not None and look.planned and not look.between:
+        parts.append(f"look {look.number} of {len(look.planned)} that were planned")
     parts += [wording.plural(end.blocks, "block"), _over(end)]
     pairs = wording.plural(end.pairs_counted, "pair")
     what = "with empty cells of" if end.title.startswith(CELLS) else "lost by"
@@ -189,7 +215,9 @@ def _over(end: Endpoint) -> str:
     return f"{cells}, {mixes}" if len(end.mixes) > 1 else cells
 
 
-def _more(end: Endpoint) -> str:
+def _more(end: Endpoint, look: Look | None) -> str:
+    if look is not None and look.waits:
+        return f"{look.waits}."
     if end.verdict.more_blocks is None:
         return "no reasonable number of further blocks would settle it."
     return f"about {wording.plural(end.verdict.more_blocks, 'more block', 'more blocks')} needed."

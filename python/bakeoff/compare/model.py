@@ -15,10 +15,12 @@ from typing import Any, ClassVar, Literal
 from bakeoff.compare.capacity_model import CapacityComparison
 from bakeoff.compare.cell_model import CellComparison
 from bakeoff.compare.fleet_model import Machines
+from bakeoff.compare.looks import Look
 from bakeoff.compare.plain import as_dict
 from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.soak import Soak
 from bakeoff.mix import Mix
+from bakeoff.store.records import AmendmentRecord
 
 SCHEMA = "bakeoff-comparison/1"
 
@@ -42,6 +44,7 @@ GateName = Literal[
     "different pages",
     "stale connections",
     "turned away",
+    "repeated trials",
 ]
 AuditName = Literal["Little's law", "Offered starts", "Counts", "Bytes", "Rates", "Same content"]
 
@@ -287,6 +290,31 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class Repeated:
+    """A failed or voided trial that was repeated: it is kept, and `again` is the state of the last attempt."""
+
+    trial_id: int
+    contender: str
+    mix: Mix
+    block: int
+    order: int
+    state: str
+    reason: str
+    again: str
+
+
+@dataclass(frozen=True)
+class LeftOutContender:
+    """A contender that was dead in so many visits in a row that the run went on without it from a block on. Its missing
+    trials count as failed. `words` says how often it was dead.
+    """
+
+    contender: str
+    from_block: int
+    words: str
+
+
+@dataclass(frozen=True)
 class Lost:
     """What `contender` lost outright: a trial, or one cell of it when `cell` is not empty."""
 
@@ -355,6 +383,12 @@ class RunInfo:
     level: float
     baseline: str
     null_operations_per_s: float | None
+    # What became of the plan: its hash at the start, and what was asked for, or happened, since.
+    plan_hash_first: str = ""
+    amendments: tuple[AmendmentRecord, ...] = ()
+    look: Look | None = None
+    # Contenders that the run goes on without, as they are dead.
+    left_out: tuple[LeftOutContender, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -398,6 +432,7 @@ class Comparison:
     machines: Machines | None = None
     # Of three and more contenders, the best first.
     ranking: tuple[Place, ...] = ()
+    repeated: tuple[Repeated, ...] = ()
 
     @property
     def winner(self) -> str | None:

@@ -54,12 +54,12 @@ class _Estimate:
     factor: float
 
 
-def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: float) -> tuple[PairComparison, ...]:
-    """Every pair of contenders.
+def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge) -> tuple[PairComparison, ...]:
+    """Every pair of contenders, at the look of `judge`.
 
     Primary endpoints are corrected across pairs, secondary ones across all of them.
     """
-    pairs = list(combinations(cube.contenders, 2))
+    pairs, level = list(combinations(cube.contenders, 2)), judge.look.level
     logs = {(pair, metric.key): pair_logs(cube, metric, *pair) for pair in pairs for metric in metrics}
     estimates = {
         key: _estimate(cube, key[0], m, logs[key], judge.delta, level)
@@ -67,10 +67,10 @@ def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge, level: 
         for m in metrics
         if m.key == key[1]
     }
-    primary = _corrected([estimates[pair, metrics[0].key] for pair in pairs], judge, 1.0 - level)
+    primary = _corrected([estimates[pair, metrics[0].key] for pair in pairs], judge)
     explaining = [estimates[pair, m.key] for pair in pairs for m in metrics[1:]]
     # How many blocks are still needed is said once: for what decides.
-    secondary = [_without_number(end) for end in _corrected(explaining, judge, 1.0 - level)]
+    secondary = [_without_number(end) for end in _corrected(explaining, judge)]
     return tuple(
         PairComparison(
             baseline=pair[0],
@@ -125,12 +125,12 @@ def _estimate(
     return _Estimate(pair, metric, ratio, p, mixes, dropped, holes, (below, above), pairs, outcomes.factor)
 
 
-def _corrected(estimates: list[_Estimate], judge: Judge, alpha: float) -> list[Endpoint]:
+def _corrected(estimates: list[_Estimate], judge: Judge) -> list[Endpoint]:
     # Holm corrects the t tests; the sign-flip test is the cross-check of each and is coarse by nature.
     difference = holm([e.ratio.p_t for e in estimates])
     equivalence = holm([e.p_equivalence for e in estimates])
     return [
-        _endpoint(estimate, float(p), float(q), judge, alpha, len(estimates))
+        _endpoint(estimate, float(p), float(q), judge, len(estimates))
         for estimate, p, q in zip(estimates, difference, equivalence, strict=True)
     ]
 
@@ -142,8 +142,9 @@ def _without_number(end: Endpoint) -> Endpoint:
     return replace(end, verdict=replace(verdict, more_blocks=None))
 
 
-def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, alpha: float, family: int) -> Endpoint:
-    decision = decide(e.ratio, judge.delta, p, q, alpha, family)
+def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int) -> Endpoint:
+    look = judge.look
+    decision = look.settled(decide(e.ratio, judge.delta, p, q, look.alpha, family, look.next_alpha))
     leader = _leader(e.pair, e.ratio.log_mean, e.metric)
     # A mix that the endpoint had to leave out still counts for the gates: a contender broke there.
     judged = tuple(sorted((*e.mixes, *e.mixes_left_out)))
@@ -196,11 +197,11 @@ def _curve(
         blocks = int(bands.blocks[index])
         below, above = (int(side[index].sum()) for side in outcomes.lost)
         if below + above:
-            low, high = sign_flip_interval(logs[index], 0.95)
-            decision = _loss_decision(logs[index], mean, 1.0 - 0.95)
+            low, high = sign_flip_interval(logs[index], judge.look.level)
+            decision = _loss_decision(logs[index], mean, 1.0 - judge.look.level)
         else:
             decision = _band_decision(mean, low, high, blocks, float(spread[index]), judge.delta, alpha)
-        reach = _reach(_bounded(low), _bounded(high), mean)
+        reach, decision = _reach(_bounded(low), _bounded(high), mean), judge.look.settled(decision)
         verdict, _ = judge.verdict(decision, *pair, (mix,), _leader(pair, mean, metric), blocks, reach)
         verdict = _short(verdict, blocks, pair, (below, above), metric)
         if outcomes.instead is not None and (number := int(outcomes.instead[index].sum())):

@@ -27,16 +27,17 @@ from bakeoff.compare.faults import disqualified, faults_of
 from bakeoff.compare.fleet import machines_of
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.headline import headline
+from bakeoff.compare.looks import LEVEL, Look, look_of
 from bakeoff.compare.metrics import metrics_of, rate_of
 from bakeoff.compare.model import SCHEMA, Audit, Comparison, RunInfo
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.compare.ranking import rank
 from bakeoff.compare.regions import regions_of
+from bakeoff.compare.repeated import left_out_contenders, repeated_trials
 from bakeoff.compare.soak import soak_of
 from bakeoff.errors import PlanError
 from bakeoff.store.records import RunRecord
 
-LEVEL = 0.95
 SAME_CONTENT = "Same content"
 
 
@@ -62,25 +63,26 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     little = littles_law(run, cube.kind)
     wrong = faults_of(whole)
     audits = _audits(whole, run, cube, little)
-    judge = Judge(cube, little, smallest, wrong, different_content(cube, audits), differences(run))
-    pairs = compare_pairs(cube, measured, judge, LEVEL)
+    look, repeated = look_of(whole), repeated_trials(whole)
+    judge = Judge(cube, little, smallest, wrong, different_content(cube, audits), differences(run), look, repeated)
+    pairs = compare_pairs(cube, measured, judge)
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
-    info = _info(whole, cube, first, smallest, rate_of(measured).unit)
+    info = _info(whole, cube, first, smallest, rate_of(measured).unit, look)
     cells = None
     if has_cells(run.trials):
-        cells = compare_cells(cube, LEVEL, run.kind, _in_memory(run), regions_of(run.plan), measured[0].weights)
+        cells = compare_cells(cube, look.level, run.kind, _in_memory(run), regions_of(run.plan), measured[0].weights)
     behind = falls_behind(cube)
     capacity = None
     if is_search(whole):
         unit = "clients" if whole.plan["capacity"].get("by") == "clients" else f"{cube.kind.turns or cube.kind.work}/s"
-        pairs = joined(capacity_pairs(whole, first, judge, unit, LEVEL), pairs)
+        pairs = joined(capacity_pairs(whole, first, judge, unit), pairs)
         capacity = compare_capacities(whole, cube.contenders, unit, LEVEL)
         measured = (capacity_metric(unit), *measured)
     machines = machines_of(run, cube, smallest)
     places = rank(pairs, tuple(names), first)
     sentences = headline(
-        info, pairs, contenders, measured, cells, disqualified(wrong), behind, capacity, places, curves
+        info, pairs, contenders, measured, cells, disqualified(wrong), behind, capacity, places, curves, repeated
     )
     return Comparison(
         schema=SCHEMA,
@@ -91,6 +93,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
         contenders=contenders,
         curves=curves,
         left_out=cube.left_out,
+        repeated=repeated,
         lost=(*lost_trials(cube), *lost_cells(cube)),
         audits=audits,
         warnings=advise(run, cube, info, contenders, pairs, audits, machines),
@@ -117,7 +120,7 @@ def _in_memory(run: RunRecord) -> frozenset[str]:
     return frozenset(c.name for c in run.contenders if facts_of(run, c.name).get("carrier") == "memory")
 
 
-def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: str) -> RunInfo:
+def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: str, look: Look) -> RunInfo:
     return RunInfo(
         name=run.name,
         suite=run.suite,
@@ -129,7 +132,7 @@ def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: st
         work=cube.kind.work,
         rate_unit=rate_unit,
         mixes=cube.mixes,
-        blocks_planned=run.blocks_planned,
+        blocks_planned=run.blocks_wanted,
         blocks_measured=len(cube.blocks),
         trials_planned=run.trials_planned,
         trials=dict(Counter(trial.state for trial in run.trials)),
@@ -137,4 +140,8 @@ def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: st
         level=LEVEL,
         baseline=baseline,
         null_operations_per_s=run.null_operations_per_s,
+        plan_hash_first=run.first_plan_hash,
+        amendments=run.amendments,
+        look=look,
+        left_out=left_out_contenders(run),
     )

@@ -15,8 +15,9 @@ from bakeoff.kinds import plan_part
 from bakeoff.plan.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
 from bakeoff.plan.differences import differences
 from bakeoff.plan.elsewhere import here
-from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Strict, Whole, extra_of, full_path, read_toml
+from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Whole, extra_of, full_path, read_toml
 from bakeoff.plan.fleet import FleetPlan, fleet_of
+from bakeoff.plan.going_on import GoingOn, looks_and_blocks
 from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
@@ -49,7 +50,7 @@ FLEET_FIELDS = {field.alias or name: field for name, field in FleetPlan.model_fi
 DELTA, DELTA_OF_CAPACITIES = 0.05, 0.02
 
 
-class PlanSection(Strict):
+class PlanSection(GoingOn):
     """The `[plan]` table of a plan file."""
 
     name: str | None = Field(None, min_length=1, max_length=80, description="Name of the run in reports.")
@@ -77,6 +78,10 @@ class PlanSection(Strict):
     error_limit: Share = Field(
         0.05, ge=0, le=1, description="Share of failed operations above which a trial is failed: 5%."
     )
+
+
+# By their keys in a plan file.
+PLAN_FIELDS = {field.alias or name: field for name, field in PlanSection.model_fields.items()}
 
 
 @dataclass(frozen=True)
@@ -292,6 +297,8 @@ def _resolve(given: PlanInput) -> Plan:
     delta = head.delta or (DELTA if search is None else DELTA_OF_CAPACITIES)
     if search is not None:
         refuse_unfit(search, settings, delta, head.error_limit, given.label("capacity"))
+    if (why := looks_and_blocks(head.looks, head.blocks)) is not None:
+        raise PlanError(f"{given.label('plan')('looks')}: {why}")
     return Plan(
         name=head.name or head.suite,
         suite=head.suite,
@@ -299,7 +306,7 @@ def _resolve(given: PlanInput) -> Plan:
         title=suite.suite.title,
         modelled_on=suite.suite.modelled_on,
         size=head.size,
-        blocks=head.blocks or BLOCKS[head.size],
+        blocks=head.looks[-1] if head.looks else head.blocks or BLOCKS[head.size],
         seed=head.seed,
         delta=delta,
         error_limit=head.error_limit,
@@ -312,6 +319,7 @@ def _resolve(given: PlanInput) -> Plan:
         differences=differences(suite, settings),
         capacity=search,
         fleet=fleet,
+        **{name: getattr(head, name) for name in GoingOn.model_fields},
     )
 
 
@@ -367,7 +375,7 @@ def _assumed(suite: Suite, changed: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _head(given: PlanInput, own: Mapping[str, Any]) -> PlanSection:
     """The table `[plan]` without the settings of kinds that stand in it (`own`)."""
-    known = {*PlanSection.model_fields, *plan_table()}
+    known = {*PLAN_FIELDS, *plan_table()}
     for key in given.plan:
         if key not in known:
             raise PlanError(f"{given.label('plan')(key)}: unknown key: {did_you_mean(key, known)}")

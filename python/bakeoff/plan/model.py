@@ -53,6 +53,12 @@ class Plan(Strict):
     differences: tuple[str, ...] = ()
     capacity: CapacityPlan | None = None
     fleet: FleetPlan = ONE_MACHINE
+    looks: tuple[int, ...] | None = None
+    boundary: str = "obrien-fleming"
+    until_clear: bool = False
+    when_dead: str = "ask"
+    dead_visits: int = 2
+    dead_after_s: float | None = 10.0
 
     @field_validator("settings", mode="before")
     @classmethod

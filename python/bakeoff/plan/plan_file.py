@@ -63,7 +63,8 @@ def _named(fields: Mapping[str, FieldInfo]) -> Iterable[tuple[str, FieldInfo]]:
 
 def _comments(fields: Mapping[str, FieldInfo], given: Mapping[str, Any], values: BaseModel) -> str:
     """What was not given: its meaning, and the value that it has."""
-    names = {field.alias or name: name for name, field in type(values).model_fields.items()}
+    names = {field.alias or name: name for name, field in PlanSection.model_fields.items() if hasattr(values, name)}
+    names |= {field.alias or name: name for name, field in type(values).model_fields.items()}
     lines = []
     for key, field in fields.items():
         if key not in given and key in names:

@@ -11,6 +11,7 @@ from bakeoff.errors import PlanError
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.differences import text_of
 from bakeoff.plan.fields import Written, extra_of
+from bakeoff.plan.going_on import GoingOn
 from bakeoff.plan.kind import plan_table
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Contender, Plan
@@ -32,7 +33,7 @@ def written_plan(plan: Plan, origin: str) -> PlanInput:
     if plan.suite not in suite_names():
         raise PlanError(f"{origin}: this version has no suite {plan.suite!r} and cannot write a plan file of it")
     own = {key for key in plan_table() if key in _fields(type(plan.settings))}
-    head = {name: getattr(plan, name) for name in HEAD} | _table(plan.settings, own, origin)
+    head = {name: getattr(plan, name) for name in HEAD} | _going_on(plan) | _table(plan.settings, own, origin)
     given = PlanInput(
         origin,
         head,
@@ -88,6 +89,15 @@ def _forms(field: FieldInfo, name: str, value: Any) -> Iterator[Any]:
             getattr(value, "text", None),
             getattr(value, "words", None),
         )
+
+
+def _going_on(plan: Plan) -> dict[str, Any]:
+    """What is not as by default."""
+    table = {}
+    for key, (name, field) in _fields(GoingOn).items():
+        if (value := getattr(plan, name)) != field.default:
+            table[key] = written_value(field, name, value)
+    return table
 
 
 def _fields(model: type[BaseModel]) -> dict[str, tuple[str, FieldInfo]]:

@@ -86,6 +86,10 @@ def _blocks(comparison: Comparison) -> str:
     """How many were measured, and how many of these count in the verdict, where it is fewer."""
     info = comparison.run
     text = f"{info.blocks_measured} of {info.blocks_planned} measured"
+    if info.look is not None and info.look.added:
+        text += f", {sum(info.look.added)} of them added after a look"
+    if info.look is not None and info.look.ended_early:
+        text += f" ({info.look.planned[-1]} planned, ended at a planned look)"
     usable = min((pair.primary.blocks for pair in comparison.pairs), default=info.blocks_measured)
     if usable >= info.blocks_measured:
         return text

@@ -1,12 +1,14 @@
 """The story of a run: checks, then every planned trial in its order, each stored before the next one starts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bakeoff.agents.base import Agent
 from bakeoff.errors import RunFileError
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
+from bakeoff.run.amend import NOTHING, Asked, amend
+from bakeoff.run.counsel import NOBODY, Counsel
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.ground import Ground, preflight
 from bakeoff.run.kept import Kept
@@ -19,7 +21,7 @@ from bakeoff.run.stop import Stop
 from bakeoff.run.tool import tool
 from bakeoff.run.trials import Trials
 from bakeoff.run.trust import trusted_plan
-from bakeoff.store.read import pending, planned, read_run
+from bakeoff.store.read import planned, read_run
 from bakeoff.store.records import INTERRUPTED, ContenderRecord, PlannedTrial, RunRecord
 from bakeoff.store.write import RunHeader, RunWriter
 
@@ -32,7 +34,7 @@ class RunInterruptedError(Exception):
         self.path = path
 
 
-def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observer) -> None:
+def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observer, counsel: Counsel = NOBODY) -> None:
     """Check everything, then let `agents` run all trials of `plan` into the new run file `path`.
 
     Raises a BakeoffError before anything is measured when the plan cannot be run, RunInterruptedError on
@@ -53,7 +55,8 @@ def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observe
             with RunWriter.create(path, _header(plan, fleet, ground), order) as writer:
                 created = True
                 writer.set_started_here(mark(path, plan.hash))
-                trials = Trials(plan, ground, specs, fleet, writer, observer, stop, Kept(read_run(path), fleet, False))
+                kept = Kept(read_run(path), fleet, False)
+                trials = Trials(plan, ground, specs, fleet, writer, observer, stop, kept, counsel)
                 trials.tell([*warnings, *soak_notes(plan, path), *ground.notes])
                 trials.calibrate()
                 _carry_out(plan, trials, writer, order)
@@ -62,39 +65,52 @@ def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observe
 
 
 def resume_run(
-    path: Path, agents: Sequence[Agent], observer: Observer, given: Plan | None = None, trust: bool = False
+    path: Path,
+    agents: Sequence[Agent] | Callable[[], Sequence[Agent]],
+    observer: Observer,
+    given: Plan | None = None,
+    trust: bool = False,
+    asked: Asked = NOTHING,
+    counsel: Counsel = NOBODY,
 ) -> int:
-    """Run what is still to do in a run file; returns the number of trials that were.
+    """Run what is still to do in a run file, and what is `asked` for beside it; returns the number of trials that were,
+    0 for a run that is complete. `agents` are made, where they are not yet, when there is something to do.
 
     Raises RunFileError when the file is in use, of an earlier version, of other agents, of another corpus than the
     contenders serve now, or when its plan may not be acted on (see bakeoff.run.trust; `given` and `trust` are what the
-    user says), and LabError when an agent is lost.
+    user says), PlanError for what cannot be asked of this run, and LabError when an agent is lost.
     """
     run = read_run(path)
-    todo = pending(path)
-    if run.finished_at is not None and not todo:
+    if run.is_complete and asked.leaves_as_it_is(run):
+        if run.finished_at is None:
+            with RunWriter.reopen(path) as writer:
+                writer.finish()
         return 0
-    if not todo and run.mixes:
-        with RunWriter.reopen(path) as writer:
-            writer.finish()
-        return 0
-    plan = trusted_plan(run, given, trust)
-    if plan.capacity is None and list(planned(path)) != order_trials(plan):
+    before = trusted_plan(run, given, trust)
+    if before.capacity is None and list(planned(path)) != order_trials(before):
         raise RunFileError(f"{path} is damaged (its order of trials is not the plan's): run the plan again")
-    stop = Stop()
+    plan, stop = asked.plan(run, before), Stop()
     try:
         with stop.active(), RunWriter.reopen(path) as writer:
             writer.set_started_here(mark(path, run.plan_hash))
-            fleet = Fleet(agents)
+            fleet = Fleet(agents() if callable(agents) else agents)
             _refuse_other_agents(run, fleet)
             warnings = preflight(plan, fleet, path)
             ground = Ground(plan, fleet)
             _refuse_other_content(run, ground)
+            specs = ground.specs()
+            repeats = amend(run, before, plan, asked, writer)  # when nothing stands against it any more
+            if plan.blocks != before.blocks:
+                writer.set_started_here(mark(path, plan.hash))
+            left = read_run(path).pending
+            todo = [trial for trial in planned(path) if trial in left or trial.order in repeats]
             kept = Kept(run, fleet, True)
             rate = run.null_operations_per_s
             own = {agent.name: agent.null_operations_per_s or 0.0 for agent in run.agents}
-            trials = Trials(plan, ground, ground.specs(), fleet, writer, observer, stop, kept, rate, own)
-            resumed = Note("info", _resumed(run, len(todo), plan))
+            trials = Trials(
+                plan, ground, specs, fleet, writer, observer, stop, kept, counsel, rate, own, asked.retry_failed
+            )
+            resumed = Note("info", _resumed(run, todo, plan, asked))
             trials.tell([resumed, *warnings, *ground.notes])
             if run.null_operations_per_s is None:
                 trials.calibrate()
@@ -115,12 +131,16 @@ def _carry_out(
         Searches(plan, trials, writer, known).run()
 
 
-def _resumed(run: RunRecord, todo: int, plan: Plan) -> str:
+def _resumed(run: RunRecord, todo: Sequence[PlannedTrial], plan: Plan, asked: Asked) -> str:
+    more = [f"{asked.more_blocks} blocks added after {run.blocks_whole} were seen"] if asked.more_blocks else []
+    if again := len(asked.repeats(run)):
+        more.append(f"{again} failed or voided trials repeated, which are kept")
+    told = "".join(f"; {each}" for each in more)
     if plan.capacity is None:
-        return f"resumed with {todo} of {run.trials_planned} trials to do"
+        return f"resumed with {len(todo)} of {plan.trials} trials to do{told}"
     searches = len(plan.contenders) * plan.blocks
     done = sum(trial.state != INTERRUPTED for trial in run.trials)
-    return f"resumed with {len(run.searches)} of {searches} searches done, in {done} trials"
+    return f"resumed with {len(run.searches)} of {searches} searches done, in {done} trials{told}"
 
 
 def _refuse_other_agents(run: RunRecord, fleet: Fleet) -> None:

@@ -163,6 +163,13 @@ class LiveObserver:
         """See Observer."""
         self._console.print(Text(f"{event.level}: {event.text}", style="yellow" if event.level == "warning" else "dim"))
 
+    def on_question(self, open: bool) -> None:
+        """See Observer."""
+        if open:
+            self._live.stop()
+        else:
+            self._live.start()
+
     def on_run_end(self) -> None:
         """See Observer."""
         self._live.stop()

@@ -37,6 +37,9 @@ class Observer(Protocol):
     def on_event(self, event: EventRecord) -> None:
         """Something worth knowing."""
 
+    def on_question(self, open: bool) -> None:
+        """A question to the user is open, or over: nothing may be drawn over it."""
+
     def on_run_end(self) -> None:
         """No more trials come, whether all ran or not."""
 
@@ -176,6 +179,9 @@ class PlainObserver:
     def on_event(self, event: EventRecord) -> None:
         """See Observer."""
         self._line(f"{event.level}: {event.text}")
+
+    def on_question(self, open: bool) -> None:
+        """See Observer."""
 
     def on_run_end(self) -> None:
         """See Observer."""

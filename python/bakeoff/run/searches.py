@@ -59,14 +59,23 @@ class Searches:
 
     def _all(self) -> None:
         visits, book, near = order_visits(self._plan), self._book, dict[str, float]()
+        deaths, block = self._trials.deaths, 0
         for number, visit in enumerate(visits, 1):
-            ended = self._ended.get((visit.contender, visit.block))
+            if visit.block != block and self._trials.ends_before(visit.block):
+                return
+            ended, block = self._ended.get((visit.contender, visit.block)), visit.block
+            why = None if ended is not None else deaths.why_left_out(visit.contender)
+            if why is not None:
+                self._writer.add_search(SearchRecord(visit.contender, visit.block, DIED, why, None, None))
+                continue
             search = _VisitSearch(
                 self._plan, self._capacity, visit, self._trials, self._writer, book, near.get(visit.contender)
             )
             met = search.run(ended)
             if met is not None:
                 near[visit.contender] = met
+            if ended is None:
+                deaths.visited(visit.contender, visit.block, search.died)
             pace = (book.done + book.done_here) / number
             self._trials.expect(book.done_here + round(pace * (len(visits) - number)))
 
@@ -106,6 +115,7 @@ class _VisitSearch:
     _orders: dict[tuple[float, bool], int] = field(default_factory=dict)
     _ready: bool = False
     _last: str = ""
+    died: bool = False
 
     def run(self, ended: SearchRecord | None) -> float | None:
         """Search, unless the search has `ended` before, then measure at shares of what was found; the load that was."""
@@ -137,6 +147,7 @@ class _VisitSearch:
         )
         record = SearchRecord(self.visit.contender, self.visit.block, found.outcome, found.reason, met, missed)
         self.writer.add_search(record)
+        self.died = found.outcome == DIED
         self.trials.tell([Note("info", f"block {self.visit.block}, {self.visit.contender}: {self._told(found)}")])
         return found
 

@@ -47,6 +47,10 @@ class Observers:
         """See Observer."""
         self._tell(lambda observer: observer.on_event(event))
 
+    def on_question(self, open: bool) -> None:
+        """See Observer."""
+        self._tell(lambda observer: observer.on_question(open))
+
     def on_run_end(self) -> None:
         """See Observer."""
         self._tell(lambda observer: observer.on_run_end())

@@ -1,6 +1,7 @@
 """Every planned trial in its order, each stored before the next one starts."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,8 @@ from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, Ta
 from bakeoff.kinds import run_part
 from bakeoff.mix import Clients
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.run.counsel import Counsel
+from bakeoff.run.dead import Deaths, Silence, is_dead
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.fleet_session import FleetOutcome, FleetSession
 from bakeoff.run.ground import Ground, Specs
@@ -28,7 +31,8 @@ from bakeoff.run.shares import trial_record
 from bakeoff.run.soak import Stretch, soaks
 from bakeoff.run.stop import Stop
 from bakeoff.store import records
-from bakeoff.store.records import EventRecord, PlannedTrial, TrialRecord
+from bakeoff.store.read import read_run
+from bakeoff.store.records import AmendmentRecord, EventRecord, PlannedTrial, TrialRecord
 from bakeoff.store.write import RunWriter, utc_now
 
 POLL_S = 0.2
@@ -50,8 +54,10 @@ class Trials:
         observer: Observer,
         stop: Stop,
         kept: Kept,
+        counsel: Counsel,
         null_operations_per_s: float | None = None,
         ceilings: Mapping[str, float] | None = None,
+        retry: bool = False,
     ) -> None:
         self._plan = plan
         self._ground = ground
@@ -66,6 +72,13 @@ class Trials:
         self._contenders = {c.name: c for c in plan.contenders}
         self._losses = Losses(plan, fleet, lambda note: self.tell([note]), self._fewer)
         self._settle = Settle(self.answers, lambda note: self.tell([note]))
+        self._clear = counsel.clear
+        asking = None if counsel.ask is None else partial(self._asked, counsel.ask)
+        run = read_run(writer.path)
+        self._visits: dict[tuple[int, str], list[TrialRecord]] = defaultdict(list)
+        for trial in () if retry else run.trials:
+            self._visits[trial.block, trial.contender].append(trial)
+        self.deaths = Deaths(plan, run, writer, asking, lambda note: self.tell([note]), retry)
 
     def tell(self, notes: Sequence[Note]) -> None:
         """Store events of the run and show them."""
@@ -128,13 +141,57 @@ class Trials:
         visit, fault = None, None
         for trial in planned:
             if (trial.block, trial.contender) != visit:
+                self._end_visit(visit)
+                if (visit is None or visit[0] != trial.block) and self.ends_before(trial.block):
+                    return
                 visit = (trial.block, trial.contender)
-                fault = self.visit(trial.contender)
+                fault = self.deaths.why_left_out(trial.contender) or self.visit(trial.contender)
             reason = fault or self.changed(trial.contender)
-            if reason is None:
-                self.one(trial)
-            else:
-                self.failed(trial, reason)
+            record = self.one(trial) if reason is None else self.failed(trial, reason)
+            self._visits[trial.block, trial.contender].append(record)
+            fault = fault or self._silent(record)
+        self._end_visit(visit)
+
+    def _end_visit(self, visit: tuple[int, str] | None) -> None:
+        if visit is not None:
+            self.deaths.visited(visit[1], visit[0], is_dead(self._visits[visit]))
+
+    def _silent(self, record: TrialRecord) -> str | None:
+        """Why the rest of a visit need not be asked: nothing came back in this trial, and nobody answers."""
+        if record.state != records.FAILED or record.operations or self._plan.dead_after_s is None:
+            return None
+        try:
+            self.answers(record.contender)
+        except TargetError as error:
+            return f"dead since the trial before, at {record.mix.words}: {error}"
+        return None
+
+    def ends_before(self, block: int) -> bool:
+        """Whether the run ends at a planned look, before a block, as its verdict is clear."""
+        looks = self._plan.looks or ()
+        if not self._plan.until_clear or block - 1 not in looks:
+            return False
+        if self._clear is None:
+            raise LabError("this run cannot look whether its verdict is clear: nobody told it how")
+        why = self._clear(self._writer.path)
+        if why is None:
+            self.tell([Note("info", f"look after {block - 1} blocks: not clear yet, the run goes on")])
+            return False
+        text, plan = f"clear at the planned look after {block - 1} of {self._plan.blocks} blocks: {why}", self._plan
+        run = read_run(self._writer.path)
+        self._writer.amend(
+            AmendmentRecord(utc_now(), records.CLEAR, text, block - 1, plan.blocks, block - 1, None, run.plan_hash)
+        )
+        self.tell([Note("info", text)])
+        return True
+
+    def _asked(self, ask: Callable[[str], bool], question: str) -> bool:
+        """Put a question to the user, with nothing drawn over it."""
+        self._observer.on_question(True)
+        try:
+            return ask(question)
+        finally:
+            self._observer.on_question(False)
 
     def expect(self, trials: int) -> None:
         """So many trials are expected now, with those that are done."""
@@ -214,7 +271,7 @@ class Trials:
         try:
             with self._stop.deferred():
                 session = self._fleet.start(specs, self._specs.here(specs))
-            outcome = self._watch(trial, session, events, stretch)
+            outcome, cut = self._watch(trial, session, events, stretch)
         except KeyboardInterrupt:
             if session is not None:
                 with self._stop.deferred():
@@ -238,7 +295,7 @@ class Trials:
         with self._stop.deferred():
             losses = [] if outcome is None else outcome.losses
             interruption = str(losses[0]) if stretch is not None and losses else None
-            record = self._finish(trial, started, session, outcome, events, stretch, interruption)
+            record = self._finish(trial, started, session, outcome, events, stretch, interruption, cut)
             self._kept.stored(trial)
             if interruption is not None:  # what is left of a soak is for another stretch with all of them
                 raise LabError(f"{interruption}: bring it back, then `bakeoff resume {self._writer.path}`")
@@ -259,16 +316,16 @@ class Trials:
 
     def _watch(
         self, trial: PlannedTrial, session: FleetSession, events: list[EngineEvent], stretch: Stretch | None
-    ) -> FleetOutcome | None:
-        """Wait for the outcome; None when the engine is long overdue."""
-        s = self._plan.settings
+    ) -> tuple[FleetOutcome | None, str | None]:
+        """Wait for the outcome; None when the engine is long overdue. And why it was cut, where a contender is dead."""
+        s, silence = self._plan.settings, Silence(self._plan)
         until = time.monotonic() + s.around_s + s.length_s + s.reply_timeout_s + s.clock.connect_timeout_s + OVERDUE_S
         while time.monotonic() < until:
             outcome = session.wait(POLL_S)
             with self._stop.deferred():
                 _take_rows(session, stretch)
             if outcome is not None:
-                return outcome
+                return outcome, None
             snapshot = session.snapshot()
             self._observer.on_snapshot(trial, snapshot)
             events += session.drain_events()
@@ -277,9 +334,11 @@ class Trials:
                 if stretch.stopped_by is not None:
                     outcome = _cancel(session)
                     _take_rows(session, stretch)
-                    return outcome
+                    return outcome, None
+            elif (dead := silence.look(snapshot)) is not None:
+                return _cancel(session), dead
         _cancel(session)
-        return None
+        return None, None
 
     def _finish(
         self,
@@ -290,8 +349,11 @@ class Trials:
         events: list[EngineEvent],
         stretch: Stretch | None,
         interruption: str | None,
+        cut: str | None = None,
     ) -> TrialRecord:
-        """Store a trial that ended, was stopped (`interruption` says why) or did not end."""
+        """Store a trial that ended, was stopped (`interruption` says why), was `cut` as the contender is dead, or did
+        not end.
+        """
         text = started.isoformat(timespec="milliseconds")
         events += _last_events(session)
         if outcome is not None:
@@ -304,6 +366,8 @@ class Trials:
             record = without_result(trial, text, records.INTERRUPTED, interruption)
         else:
             record = without_result(trial, text, records.FAILED, "the trial did not end in time and was given up")
+        if cut is not None and record.state != records.VOIDED:
+            record = replace(record, state=records.FAILED, reason=cut)
         if stretch is not None:
             record = stretch.concluded(record)
         notes = _stamped(started, events)

@@ -16,7 +16,7 @@ from bakeoff.plan.fields import extra_of
 from bakeoff.plan.model import Plan
 from bakeoff.plan.stored import stored_plan
 from bakeoff.run.started_here import is_marked
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records import ADDED, RunRecord
 
 MOST_DIFFERENCES = 6
 # Texts that follow from what else a plan says.
@@ -30,7 +30,7 @@ def trusted_plan(run: RunRecord, given: Plan | None = None, trust: bool = False)
     nothing was run, opened or asked.
     """
     plan = _undamaged(run)
-    if given is not None and given.hash != plan.hash:
+    if given is not None and given.hash not in (plan.hash, _at_first(run, plan).hash):
         raise RunFileError(
             f"the plan given is not the one of {run.path}: they differ in {differences_of(plan, given)}; `bakeoff "
             "plan … --toml` with the words of the run writes its plan file"
@@ -44,6 +44,12 @@ def trusted_plan(run: RunRecord, given: Plan | None = None, trust: bool = False)
         + f"Give the plan file that says the same: bakeoff resume {file} --plan PLAN.toml\n"
         f"or, if all of this may be done:          bakeoff resume {file} --trust"
     )
+
+
+def _at_first(run: RunRecord, plan: Plan) -> Plan:
+    """The plan before blocks were added: the one that its plan file says."""
+    added = run.amended(ADDED)
+    return plan.model_copy(update={"blocks": added[0].blocks_before}) if added else plan
 
 
 def repeated_plan(run: RunRecord, trust: bool, ask: Callable[[list[str]], bool] | None) -> Plan | None:

@@ -20,6 +20,7 @@ from bakeoff.stats.intervals import (
     ratio_by_signs,
     ratio_from_logs,
 )
+from bakeoff.stats.looks import BOUNDARIES, Boundary, nominal_levels, spent
 from bakeoff.stats.multiplicity import benjamini_hochberg, fcr_level, holm
 from bakeoff.stats.order import median_ranks
 from bakeoff.stats.permutation import sign_flip_interval, sign_flip_p, smallest_sign_flip_p
@@ -29,7 +30,9 @@ from bakeoff.stats.trend import queue_growth
 from bakeoff.stats.verdict import Decision, decide
 
 __all__ = [
+    "BOUNDARIES",
     "Bands",
+    "Boundary",
     "Collapse",
     "Decision",
     "MeanInterval",
@@ -52,6 +55,7 @@ __all__ = [
     "littles_law_clients",
     "mean_interval",
     "median_ranks",
+    "nominal_levels",
     "paired_log_ratio",
     "queue_growth",
     "ratio_by_signs",
@@ -62,5 +66,6 @@ __all__ = [
     "sign_flip_p",
     "simultaneous_bands",
     "smallest_sign_flip_p",
+    "spent",
     "trapezoid_weights",
 ]

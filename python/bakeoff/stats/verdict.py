@@ -13,6 +13,8 @@ from bakeoff.stats.intervals import PairedRatio
 from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
+# The sign-flip test only checks the t test: of few blocks it cannot be as strict.
+FLIP_ALPHA = 0.05
 Outcome = Literal["higher", "lower", "equivalent", "near_margin", "inconclusive", "too_few"]
 
 
@@ -35,25 +37,27 @@ def decide(
     p_equivalence: float,
     alpha: float = 0.05,
     comparisons: int = 1,
+    next_alpha: float | None = None,
 ) -> Decision:
     """One of five verdicts for `estimate`, or `too_few` under six blocks.
 
     `p_difference` (t test) and `p_equivalence` (TOST) are already corrected for the other comparisons
     of their family, `comparisons` in number (Holm). A difference must be seen by the interval, the
-    corrected t test and the sign-flip test alike, and reach `delta` (0.05 = 5 %).
+    corrected t test at `alpha` and the sign-flip test at 5 %, which is coarse, alike, and reach `delta` (0.05 = 5 %).
+    Further blocks are judged at `next_alpha`, by default at `alpha`.
     """
     if estimate.blocks < MINIMUM_BLOCKS:
         return Decision("too_few", MINIMUM_BLOCKS - estimate.blocks)
     excludes_one = estimate.low > 1.0 or estimate.high < 1.0
     matters = abs(estimate.log_mean) >= math.log1p(delta) - 1e-12
-    certain = excludes_one and estimate.p_flip <= alpha and p_difference <= alpha
+    certain = excludes_one and estimate.p_flip <= max(alpha, FLIP_ALPHA) and p_difference <= alpha
     if certain and matters:
         return Decision("higher" if estimate.log_mean > 0.0 else "lower", 0)
     if p_equivalence <= alpha:
         return Decision("equivalent", 0)
     if certain:
         return Decision("near_margin", None)
-    return Decision("inconclusive", _more_blocks(estimate, delta, alpha / max(1, comparisons), matters))
+    return Decision("inconclusive", _more_blocks(estimate, delta, (next_alpha or alpha) / max(1, comparisons), matters))
 
 
 def _more_blocks(estimate: PairedRatio, delta: float, alpha: float, matters: bool) -> int | None:

@@ -1,9 +1,10 @@
 """The tables of run files of earlier versions, as they were made: what a file of such a version must hold exactly.
 
-Version 5 kept of an agent's share of a trial neither its start, its links nor its planned starts. Version 4 knew no
-searches for a capacity and no soaks. Version 3 is sealed as this version is, and knew neither agents nor rates.
-Version 2 had no seals. Version 1 had no waits for a processor, and grew twice without another number. A run that went
-on under version 2 in a file of version 1 left that file's tables, with a column added at the end.
+Version 6 knew no plan that changed while it ran. Version 5 kept of an agent's share of a trial neither its start, its
+links nor its planned starts. Version 4 knew no searches for a capacity and no soaks. Version 3 is sealed as this
+version is, and knew neither agents nor rates. Version 2 had no seals. Version 1 had no waits for a processor, and grew
+twice without another number. A run that went on under version 2 in a file of version 1 left that file's tables, with a
+column added at the end.
 """
 
 _SUMMARY = (
@@ -11,7 +12,7 @@ _SUMMARY = (
     "max_ns INTEGER, min_ns INTEGER"
 )
 
-_VERSION_5 = f"""
+_VERSION_6 = f"""
 CREATE TABLE run (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   name TEXT NOT NULL, suite TEXT NOT NULL, kind TEXT NOT NULL,
@@ -29,7 +30,7 @@ CREATE TABLE run (
   sha256 TEXT NOT NULL
 );
 CREATE TABLE agents (
-  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, facts TEXT NOT NULL
+  position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, facts TEXT NOT NULL, null_operations_per_s REAL
 );
 CREATE TABLE contenders (
   position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, address TEXT NOT NULL, reset TEXT
@@ -87,6 +88,7 @@ CREATE TABLE shares (
   operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
   cpu_share REAL NOT NULL, cpu_us_per_operation REAL NOT NULL, run_delay_share REAL NOT NULL,
   rss_bytes INTEGER NOT NULL, late_start_p99_ns INTEGER, lag_p99_ns INTEGER, disturbances TEXT NOT NULL,
+  start_offset_ns INTEGER, links TEXT NOT NULL, starts TEXT, response TEXT,
   {_SUMMARY},
   PRIMARY KEY (trial_id, agent)
 ) WITHOUT ROWID;
@@ -106,6 +108,7 @@ CREATE TABLE soak_rows (
   started_at TEXT NOT NULL, length_s REAL NOT NULL,
   operations INTEGER NOT NULL, errors TEXT NOT NULL, bytes_in INTEGER NOT NULL, bytes_out INTEGER NOT NULL,
   cpu_share REAL NOT NULL, run_delay_share REAL NOT NULL, stolen_s REAL NOT NULL, rss_bytes INTEGER NOT NULL,
+  offered INTEGER, started INTEGER, never_started INTEGER,
   {_SUMMARY}, response TEXT,
   hdr BLOB NOT NULL, hdr_sha256 TEXT NOT NULL, response_hdr BLOB, response_hdr_sha256 TEXT
 );
@@ -113,6 +116,11 @@ CREATE INDEX trials_by_position ON trials(position, id);
 """
 
 
+_OWN_FIGURES = (
+    ("facts TEXT NOT NULL, null_operations_per_s REAL\n", "facts TEXT NOT NULL\n"),
+    ("  start_offset_ns INTEGER, links TEXT NOT NULL, starts TEXT, response TEXT,\n", ""),
+    ("  offered INTEGER, started INTEGER, never_started INTEGER,\n", ""),
+)
 _SEARCHES = (
     ("planned_sha256 TEXT NOT NULL,\n  searches_sha256 TEXT NOT NULL,\n", "planned_sha256 TEXT NOT NULL,\n"),
     ("  soak_rows INTEGER NOT NULL, soak_rows_sha256 TEXT NOT NULL,\n", ""),
@@ -201,6 +209,7 @@ def _without(tables: str, changes: tuple[tuple[str, str], ...]) -> str:
     return tables
 
 
+_VERSION_5 = _without(_VERSION_6, _OWN_FIGURES)
 _VERSION_4 = _without(_VERSION_5, _SEARCHES)
 _VERSION_3 = _without(_VERSION_4, (*_AGENTS, *_MIXES, *_STARTS))
 _VERSION_2 = _without(_VERSION_3, _SEALS)
@@ -216,5 +225,6 @@ OLDER: dict[int, tuple[str, ...]] = {
     3: (_VERSION_3,),
     4: (_VERSION_4,),
     5: (_VERSION_5,),
+    6: (_VERSION_6,),
 }
 SEALED_FROM = 3

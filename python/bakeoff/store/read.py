@@ -18,11 +18,16 @@ from bakeoff.store.canonical import plan_hash
 from bakeoff.store.fields import DamagedError, Fields
 from bakeoff.store.marks import current
 from bakeoff.store.records import (
+    AMENDMENTS,
+    CLEAR,
+    FAILED,
     INTERRUPTED,
     OUTCOMES,
     PURPOSES,
     STATES,
+    VOIDED,
     AgentRecord,
+    AmendmentRecord,
     ClientRecord,
     ContenderRecord,
     EventRecord,
@@ -56,9 +61,23 @@ class _Content:
     contenders: tuple[ContenderRecord, ...]
     planned: tuple[PlannedTrial, ...]
     searches: tuple[SearchRecord, ...]
+    amendments: tuple[AmendmentRecord, ...]
     events: tuple[EventRecord, ...]
     soak_rows: tuple[SoakRowRecord, ...] = ()
     trials: tuple[TrialRecord, ...] = ()
+    earlier: tuple[TrialRecord, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[PlannedTrial, ...]:
+        """The planned trials of the blocks that the run has: without those after a look at which it ended."""
+        ends = [each.blocks for each in self.amendments if each.sort == CLEAR]
+        return tuple(trial for trial in self.planned if trial.block <= ends[-1]) if ends else self.planned
+
+    @property
+    def pending(self) -> tuple[PlannedTrial, ...]:
+        """Those that are still to do: never stored, or interrupted; in the order of the plan."""
+        done = {trial.order for trial in self.trials if trial.state != INTERRUPTED}
+        return tuple(trial for trial in self.wanted if trial.order not in done)
 
 
 def read_run(path: Path) -> RunRecord:
@@ -115,9 +134,7 @@ def soak_histograms(path: Path, order: int) -> tuple[list[bytes], list[bytes]]:
 
 def pending(path: Path) -> tuple[PlannedTrial, ...]:
     """The planned trials that are still to do: never stored, or interrupted; in the order of the plan."""
-    content = _read(path, _content)
-    done = {trial.order for trial in content.trials if trial.state != INTERRUPTED}
-    return tuple(trial for trial in content.planned if trial.order not in done)
+    return _read(path, _content).pending
 
 
 def planned(path: Path) -> tuple[PlannedTrial, ...]:
@@ -173,7 +190,7 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
         blocks_planned=run.whole("blocks_planned", least=1),
         delta=run.positive("delta", below=1),
         null_operations_per_s=None if run.is_null(NULL_RATE) else run.positive(NULL_RATE),
-        trials_planned=len(content.planned),
+        trials_planned=len(content.wanted),
         trials=content.trials,
         events=content.events,
         started_here=run.text_or_none("started_here"),
@@ -181,6 +198,9 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
         searches=content.searches,
         upgraded_from=None if run.is_null("upgraded_from") else run.whole("upgraded_from"),
         soak_rows=content.soak_rows,
+        amendments=content.amendments,
+        earlier=content.earlier,
+        pending=content.pending,
     )
 
 
@@ -197,7 +217,7 @@ def _check_figures(kind: str, trials: tuple[TrialRecord, ...]) -> None:
 def _content(connection: sqlite3.Connection) -> _Content:
     row = checked.run_row(connection)
     run = Fields("run", row)
-    agents, contenders, planned, searches = (
+    agents, contenders, planned, searches, amendments = (
         [Fields(table, one) for one in checked.table_rows(connection, row, table)] for table in seal.LISTS
     )
     content = _Content(
@@ -208,16 +228,20 @@ def _content(connection: sqlite3.Connection) -> _Content:
         ),
         planned=tuple(map(_planned, planned)),
         searches=tuple(_search(search, len(planned)) for search in searches),
+        amendments=tuple(map(_amendment, amendments)),
         events=tuple(map(_event, (Fields("events", one) for one in checked.event_rows(connection, row)))),
     )
     _check_planned(content)
     fields = [Fields("soak_rows", one) for one in checked.soak_rows(connection, row)]
     content = replace(content, soak_rows=tuple(from_row(content.planned, one) for one in fields))
-    latest = {}
+    latest, earlier = dict[int, TrialRecord](), list[TrialRecord]()
     for trial, parts in checked.trial_rows(connection, row, tuple(seal.PARTS)):
         record = _attempt(content, Fields("trials", trial), parts)
+        before = latest.get(record.order)
+        if before is not None and before.state in (FAILED, VOIDED):
+            earlier.append(before)
         latest[record.order] = record
-    return replace(content, trials=tuple(latest[order] for order in sorted(latest)))
+    return replace(content, trials=tuple(latest[order] for order in sorted(latest)), earlier=tuple(earlier))
 
 
 def _planned(row: Fields) -> PlannedTrial:
@@ -244,6 +268,19 @@ def _search(row: Fields, planned: int) -> SearchRecord:
     )
 
 
+def _amendment(row: Fields) -> AmendmentRecord:
+    return AmendmentRecord(
+        at=row.moment("at"),
+        sort=row.one_of("sort", AMENDMENTS),
+        text=row.text("text"),
+        blocks_seen=row.whole("blocks_seen"),
+        blocks_before=row.whole("blocks_before", least=1),
+        blocks=row.whole("blocks", least=1),
+        contender=row.text_or_none("contender"),
+        plan_hash=row.text("plan_hash"),
+    )
+
+
 def _check_planned(content: _Content) -> None:
     run, blocks = content.run, content.run.whole("blocks_planned", least=1)
     names, mixes = {c.name for c in content.contenders}, set(run.mixes("mixes"))
@@ -259,6 +296,9 @@ def _check_planned(content: _Content) -> None:
     for search in content.searches:
         if search.contender not in names or search.block > blocks:
             raise DamagedError("a search does not belong to the plan")
+    for each in content.amendments:
+        if max(each.blocks, each.blocks_before, each.blocks_seen) > blocks or each.contender not in {*names, None}:
+            raise DamagedError("an amendment does not belong to the plan")
 
 
 def _event(row: Fields) -> EventRecord:

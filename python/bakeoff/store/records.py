@@ -5,6 +5,7 @@ bodies and headers together, as received. Nothing here is computed from several 
 `bakeoff.compare`.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,14 @@ NONE = "none"
 DIED = "died"
 UNSETTLED = "unsettled"
 OUTCOMES = (FOUND, AT_LEAST, NONE, DIED, UNSETTLED)
+# What became of a plan while its run went on.
+ADDED = "blocks"
+RETRIED = "retry"
+CLEAR = "clear"
+LEFT_OUT = "left_out"
+# How the reason begins of a trial that was not even begun, as the run went on without its contender.
+LEFT_OUT_REASON = "left out: "
+AMENDMENTS = (ADDED, RETRIED, CLEAR, LEFT_OUT)
 # Preamble, checksum and gap around each frame of Ethernet: counters do not have them, the wire does.
 AROUND_FRAME_BYTES = 24
 # What every objective bounds at a rate beside its own terms: by how much the queue of what waits grew.
@@ -413,10 +422,29 @@ class SearchRecord:
 
 
 @dataclass(frozen=True)
+class AmendmentRecord:
+    """What became of the plan of a run at `at`: `sort` is one of `AMENDMENTS`, `text` what was asked for, or why.
+
+    `blocks_seen` were whole by then, and so could be looked at; the run had `blocks_before` and has `blocks` since.
+    `contender` is the one that was left out. `plan_hash` is that of the plan before.
+    """
+
+    at: str
+    sort: str
+    text: str
+    blocks_seen: int
+    blocks_before: int
+    blocks: int
+    contender: str | None
+    plan_hash: str
+
+
+@dataclass(frozen=True)
 class RunRecord:
-    """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`; `soak_rows` the rows of
-    soaks as they came, also of trials that have not ended. A search for capacities has no `mixes` of its own, and
-    `searches` hold what it found so far.
+    """A whole run file. `trials` holds the latest attempt of each planned trial, by `order`; `earlier` the failed and
+    voided ones that were repeated, `pending` what is planned and not done; `soak_rows` the rows of soaks as they came,
+    also of trials that have not ended. `amendments` say what became of the plan, which is held as it is since.
+    A search for capacities has no `mixes` of its own, and `searches` hold what it found so far.
 
     `started_here` is the mark by which the user who started the run knows its plan (bakeoff.run.trust).
     `environment` is what was found of the contenders (`content`) and the facts of the first agent. `schema_version` is
@@ -452,6 +480,37 @@ class RunRecord:
     different: tuple[str, ...] = ()
     searches: tuple[SearchRecord, ...] = ()
     soak_rows: tuple[SoakRowRecord, ...] = ()
+    amendments: tuple[AmendmentRecord, ...] = ()
+    earlier: tuple[TrialRecord, ...] = ()
+    pending: tuple[PlannedTrial, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to do. A search plans as it goes: it is over when it says so."""
+        return not self.pending and (self.finished_at is not None or bool(self.mixes))
+
+    @property
+    def blocks_wanted(self) -> int:
+        """How many blocks the run has: all that are planned, or those up to the look at which it ended."""
+        ends = self.amended(CLEAR)
+        return ends[-1].blocks if ends else self.blocks_planned
+
+    @property
+    def blocks_whole(self) -> int:
+        """How many of them are done."""
+        if not self.mixes:
+            ended = Counter(search.block for search in self.searches)
+            return sum(number == len(self.contenders) for number in ended.values())
+        return self.blocks_wanted - len({trial.block for trial in self.pending})
+
+    @property
+    def first_plan_hash(self) -> str:
+        """The hash of the plan that the run was started with."""
+        return self.amendments[0].plan_hash if self.amendments else self.plan_hash
+
+    def amended(self, sort: str) -> tuple[AmendmentRecord, ...]:
+        """What became of the plan in one way, in the order in which it did."""
+        return tuple(each for each in self.amendments if each.sort == sort)
 
     @property
     def imported_from(self) -> str | None:

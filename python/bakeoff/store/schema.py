@@ -16,7 +16,7 @@ from bakeoff.errors import RunFileError
 from bakeoff.store.older import OLDER
 
 APPLICATION_ID = 0x62616B65  # "bake"
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 BUSY_TIMEOUT_S = 10.0
 MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is made for it
 SUMMARY_COLUMNS = ("count", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")
@@ -36,7 +36,7 @@ CREATE TABLE run (
   null_operations_per_s REAL,
   writer TEXT, started_here TEXT, upgraded_from INTEGER,
   agents_sha256 TEXT NOT NULL, contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
-  searches_sha256 TEXT NOT NULL,
+  searches_sha256 TEXT NOT NULL, amendments_sha256 TEXT NOT NULL,
   trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
   events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,
   soak_rows INTEGER NOT NULL, soak_rows_sha256 TEXT NOT NULL,
@@ -56,6 +56,12 @@ CREATE TABLE searches (
   position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name), block INTEGER NOT NULL,
   outcome TEXT NOT NULL, reason TEXT NOT NULL,
   met INTEGER REFERENCES planned(position), missed INTEGER REFERENCES planned(position)
+);
+CREATE TABLE amendments (
+  position INTEGER PRIMARY KEY, at TEXT NOT NULL,
+  sort TEXT NOT NULL CHECK (sort IN ('blocks', 'retry', 'clear', 'left_out')), text TEXT NOT NULL,
+  blocks_seen INTEGER NOT NULL, blocks_before INTEGER NOT NULL, blocks INTEGER NOT NULL,
+  contender TEXT REFERENCES contenders(name), plan_hash TEXT NOT NULL
 );
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -29,9 +29,9 @@ PARTS = {
     "shares": "agent",
     "histograms": "name",
 }
-# Tables that are sealed as a whole. A search adds to the last two as it goes on, and the ceilings of agents come when
-# they are measured; otherwise they never change.
-LISTS = ("agents", "contenders", "planned", "searches")
+# Tables that are sealed as a whole. A search adds to `planned` and `searches` as it goes on, what the user asks for
+# later to `planned` and `amendments`, and the ceilings of agents come when they are measured.
+LISTS = ("agents", "contenders", "planned", "searches", "amendments")
 START = hashlib.sha256(b"bakeoff run file").hexdigest()
 _LEFT_OUT = frozenset({"sha256", "hdr", "response_hdr"})  # a histogram's hash stands for it
 

@@ -22,7 +22,9 @@ from bakeoff.mix import Mix
 from bakeoff.store import judged, seal, shares, starts
 from bakeoff.store.canonical import printable, to_json
 from bakeoff.store.records import (
+    ADDED,
     AgentRecord,
+    AmendmentRecord,
     ContenderRecord,
     EventRecord,
     PlannedTrial,
@@ -144,6 +146,25 @@ class RunWriter:
             )
             seal.seal_list(self._connection, "searches")
 
+    def amend(self, what: AmendmentRecord) -> None:
+        """Store what became of the plan."""
+        with self._transaction():
+            self._insert_amendment(what)
+
+    def add_blocks(
+        self, what: AmendmentRecord, plan: Mapping[str, Any], plan_hash: str, more: Sequence[PlannedTrial]
+    ) -> None:
+        """Store that blocks were added: the plan that has them, and their trials. The run then is not finished."""
+        assert what.sort == ADDED
+        with self._transaction():
+            self._insert_amendment(what)
+            self._connection.execute(
+                "UPDATE run SET plan = ?, plan_hash = ?, blocks_planned = ?, finished_at = NULL",
+                (to_json(plan), plan_hash, what.blocks),
+            )
+            self._insert_planned(more)
+            seal.seal_list(self._connection, "planned")
+
     def add_events(self, events: Iterable[EventRecord]) -> None:
         """Store events that belong to no trial (their `trial_id` is kept as it is)."""
         with self._transaction():
@@ -222,9 +243,9 @@ class RunWriter:
     def _insert_header(self, header: RunHeader, planned: Sequence[PlannedTrial]) -> None:
         self._connection.execute(
             "INSERT INTO run (id, name, suite, kind, plan, plan_hash, created_at, tool, environment, mixes,"
-            " blocks_planned, delta, writer, agents_sha256, contenders_sha256, planned_sha256, searches_sha256, trials,"
-            " trials_sha256, events, events_sha256, soak_rows, soak_rows_sha256, sha256)"
-            " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', '', '', 0, ?, 0, ?, 0, ?, '')",
+            " blocks_planned, delta, writer, agents_sha256, contenders_sha256, planned_sha256, searches_sha256,"
+            " amendments_sha256, trials, trials_sha256, events, events_sha256, soak_rows, soak_rows_sha256, sha256)"
+            " VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', '', '', '', '', 0, ?, 0, ?, 0, ?, '')",
             (
                 header.name,
                 header.suite,
@@ -260,6 +281,13 @@ class RunWriter:
             "INSERT INTO planned VALUES (?, ?, ?, ?, ?, ?, ?)",
             [(p.order, p.contender, to_json(p.mix.to_json()), p.block, p.seed, p.purpose, p.share) for p in planned],
         )
+
+    def _insert_amendment(self, a: AmendmentRecord) -> None:
+        self._connection.execute(
+            "INSERT INTO amendments SELECT count(*), ?, ?, ?, ?, ?, ?, ?, ? FROM amendments",
+            (a.at, a.sort, printable(a.text), a.blocks_seen, a.blocks_before, a.blocks, a.contender, a.plan_hash),
+        )
+        seal.seal_list(self._connection, "amendments")
 
     def _insert_trial(self, t: TrialRecord) -> int:
         cursor = self._connection.execute(

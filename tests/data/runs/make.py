@@ -23,6 +23,7 @@ COMMITS = {
     "version-3": "ff494e5",
     "version-4": "d1a2e47",
     "version-5": "28e3c60",
+    "version-6": "7bdc9da",
 }
 WRITE = '''
 import inspect, json, hashlib, sys

@@ -40,6 +40,12 @@ def one(trial: TrialRecord) -> bool:
     return (trial.contender, trial.mix.clients, trial.block) == (LEADER, 8, 2)
 
 
+def had_failed(record: RunRecord) -> RunRecord:
+    """One trial of the leader failed, and was repeated."""
+    first = next(trial for trial in record.trials if one(trial))
+    return replace(record, earlier=(replace(first, id=999, state="failed", reason="refused", operations=0),))
+
+
 def slower(trial: TrialRecord, factor: float) -> TrialRecord:
     """The same operations in a mean time that is `factor` times as long."""
     assert trial.service.mean_ns is not None
@@ -146,6 +152,7 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
     "smaller mail": (of_mail(on(of(LEADER), mail_of_which(10, 1_000_000))), "red"),
     "blocks": (on(one, at_half_speed), "amber"),
     "turned away": (on(of(LEADER), lambda trial: replace(trial, statuses={"5xx": trial.operations})), "red"),
+    "repeated trials": (had_failed, "amber"),
     "stale connections": (on(of(LEADER), lambda trial: asked_again(trial, 0.011)), "amber"),
 }
 

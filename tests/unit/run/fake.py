@@ -218,6 +218,9 @@ class Notebook:
     def on_event(self, event: EventRecord) -> None:
         self.events.append(event)
 
+    def on_question(self, open: bool) -> None:
+        self.said.append("question" if open else "answer")
+
     def on_run_end(self) -> None:
         self.said.append("over")
 

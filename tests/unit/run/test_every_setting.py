@@ -6,6 +6,7 @@ What is judged only after the trials has a proof of its own below, where it is u
 import re
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,21 @@ from pydantic.fields import FieldInfo
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
+from bakeoff.compare.looks import look_of
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part, run_part
 from bakeoff.kinds.web.plan import needed_corpus
 from bakeoff.kinds.web.run import WebCheck
 from bakeoff.plan.fleet import FleetPlan
 from bakeoff.plan.kind import plan_table, setting_owners
-from bakeoff.plan.load import PlanInput, PlanSection, parse_contenders, resolve_plan, with_flags
+from bakeoff.plan.load import PLAN_FIELDS, PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
 from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.run.judge import judge
 from bakeoff.run.specs import trial_spec
 from bakeoff.stats.equivalence import equivalence_p
+from tests.unit.compare.synthetic import run as synthetic
 from tests.unit.plan.test_web import manifest
 from tests.unit.run.fake import result
 
@@ -339,6 +342,17 @@ def _kept(key: str, value: str) -> Callable[[dict[str, str]], bool]:
     return kept
 
 
+def levels_of(boundary: str) -> float:
+    """The level of the first of two looks."""
+    record = synthetic(mixes=(8,), blocks=12)
+    return look_of(replace(record, plan={**record.plan, "looks": [6, 12], "boundary": boundary})).alpha
+
+
+def exists(file: str, test: str) -> bool:
+    """Whether a file beside this one has a test."""
+    return f"def {test}(" in (Path(__file__).parent / file).read_text()
+
+
 # What each key of [plan] changes, besides the suite that it names.
 PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
     "name": _kept("name", "Mine"),
@@ -348,6 +362,13 @@ PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
     "seed": _planned(seed=9),
     "delta": _delta,
     "error_limit": _error_limit,
+    "looks": _planned(looks="6,8"),
+    "boundary": lambda files: levels_of("pocock") != levels_of("obrien-fleming"),
+    # What uses these is shown by the test that is named.
+    "until_clear": lambda files: exists("test_amend.py", "test_a_run_ends_at_the_first_planned_look_that_is_clear"),
+    "when_dead": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),
+    "dead_visits": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),
+    "dead_after": lambda files: exists("test_dead.py", "test_a_trial_is_not_cut"),
 }
 
 
@@ -365,5 +386,5 @@ def test_every_key_of_a_fleet_has_a_use() -> None:
 
 
 def test_every_key_of_a_plan_has_a_use(files: dict[str, str]) -> None:
-    assert set(PLAN_PROOFS) == (set(PlanSection.model_fields) | plan_table()) - {"suite"}
+    assert set(PLAN_PROOFS) == (set(PLAN_FIELDS) | plan_table()) - {"suite"}
     assert [key for key, proof in PLAN_PROOFS.items() if not proof(files)] == []

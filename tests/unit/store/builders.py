@@ -8,6 +8,7 @@ from bakeoff.mix import Clients
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.records import (
     AgentRecord,
+    AmendmentRecord,
     ClientRecord,
     ContenderRecord,
     LinkRecord,
@@ -103,6 +104,12 @@ def soak_row(**changes: Any) -> SoakRowRecord:
         bytes_in=5000, bytes_out=700, cpu_share=0.5, run_delay_share=0.125, stolen_s=0.25, rss_bytes=1 << 20,
         service=SUMMARY, response=None,
     )  # fmt: skip
+    return replace(base, **changes)
+
+
+def amendment(**changes: Any) -> AmendmentRecord:
+    """A block that was added to one; `changes` replace single fields."""
+    base = AmendmentRecord("2026-11-20T10:00:09.000+00:00", "blocks", "+1 blocks", 1, 1, 2, None, "0" * 64)
     return replace(base, **changes)
 
 

@@ -17,7 +17,7 @@ from bakeoff.store.records import FOUND, JudgedRecord, RunRecord, SearchRecord, 
 from bakeoff.store.schema import MOST_BYTES, TABLES
 from bakeoff.store.write import RunWriter
 from tests.unit.compare.synthetic import run
-from tests.unit.store.builders import OF_A_FLEET, header, planned, share, soak_row, stored, trial
+from tests.unit.store.builders import OF_A_FLEET, amendment, header, planned, share, soak_row, stored, trial
 
 FLIPS, CUTS = 300, 90
 BLOB = bytes(range(256)) * 20
@@ -49,6 +49,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
         again = replace(record.trials[-1], reason="again", judged=JUDGED, per_agent=(share(**OF_A_FLEET),))
         writer.set_null_rate(1e6, {"local": 1e6})
         writer.add_trial(again, {"service": BLOB})
+        writer.amend(amendment(sort="left_out", contender=record.trials[0].contender))
         writer.add_search(SearchRecord(record.trials[0].contender, 1, FOUND, "", 0, 1))
         for number in range(3):
             response = None if number % 2 else trial().service

@@ -29,6 +29,7 @@ VERSIONS = {
     "version-3": 3,
     "version-4": 4,
     "version-5": 5,
+    "version-6": 6,
 }
 NAMES = list(VERSIONS)
 SUMMARY = Summary(100, 1500.5, 1400, 2000, 2500, 2600, 3000, 900)
@@ -75,6 +76,7 @@ def test_nothing_is_lost(name: str) -> None:
         ("version-3", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
         ("version-4", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
         ("version-5", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
+        ("version-6", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
     ],
 )
 def test_what_a_version_did_not_know_has_the_value_it_stood_for(
@@ -173,7 +175,7 @@ def test_a_sealed_file_that_was_damaged_is_not_sealed_anew(copy: Path, statement
         "CREATE VIEW v AS SELECT 1",
         "CREATE TRIGGER t AFTER UPDATE ON run BEGIN DELETE FROM trials; END",
         "ALTER TABLE trials ADD COLUMN more TEXT",
-        "PRAGMA user_version = 6",
+        "PRAGMA user_version = 7",
         "PRAGMA user_version = 0",
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.model import ContenderSummary, Lost
+from bakeoff.compare.model import ContenderSummary, Lost, Repeated
 from bakeoff.report.blocks import Block, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
@@ -41,13 +41,15 @@ def section(context: Context) -> Section:
             "contender at the same mix and block, enters no ratio either."
         )
         blocks.append(Table("Trials left out", columns, rows, note, depth=Depth.COMPARISON))
-    elif missing <= 0 and not context.comparison.lost:
+    elif missing <= 0 and not context.comparison.lost and not context.comparison.repeated:
         blocks.append(Text(f"None: all {info.trials_planned} planned trials ran and count.", "good"))
-    repeated = [event for event in context.run.events if event.level == "warning"]
-    if repeated:
+    if context.comparison.repeated:
+        blocks.append(_repeated(context, context.comparison.repeated))
+    warnings = [event for event in context.run.events if event.level == "warning"]
+    if warnings:
         heads = (Column("When", numeric=False), Column("Trial"), Column("What", numeric=False))
-        lines = tuple((context.moment(e.at), "" if e.trial_id is None else f"{e.trial_id}", e.text) for e in repeated)
-        blocks.append(Table("Warnings during the run", heads, lines, folded=len(repeated) > 8))
+        lines = tuple((context.moment(e.at), "" if e.trial_id is None else f"{e.trial_id}", e.text) for e in warnings)
+        blocks.append(Table("Warnings during the run", heads, lines, folded=len(warnings) > 8))
     return Section("left-out", "Failed, voided and interrupted trials", tuple(blocks))
 
 
@@ -59,6 +61,28 @@ def _ended(contenders: tuple[ContenderSummary, ...]) -> Table:
         for c in contenders
     )
     return Table("Trials of each contender", columns, rows, depth=Depth.COMPARISON)
+
+
+def _repeated(context: Context, repeated: tuple[Repeated, ...]) -> Table:
+    """Failed and voided trials that were repeated: each is kept."""
+    columns = (
+        Column("Trial"),
+        Column("Contender", numeric=False),
+        Column(context.mix_title),
+        Column("Block"),
+        Column("Kept", numeric=False),
+        Column("Why", numeric=False),
+        Column("Repeated", numeric=False),
+    )
+    rows = tuple(
+        (f"{t.trial_id}", t.contender, f"{t.mix}", f"{t.block}", t.state, Toned(t.reason, "bad"), t.again)
+        for t in repeated
+    )
+    note = (
+        "Repeated at the user's word; the failed trial is kept. The repetition counts, though it was made in other "
+        "moments than the trial of the other contender at the same mix and block; who failed is named beside verdicts."
+    )
+    return Table("Repeated trials", columns, rows, note, folded=len(rows) > FOLDED, depth=Depth.COMPARISON)
 
 
 def _lost(context: Context, lost: tuple[Lost, ...]) -> Table:

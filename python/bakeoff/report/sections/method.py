@@ -13,9 +13,15 @@ from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import leaves, value_of
 from bakeoff.report.redact import hidden
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records import ADDED, CLEAR, LEFT_OUT, RETRIED, RunRecord, TrialRecord
 from bakeoff.units import format_binary
 
+AMENDED = {
+    ADDED: "blocks added",
+    RETRIED: "trials repeated",
+    CLEAR: "ended at a planned look",
+    LEFT_OUT: "contender left out",
+}
 COUNTED = {
     "disk": "the counters of the disk, whoever used it",
     "mount": "the mount's counters of its server",
@@ -34,7 +40,7 @@ def section(context: Context) -> Section:
     modelled = f", modelled on {plan['modelled_on']}" if plan.get("modelled_on") else ""
     intro = (
         f"Suite {run.suite}{modelled}; {wording.mixes(context.comparison.run.mixes)}, "
-        f"{wording.plural(run.blocks_planned, 'block')}. In each block every contender is visited "
+        f"{wording.plural(run.blocks_wanted, 'block')}. In each block every contender is visited "
         "once, in random order and "
         f"with the same seed. Started {context.moment(run.created_at)}, "
         f"ended {context.moment(run.finished_at)}."
@@ -47,7 +53,8 @@ def section(context: Context) -> Section:
         intro += f" Read from run file version {run.upgraded_from}{unsealed}."
     if note := context.kind.method_note(context):
         intro += f" {note}"
-    blocks: list[Block] = [Text(intro), _rules(context), contenders, *_file_systems(run.environment)]
+    blocks: list[Block] = [Text(intro), _rules(context), *_amendments(context), contenders]
+    blocks += _file_systems(run.environment)
     blocks += [*_weights(context), _settings(plan)]
     if buffers := _receive_buffer(context):
         blocks.append(Text(buffers))
@@ -85,6 +92,28 @@ def _rules(context: Context) -> Text:
     plan = f"Plan {info.plan_hash}" if context.run.imported_from is None else "No plan"
     judged = f"δ = {wording.percent(info.delta)}; intervals {wording.percent(info.level)}; baseline {info.baseline}."
     return Text(f"{plan}; {judged}", depth=Depth.COMPARISON)
+
+
+def _amendments(context: Context) -> list[Block]:
+    """What became of the plan while the run went on, with the hash that it had at first."""
+    info = context.comparison.run
+    if not info.amendments:
+        return []
+    titles = ("When", "What", "Why, or what was asked for", "Blocks seen", "Blocks since", "Plan before")
+    rows = tuple(
+        (
+            context.moment(each.at),
+            AMENDED[each.sort],
+            f"{each.contender}: {each.text}" if each.contender else each.text,
+            f"{each.blocks_seen} of {each.blocks_before}",
+            f"{each.blocks}",
+            each.plan_hash.removeprefix("sha256:")[:12],
+        )
+        for each in info.amendments
+    )
+    columns = tuple(Column(title, numeric=False) for title in titles)
+    note = f"The run was started with plan {info.plan_hash_first}."
+    return [Table("What became of the plan", columns, rows, note, depth=Depth.COMPARISON)]
 
 
 def _file_systems(environment: dict[str, Any]) -> list[Table]:

@@ -1,0 +1,145 @@
+"""Looks: when a run may be judged, and what each of these times may spend of the chance of a false call.
+
+A plan has one look, at its end, or those that it names. Blocks that are added later make another: whoever adds them has
+seen the others. Of the 5 % the planned looks spend all but a reserve, and each addition half of what is left of that,
+so that all looks together call equal contenders different in at most 5 % of runs, however often blocks are added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bakeoff.compare import wording
+from bakeoff.stats import BOUNDARIES, Boundary, Decision, nominal_levels, spent
+from bakeoff.store.records import ADDED, CLEAR, RunRecord
+from bakeoff.thresholds import MINIMUM_BLOCKS
+
+if TYPE_CHECKING:
+    from bakeoff.compare.model import Comparison
+
+# The chance of a false call, how much of it is kept for blocks that are added after a look, and the usual interval.
+ALPHA, RESERVE, LEVEL = 0.05, 0.005, 0.95
+
+
+@dataclass(frozen=True)
+class Look:
+    """The look that is taken now. `number` counts from 1; `earlier` are the blocks at the looks before it, `planned`
+    those of all looks that the plan names. `alpha` is the level of its tests, `level` that of its intervals: all looks
+    together then hold at 95 %. `next_blocks` is where the next planned look is; `between` says that none is now.
+    `added` are the blocks that no plan had, `seen` how many were whole each time before they were.
+    """
+
+    number: int
+    blocks: int
+    alpha: float
+    level: float
+    next_alpha: float
+    earlier: tuple[int, ...] = ()
+    planned: tuple[int, ...] = ()
+    boundary: str = ""
+    next_blocks: int | None = None
+    between: bool = False
+    added: tuple[int, ...] = ()
+    seen: tuple[int, ...] = ()
+    ended_early: bool = False
+
+    def settled(self, decision: Decision) -> Decision:
+        """Between planned looks nothing is settled."""
+        if self.between and decision.outcome != "too_few":
+            return Decision("inconclusive", None)
+        return decision
+
+    @property
+    def waits(self) -> str:
+        """Why there is no verdict before the next planned look; empty when none is to come."""
+        if self.next_blocks is None:
+            return ""
+        return f"the next planned look is after {wording.plural(self.next_blocks, 'block')}"
+
+    def words(self) -> str:
+        """What must be known of looks, in sentences; empty when the only one was planned."""
+        told = []
+        if self.added:
+            parts = [
+                f"{wording.plural(more, 'block')} after {wording.count(seen)} had been seen"
+                for more, seen in zip(self.added, self.seen, strict=True)
+            ]
+            told.append(f"Blocks were added that the plan did not have: {wording.names(parts)}.")
+        if self.planned:
+            at = wording.names([f"{each:,}" for each in self.planned])
+            told.append(f"Looks were planned after {at} blocks ({self.boundary}).")
+            if self.ended_early:
+                told.append(f"The run ended at the one after {self.blocks:,}, as its verdict is clear.")
+        if self.between:
+            told.append(f"There is no look at {wording.plural(self.blocks, 'block')}: {self.waits or 'all are over'}.")
+        elif self.earlier or self.planned:
+            told.append(
+                f"This is look {self.number}: its tests are held to {wording.percent(self.alpha)} and its intervals to "
+                f"{100.0 * self.level:.4g} %, so that all looks together hold at 5 % and 95 %."
+            )
+        return " ".join(told)
+
+
+ONLY_LOOK = Look(1, MINIMUM_BLOCKS, ALPHA - RESERVE, LEVEL, ALPHA - RESERVE)
+
+
+def look_of(run: RunRecord) -> Look:
+    """The look that is taken at a run as it stands."""
+    named, boundary, now, added = _named(run), _boundary(run), run.blocks_whole, run.amended(ADDED)
+    end = named[-1] if named else 0
+    cumulative = {each: (ALPHA - RESERVE) * spent(each / end, 1.0, boundary) for each in named if each <= now}
+    left = RESERVE
+    for each in sorted({now, *(a.blocks_seen for a in added)} - set(cumulative)):
+        if max(end, MINIMUM_BLOCKS - 1) < each <= now:  # fewer have no verdict, so that nothing can be called
+            left = left / 2.0 if cumulative else left
+            cumulative[each] = ALPHA - left
+    blocks = tuple(cumulative)
+    levels = nominal_levels(blocks, tuple(cumulative.values())) or (ALPHA - RESERVE,)
+    usual = len(blocks) < 2 and not named
+    return Look(
+        number=max(1, len(blocks)),
+        blocks=now,
+        alpha=levels[-1],
+        level=LEVEL if usual else 1.0 - levels[-1],
+        next_alpha=_next_alpha(cumulative, left),
+        earlier=tuple(each for each in blocks if each < now),
+        planned=named,
+        boundary=boundary if named else "",
+        next_blocks=next((each for each in named if each > now), None),
+        between=now < end and now not in named,
+        added=tuple(a.blocks - a.blocks_before for a in added),
+        seen=tuple(a.blocks_seen for a in added),
+        ended_early=bool(run.amended(CLEAR)),
+    )
+
+
+def _next_alpha(cumulative: dict[int, float], left: float) -> float:
+    """The level of a look at twice as many blocks, if they were added now."""
+    if not cumulative:
+        return ALPHA - RESERVE
+    blocks = (*cumulative, 2 * max(cumulative))
+    return nominal_levels(blocks, (*cumulative.values(), ALPHA - left / 2.0))[-1]
+
+
+def _named(run: RunRecord) -> tuple[int, ...]:
+    """The looks that the plan names, rising. A plan in a file may hold anything."""
+    named = run.plan.get("looks")
+    if not isinstance(named, list) or not all(type(each) is int and 0 < each <= run.blocks_planned for each in named):
+        return ()
+    return tuple(sorted(set(named)))
+
+
+def _boundary(run: RunRecord) -> Boundary:
+    return next((each for each in BOUNDARIES if each == run.plan.get("boundary")), BOUNDARIES[0])
+
+
+CLEAR_KINDS = ("better", "equivalent", "disqualified")
+
+
+def clear_verdict(found: Comparison) -> str | None:
+    """The verdicts on the primary endpoints in words when further blocks would settle nothing more; else None."""
+    verdicts = [(pair, pair.primary.verdict) for pair in found.pairs]
+    if not verdicts or any(verdict.kind not in CLEAR_KINDS for _, verdict in verdicts):
+        return None
+    return "; ".join(f"{pair.contender} and {pair.baseline}: {verdict.text}" for pair, verdict in verdicts)
