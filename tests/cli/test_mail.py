@@ -327,3 +327,41 @@ def test_a_plan_says_what_would_run_and_sends_nothing(bakeoff: Bakeoff, users: P
     done = bakeoff("plan", "mail-pop", "a=smtp=127.0.0.1:1,pop3=127.0.0.1:1", "--users", users, *SHORT)
     assert done.returncode == 0, done.stderr
     assert "mail-pop" in done.stdout
+
+
+def test_one_wrong_password_is_found_before_anything_is_measured(
+    bakeoff: Bakeoff, mail: MailServe, users: Path, tmp_path: Path
+) -> None:
+    """It is named with its line; a server that takes one session at a time refuses nobody for good."""
+    place = mail("--users", str(users), "--max-sessions", "1")
+    users.write_text(users.read_text().replace("pw0017", "other"))
+    done = bakeoff("run", "mail-pop", f"a={place}", "--users", users, *SHORT, "--mailboxes", "20", "-o", "r.bakeoff")
+    assert done.returncode == 2 and not (tmp_path / "r.bakeoff").exists()
+    assert f"does not let 1 of 40 accounts of {users} in: u0017@bakeoff.test (line 18): -ERR [AUTH]" in done.stderr
+    assert "users convert" in done.stderr
+    checked = bakeoff("users", "check", users, *place.split(","))
+    assert checked.returncode == 1 and "u0017@bakeoff.test (line 18): pop3: -ERR" in checked.stderr
+    assert "39 of 40 accounts are ready" in checked.stdout
+
+
+def test_the_target_takes_users_with_and_without_their_domain(mail: MailServe, tmp_path: Path) -> None:
+    users = tmp_path / "u.csv"
+    users.write_text("one,pw1,a.test\ntwo@a.test,pw2\nboth,pw3,a.test\nboth,pw4,b.test\n")
+    place = mail("--users", str(users))
+    port = int(place.rpartition(":")[2])
+    for name, password, is_let_in in (
+        ("one", "pw1", True),
+        ("one@a.test", "pw1", True),
+        ("two", "pw2", True),
+        ("both@b.test", "pw4", True),
+        ("both", "pw4", False),
+        ("one", "pw2", False),
+    ):
+        session = poplib.POP3("127.0.0.1", port, timeout=PATIENCE_S)
+        session.user(name)
+        try:
+            session.pass_(password)
+            assert is_let_in, name
+        except poplib.error_proto:
+            assert not is_let_in, name
+        session.quit()

@@ -131,5 +131,6 @@ def test_every_rung_of_the_cold_ladder_is_reached_and_proved(
 
 
 def test_a_cold_command_that_fails_is_told(memory: Path) -> None:
-    told = measure(memory, tests=["read"], cache="cold", cold_command="false").fatal
+    told = measure(memory, tests=["read"], cache="cold", cold_command="echo target is busy >&2; exit 32").fatal
     assert told is not None and "makes caches cold failed" in told
+    assert told.endswith("; it ended with exit code 32: target is busy")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from bakeoff.cli.complete import one_of
 from bakeoff.cli.console import make_console
 from bakeoff.importers.icf import Icf, read_icf, write_icf
 from bakeoff.plan.access import AccessSpec, find, shipped
@@ -17,8 +18,19 @@ def register(app: typer.Typer) -> None:
     app.command("access")(access)
 
 
+def _complete(incomplete: str) -> list[str]:
+    return one_of(shipped())(incomplete)
+
+
 def access(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Show these with their lines.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[NAME]...",
+            help="Show these with their lines.",
+            autocompletion=_complete,
+        ),
+    ] = None,
     icf: Annotated[Path | None, typer.Option(metavar="FILE", help="Show those of an Iometer file instead.")] = None,
     write: Annotated[Path | None, typer.Option(metavar="FILE", help="Write them as an Iometer file.")] = None,
 ) -> None:

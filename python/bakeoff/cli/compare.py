@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bakeoff.cli.complete import contenders, run_files
 from bakeoff.cli.console import make_console
 from bakeoff.errors import PlanError
 from bakeoff.store.join import join
@@ -31,10 +32,14 @@ def share(text: str | None) -> float | None:
 
 
 def compare(
-    paths: Annotated[list[Path] | None, typer.Argument(metavar="RUN.bakeoff...", help=RUN_FILES)] = None,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="RUN.bakeoff...", help=RUN_FILES, autocompletion=run_files)
+    ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Divide by this contender (default: the first of the plan)."),
+        typer.Option(
+            metavar="NAME", autocompletion=contenders, help="Divide by this contender (default: the first of the plan)."
+        ),
     ] = None,
     delta: Annotated[
         str | None,

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from bakeoff.cli.complete import one_of
 from bakeoff.cli.console import make_console
 from bakeoff.corpus.layout import LAYOUTS
 from bakeoff.corpus.write import write_corpus
@@ -21,12 +22,10 @@ def register(app: typer.Typer) -> None:
     app.command("corpus")(corpus)
 
 
-def _complete(incomplete: str) -> list[str]:
-    return [name for name in LAYOUTS if name.startswith(incomplete)]
-
-
 def corpus(
-    suite: Annotated[str, typer.Argument(metavar="SUITE", help="web-static or web-dynamic.", autocompletion=_complete)],
+    suite: Annotated[
+        str, typer.Argument(metavar="SUITE", help="web-static or web-dynamic.", autocompletion=one_of(LAYOUTS))
+    ],
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="New or empty folder.")],
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Same seed, same bytes, on every machine.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Write into a folder that has other content.")] = False,

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from bakeoff.cli.complete import one_of
 from bakeoff.cli.console import make_console
 from bakeoff.errors import PlanError
 from bakeoff.plan.messages import did_you_mean
@@ -18,14 +19,12 @@ def register(app: typer.Typer) -> None:
     app.command("explain")(explain)
 
 
-def _complete(incomplete: str) -> list[str]:
-    return [word for word in MEANINGS if word.startswith(incomplete)]
-
-
 def explain(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[MARK]...", help="Marks or states; without one all of them.", autocompletion=_complete),
+        typer.Argument(
+            metavar="[MARK]...", help="Marks or states; without one all of them.", autocompletion=one_of(MEANINGS)
+        ),
     ] = None,
 ) -> None:
     """Say what a mark or state of a trial means, and what to do about it."""

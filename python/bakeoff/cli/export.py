@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from bakeoff.cli.complete import one_of, run_files
 from bakeoff.errors import PlanError
 from bakeoff.exporters import EXPORTERS
 from bakeoff.exporters.tables import TABLES
@@ -23,8 +24,10 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.")],
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"Format: {FORMATS}.")],
+    path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.", autocompletion=run_files)],
+    to: Annotated[
+        str, typer.Option("--to", metavar="FORMAT", autocompletion=one_of(EXPORTERS), help=f"Format: {FORMATS}.")
+    ],
     table: Annotated[
         str | None,
         typer.Option(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from bakeoff.cli.complete import one_of
 from bakeoff.errors import PlanError
 from bakeoff.importers import IMPORTERS, importer
 
@@ -17,7 +18,9 @@ def register(app: typer.Typer) -> None:
 
 
 def import_(
-    tool: Annotated[str, typer.Argument(metavar="TOOL", help=f"One of: {', '.join(IMPORTERS)}.")],
+    tool: Annotated[
+        str, typer.Argument(metavar="TOOL", help=f"One of: {', '.join(IMPORTERS)}.", autocompletion=one_of(IMPORTERS))
+    ],
     files: Annotated[
         list[str],
         typer.Argument(metavar="NAME=FILE...", help="What the tool printed, and whose figures it has."),

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import typer
 from pydantic.fields import FieldInfo
 
+from bakeoff.cli import complete
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.capacity import CapacityPlan
@@ -36,12 +37,6 @@ WHAT = (
 COMMON_PANEL = "Settings of every suite"
 
 
-def complete_words(incomplete: str) -> list[str]:
-    """Shell completion: suites and plan files."""
-    files = [str(path) for end in ("toml", "bakeoff") for path in Path().glob(f"{incomplete}*.{end}")]
-    return [name for name in suite_names() if name.startswith(incomplete)] + files
-
-
 def with_plan_options(verb: Callable[..., None], searches: bool = False) -> Callable[..., None]:
     """Give `verb(given: PlanInput, **own)` the arguments and flags of a plan after its own ones; with `searches` also
     those of a search for the capacity.
@@ -56,7 +51,7 @@ def with_plan_options(verb: Callable[..., None], searches: bool = False) -> Call
         _parameter(
             "words",
             list[str],
-            typer.Argument(metavar="PLAN|SUITE [NAME=ADDRESS]...", help=WHAT, autocompletion=complete_words),
+            typer.Argument(metavar="PLAN|SUITE [NAME=ADDRESS]...", help=WHAT, autocompletion=complete.plans_and_suites),
             ...,
         )
     ]
@@ -93,6 +88,7 @@ def _plan_parameters() -> Iterator[inspect.Parameter]:
         typer.Option(
             "--reset",
             metavar="NAME=COMMAND",
+            autocompletion=complete.resets,
             rich_help_panel="Plan",
             help="Shell command that restores contender NAME before each of its visits.",
         ),
@@ -151,18 +147,12 @@ def _field_parameter(
     flags = [flag, *([f"--{extra['synonym']}"] if "synonym" in extra else [])]
     flags += [f"-{extra['short']}"] if "short" in extra else []
     values = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
-    completed = _completer(tuple(map(str, values))) if values else None
+    words = tuple(map(str, values or extra.get("values", ())))
+    completed = complete.any_files if extra.get("path") else None
+    if words:
+        completed = (complete.list_of if extra.get("listed") else complete.one_of)(words)
     option = typer.Option(*flags, metavar=metavar(field), help=text, rich_help_panel=panel, autocompletion=completed)
     return _parameter(parameter, kind | None, option, None)
-
-
-def _completer(values: Sequence[str]) -> Callable[[str], list[str]]:
-    """Shell completion of a setting that has one of `values`."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [value for value in values if value.startswith(incomplete)]
-
-    return complete
 
 
 def metavar(field: FieldInfo) -> str:

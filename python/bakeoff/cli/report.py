@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bakeoff.cli.compare import RUN_FILES, share
+from bakeoff.cli.complete import contenders, run_files
 from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import KINDS, compare_part
 from bakeoff.report.renderers import endings, form_of
@@ -21,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    paths: Annotated[list[Path], typer.Argument(metavar="RUN.bakeoff...", help=RUN_FILES)],
+    paths: Annotated[list[Path], typer.Argument(metavar="RUN.bakeoff...", help=RUN_FILES, autocompletion=run_files)],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -34,7 +35,9 @@ def report(
     force: Annotated[bool, typer.Option("--force", help="Replace the report if it is there already.")] = False,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Divide by this contender (default: the first of the plan)."),
+        typer.Option(
+            metavar="NAME", autocompletion=contenders, help="Divide by this contender (default: the first of the plan)."
+        ),
     ] = None,
     delta: Annotated[
         str | None,

@@ -8,6 +8,7 @@ import typer
 
 from bakeoff.agents.base import Agent
 from bakeoff.agents.make import make_agents
+from bakeoff.cli.complete import plan_files, run_files
 from bakeoff.cli.counsel import make_counsel
 from bakeoff.cli.result import print_result, stop_cleanly
 from bakeoff.cli.run import ClusterAddress, make_observer
@@ -26,10 +27,15 @@ def register(app: typer.Typer) -> None:
 
 
 def resume(
-    path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.")],
+    path: Annotated[Path, typer.Argument(metavar="RUN.bakeoff", help="Run file.", autocompletion=run_files)],
     plan: Annotated[
         Path | None,
-        typer.Option("--plan", metavar="PLAN.toml", help="Plan file of the run, if it was not started here by you."),
+        typer.Option(
+            "--plan",
+            metavar="PLAN.toml",
+            autocompletion=plan_files,
+            help="Plan file of the run, if it was not started here by you.",
+        ),
     ] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Do what the plan in the run file says, wherever the file came from.")

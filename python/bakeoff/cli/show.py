@@ -8,10 +8,12 @@ import typer
 from rich.console import Console
 
 from bakeoff.cli.cell_sheet import cells_in, cells_sheet
+from bakeoff.cli.complete import run_files
 from bakeoff.cli.console import make_console
 from bakeoff.cli.shares import agents_sheet
 from bakeoff.errors import PlanError
 from bakeoff.report.fit import Sheet, fitted
+from bakeoff.store.mark_meanings import legend
 from bakeoff.store.read import read_run
 from bakeoff.store.records import OK, RunRecord, TrialRecord
 from bakeoff.units import format_size
@@ -26,7 +28,9 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    path: Annotated[Path | None, typer.Argument(metavar="RUN.bakeoff", help="Run file.")] = None,
+    path: Annotated[
+        Path | None, typer.Argument(metavar="RUN.bakeoff", help="Run file.", autocompletion=run_files)
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="All that the run file holds but histograms, as one JSON document.")
     ] = False,
@@ -56,8 +60,8 @@ def show(
         console.print(fitted(cells, console))
     if (agents := agents_sheet(run)) is not None:
         console.print(fitted(agents, console))
-    if any(t.marks for t in run.trials):
-        console.print("what a mark means: bakeoff explain MARK", markup=False)
+    for line in legend(mark for t in run.trials for mark in t.marks):
+        console.print(line, markup=False, soft_wrap=True)
     for t in run.trials:
         if t.state != OK:
             where = f"block {t.block}, {t.contender}, {t.mix} {t.mix.unit}"

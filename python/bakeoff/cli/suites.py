@@ -6,6 +6,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from bakeoff.cli.complete import one_of
 from bakeoff.cli.console import make_console
 from bakeoff.kinds import plan_part
 from bakeoff.plan.costs import cost
@@ -18,13 +19,9 @@ def register(app: typer.Typer) -> None:
     app.command("suites")(suites)
 
 
-def _complete(incomplete: str) -> list[str]:
-    return [name for name in suite_names() if name.startswith(incomplete)]
-
-
 def suites(
     name: Annotated[
-        str | None, typer.Argument(metavar="[SUITE]", help="Show this one.", autocompletion=_complete)
+        str | None, typer.Argument(metavar="[SUITE]", help="Show this one.", autocompletion=one_of(suite_names()))
     ] = None,
 ) -> None:
     """List the suites, or show one with its settings in each size."""

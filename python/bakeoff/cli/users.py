@@ -1,19 +1,20 @@
 """`bakeoff users`: the accounts of mail runs."""
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from bakeoff.cli.complete import files
 from bakeoff.errors import PlanError, TargetError
+from bakeoff.kinds.mail.doors import refused
 from bakeoff.kinds.mail.plan import MailSettings
 from bakeoff.kinds.mail.talk import open_pop3, open_smtp
 from bakeoff.mail.accounts import Account, convert, new_accounts, read_accounts, write_accounts
 from bakeoff.mail.address import MailAddress, parse_mail_address
-from bakeoff.run.wire import WireError
+from bakeoff.run.wire import UntrustedError, WireError
 from bakeoff.whole_file import write_whole
 
 EXIT_SOME_FAILED = 1
@@ -32,7 +33,14 @@ class Form(StrEnum):
     greenmail = "greenmail"
 
 
-UsersFile = Annotated[Path, typer.Argument(metavar="USERS.csv", help="File of user,password,domain.")]
+UsersFile = Annotated[
+    Path,
+    typer.Argument(
+        autocompletion=files(".csv"),
+        metavar="USERS.csv",
+        help="File of user,password,domain, or of user@domain,password. Logins are made with the whole address.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -89,23 +97,14 @@ def check(
     accounts, address = read_accounts(users), parse_mail_address(",".join(words))
     given = {"starttls": starttls, "insecure": insecure, "ca_file": None if ca_file is None else str(ca_file)}
     mail = MailSettings.model_validate(given)
-    failed = check_accounts(accounts, address, mail, parallel)
+    failed = refused(accounts, lambda account: _fault(account, address, mail), math.inf, len(accounts), parallel)
     for account, why in failed[:SHOWN]:
-        typer.echo(f"{account.address}: {why}", err=True)
+        typer.echo(f"{account.address} (line {account.line}): {why}", err=True)
     if len(failed) > SHOWN:
         typer.echo(f"… and {len(failed) - SHOWN:,} more", err=True)
     typer.echo(f"{len(accounts) - len(failed):,} of {len(accounts):,} accounts are ready")
     if failed:
         raise typer.Exit(EXIT_SOME_FAILED)
-
-
-def check_accounts(
-    accounts: Sequence[Account], address: MailAddress, mail: MailSettings, parallel: int
-) -> list[tuple[Account, str]]:
-    """The accounts that cannot be used, with the reason."""
-    with ThreadPoolExecutor(parallel) as pool:
-        answers = pool.map(lambda account: _fault(account, address, mail), accounts)
-        return [(account, why) for account, why in zip(accounts, answers, strict=True) if why is not None]
 
 
 def _fault(account: Account, address: MailAddress, mail: MailSettings) -> str | None:
@@ -124,6 +123,8 @@ def _fault(account: Account, address: MailAddress, mail: MailSettings) -> str | 
             code, text = session.recipient(account.address, account.address)
         finally:
             session.quit()
+    except UntrustedError as error:
+        return f"{side}: {error}: {error.advice}"
     except (WireError, TargetError) as error:
         return f"{side}: {error}"
     return None if code < 300 else f"{side}: {code} {text}"

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bakeoff.bounded_file import read_text_bounded
@@ -17,11 +17,12 @@ ACCOUNTS_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Account:
-    """One mailbox. Users log in with the whole address."""
+    """One mailbox. Users log in with the whole address; `line` is that of the file, 0 where there is none."""
 
     user: str
     password: str
     domain: str
+    line: int = field(default=0, compare=False)
 
     @property
     def address(self) -> str:
@@ -45,7 +46,8 @@ def write_accounts(path: Path, accounts: Sequence[Account]) -> None:
 
 
 def read_accounts(path: Path) -> list[Account]:
-    """The accounts of a CSV file with or without its header line. Raises PlanError with the line that is wrong."""
+    """The accounts of a CSV file with or without its header line: `u0001,secret,example.test`, or the whole address in
+    the first column. Raises PlanError with the line that is wrong."""
     try:
         text = read_text_bounded(path, ACCOUNTS_BYTES)
         rows = list(enumerate(csv.reader(io.StringIO(text, newline="")), 1))
@@ -72,17 +74,25 @@ def read_accounts(path: Path) -> list[Account]:
 
 
 def _account(path: Path, number: int, cells: Sequence[str]) -> Account:
+    if len(cells) == 2 and "@" in cells[0]:
+        cells = [*cells, ""]
+    name, _, own = cells[0].rpartition("@")
+    if name and len(cells) == len(HEADER) and cells[2] in ("", own):
+        cells = [name, cells[1], own]
     if len(cells) != len(HEADER) or not all(cells):
-        raise PlanError(f"{path} line {number}: write user,password,domain, such as u0001,secret,example.test")
+        raise PlanError(
+            f"{path} line {number}: write user,password,domain, such as u0001,secret,example.test, or "
+            "u0001@example.test,secret"
+        )
     user, password, domain = cells
     if "@" in user:
-        raise PlanError(f"{path} line {number}: write the user without @; the domain has a column of its own")
+        raise PlanError(f"{path} line {number}: {user} is of another domain than {domain}: leave one of the two out")
     wrong = [text for text in (user, domain) if any(c in ' <>:,"\\' or ord(c) < 33 or ord(c) > 126 for c in text)]
     if wrong or any(ord(c) < 32 or ord(c) > 126 or c in ":" for c in password):
         raise PlanError(
             f"{path} line {number}: use plain letters, digits and . _ - for user and domain, no `:` anywhere"
         )
-    return Account(user, password, domain)
+    return Account(user, password, domain, number)
 
 
 def _dovecot(accounts: Sequence[Account]) -> str:

@@ -145,8 +145,8 @@ def extra_of(field: FieldInfo) -> Mapping[str, Any]:
     folder that is read; `command` (run in a shell); `secret` (`all`, or `named` where only what is named like a secret
     is one: no plan file that is written has it); `acts` (what else it makes a run do); `table` (`plan` where it stands
     in that table of a plan file); `own` (no part of a publication); and for its flag `flag` (another name), `off` (the
-    flag that turns it off), `synonym`, `short` (a letter), `repeat`, `also` (a flag whose `off` is meant where a suite
-    has no setting of that name).
+    flag that turns it off), `synonym`, `short` (a letter), `repeat`, `values` (what shells offer for it; `listed`: some
+    of them with commas), `also` (a flag whose `off` is meant where a suite has no setting of that name).
     """
     return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
 

@@ -12,6 +12,8 @@ from bakeoff.plan.rates import ArrivalsField, Rates
 from bakeoff.plan.settings import CLIENTS_MAX, RampSettings
 
 # What a plan at rates has no use for: operations begin when they are due, whoever is free.
+# How the shapes of arrivals begin.
+SHAPES = ("constant", "poisson", "uniform", "ramp:", "steps:", "burst:", "on-off:", "file:")
 OF_CLIENTS = ("mixes", "threads", "stagger", "think", "think_distribution")
 
 
@@ -32,7 +34,7 @@ class RateSettings(RampSettings):
         "uniform (random gaps up to twice the mean), ramp:0.2-1.8 (from one factor of the rate to another over the "
         "trial), steps:0.5x10s,2x5s (factors by turns), burst:10 (so many at once), on-off:1s/4s (pauses between), or "
         "file:times.txt (recorded moments in seconds, one in a line, in place of --rate).",
-        json_schema_extra={"metavar": "SHAPE", "path": "file", "after": "file:"},
+        json_schema_extra={"metavar": "SHAPE", "path": "file", "after": "file:", "values": list(SHAPES)},
     )
     most_connections: Whole = Field(
         1000,

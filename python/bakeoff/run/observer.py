@@ -8,6 +8,7 @@ from bakeoff.plan.durations import OVERHEAD_S, Expected, expected, trial_s
 from bakeoff.plan.model import Plan
 from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.figures import Figures
+from bakeoff.store.mark_meanings import legend
 from bakeoff.store.records import OK, EventRecord, JudgedRecord, PlannedTrial, SoakRowRecord, TrialRecord
 from bakeoff.units import format_duration, format_rate, format_size
 from bakeoff.visible import visible
@@ -144,6 +145,7 @@ class PlainObserver:
         self._found = found
         self._stream = SteadyStream(stream)
         self._clock: Clock | None = None
+        self._marks: set[str] = set()
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
         """See Observer."""
@@ -173,6 +175,7 @@ class PlainObserver:
         """See Observer."""
         assert self._clock is not None
         self._clock.trial_ended()
+        self._marks.update(record.marks if record.state == OK else ())
         place = f"[{self._clock.done}/{self._clock.trials}]"
         self._line(f"{place} {trial_line(record)}; {short_duration(self._clock.left_s)} left")
 
@@ -184,7 +187,10 @@ class PlainObserver:
         """See Observer."""
 
     def on_run_end(self) -> None:
-        """See Observer."""
+        """See Observer. What the marks on the lines mean is told once."""
+        for line in legend(self._marks):
+            self._line(f"mark {line}")
+        self._marks.clear()
 
     def _line(self, text: str) -> None:
         self._stream.write(visible(text) + "\n")

@@ -29,7 +29,24 @@ class SlowError(WireError):
 
 
 class UntrustedError(WireError):
-    """The certificate does not vouch for the name that was asked for."""
+    """The certificate does not vouch for the name that was asked for; `advice` is what to do about it."""
+
+    def __init__(self, why: str, code: int) -> None:
+        super().__init__(f"its certificate is not trusted ({why.rstrip('.')})")
+        self.advice = _ADVICE.get(code, "name its authority with --ca-file FILE, or use --insecure")
+
+
+class HandshakeError(WireError):
+    """It does not speak TLS, or none that both sides know."""
+
+
+# By the codes of X509_verify_cert_error_string(3).
+_ADVICE = {
+    9: "set the clock, or use --insecure",
+    10: "renew it, or use --insecure; --ca-file cannot make it valid",
+    62: "write an address that it names, give it this name, or use --insecure",
+    64: "write the host by a name that it has, give it this address, or use --insecure",
+}
 
 
 class Bounds:
@@ -96,10 +113,10 @@ class Wire:
             self._socket.settimeout(self.bounds.left_s())
             self._socket = context.wrap_socket(self._socket, server_hostname=host)
         except ssl.SSLCertVerificationError as error:
-            raise UntrustedError(error.verify_message) from None
+            raise UntrustedError(error.verify_message, error.verify_code) from None
         except (OSError, ValueError) as error:
             self.bounds.left_s()
-            raise WireError(f"TLS fails ({reason(error)})") from None
+            raise HandshakeError(f"TLS fails ({reason(error)})") from None
 
     def tls(self) -> str | None:
         """Version and cipher, or None without TLS."""

@@ -1,5 +1,6 @@
 """What marks and states of trials mean, and what to do about them: for `bakeoff explain` and the legends of reports."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bakeoff.store.marks import Mark
@@ -79,6 +80,14 @@ MARKS: dict[Mark, Meaning] = {
         "Use --direct, or work on more data than the client's memory holds.",
     ),
 }
+
+
+def legend(marks: Iterable[str]) -> list[str]:
+    """A line for each of these marks, each once, in the order of the table."""
+    there = set(marks)
+    return [f"{mark}: {meaning.text} {meaning.mend}".strip() for mark, meaning in MARKS.items() if mark in there]
+
+
 STATES: dict[str, Meaning] = {
     OK: Meaning("The trial counts."),
     FAILED: Meaning(

@@ -117,3 +117,11 @@ def test_a_file_of_an_earlier_version_says_so() -> None:
     runs = Path(__file__).parents[2] / "data/runs"
     assert "read from run file version 1, which had no seals" in output("show", str(runs / "version-1.bakeoff"))
     assert "read from run file version 3\n" in output("show", str(runs / "version-3.bakeoff"))
+
+
+def test_marks_have_a_legend_with_a_line_each() -> None:
+    from bakeoff.store.mark_meanings import legend
+
+    lines = legend(["late-start", "few-operations", "late-start"])
+    assert [line.partition(":")[0] for line in lines] == ["few-operations", "late-start"]
+    assert "the generator itself was late" in lines[1] and "--cores" in lines[1]

@@ -66,7 +66,9 @@ def test_accounts_survive_the_file(tmp_path: Path) -> None:
         ("user,password,domain\n", "holds no account"),
         ("a,b\n", "line 1: write user,password,domain"),
         ("a,b,c.test\n\na,x,c.test\n", "line 3: a@c.test comes twice"),
-        ("a@c.test,b,c.test\n", "line 1: write the user without @"),
+        ("a@c.test,b,d.test\n", "line 1: a@c.test is of another domain than d.test"),
+        ("a,b\n", "or u0001@example.test,secret"),
+        ("a@c.test,b,c.test\na,x,c.test\n", "line 2: a@c.test comes twice"),
         ("a b,p,c.test\n", "line 1: use plain letters"),
         ("a,p:q,c.test\n", "line 1: use plain letters"),
         ("ä,p,c.test\n", "line 1: use plain letters"),
@@ -89,3 +91,9 @@ def test_the_tables_of_2001_have_the_published_means() -> None:
     for wrong in ("", "4KiB=x", "0", "1=0"):
         with pytest.raises(ValueError, match=r"write isp-2001"):
             parse_sizes(wrong)
+
+
+def test_accounts_may_be_written_as_whole_addresses(tmp_path: Path) -> None:
+    (tmp_path / "u.csv").write_text("user,password,domain\na,p,c.test\nb@c.test,p\nd@c.test,p,c.test\n")
+    accounts = read_accounts(tmp_path / "u.csv")
+    assert [(a.address, a.line) for a in accounts] == [("a@c.test", 2), ("b@c.test", 3), ("d@c.test", 4)]

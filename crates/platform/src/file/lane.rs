@@ -8,10 +8,12 @@ use super::psync::Files;
 use crate::rendezvous::Rendezvous;
 use crate::start_line::StartLine;
 use bakeoff_engine::{Clock, FileCall, FileDriver, FileNext, FileSession, Live, Nanos, SharedTimes};
-use std::os::fd::RawFd;
+use std::fs::File;
+use std::os::fd::{FromRawFd, RawFd};
+use std::os::unix::fs::FileExt;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What all sessions of a trial share.
@@ -23,6 +25,8 @@ pub(crate) struct Common {
     pub folder: WorkFolder,
     pub counters: Counters,
     pub cold_command: Option<String>,
+    /// How the cold command ended that failed, and what it said.
+    pub command_fault: Mutex<Option<String>>,
     /// One for each session, see [`Lane::beat`].
     pub beats: Vec<Beat>,
     pub times: Arc<SharedTimes>,
@@ -61,6 +65,8 @@ pub(crate) enum End {
 
 /// Longest sleep without a look whether the trial was cancelled.
 const SLICE: Duration = Duration::from_millis(20);
+/// So much of what a command says is told.
+const SAID_BYTES: usize = 400;
 
 impl Lane {
     /// The lane of a session whose first call, that on the folder, [`Common::begin`] has announced.
@@ -131,19 +137,57 @@ impl Lane {
                 }
                 Err(error) => -i64::from(error.raw_os_error().unwrap_or(libc::EIO)),
             },
-            _ => self.common.cold_command.as_deref().map_or(-i64::from(libc::ENOSYS), run_shell),
+            _ => {
+                self.common.cold_command.as_deref().map_or(-i64::from(libc::ENOSYS), |command| self.run_shell(command))
+            }
         }
+    }
+
+    /// 0 when the command succeeds; else what it said is kept for [`Lane::aborted`].
+    fn run_shell(&self, command: &str) -> i64 {
+        let Err(why) = shell(command) else { return 0 };
+        *self.common.command_fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+        -i64::from(libc::ECANCELED)
+    }
+
+    /// The end of a trial that its session asked for, with what a command said that has failed.
+    pub fn aborted(&self, fault: String) -> End {
+        let said = self.common.command_fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        End::Aborted(said.map_or(fault.clone(), |said| format!("{fault}; it ended with {said}")))
     }
 }
 
-/// 0 when the command succeeds.
-fn run_shell(command: &str) -> i64 {
+/// Runs a command; the error has how it ended and its last lines on standard error. These go to memory, not to a pipe,
+/// which a process that it leaves behind would keep open.
+fn shell(command: &str) -> Result<(), String> {
+    // SAFETY: the name is a C string; a descriptor that is not negative is ours.
+    let said = unsafe {
+        let descriptor = libc::memfd_create(c"cold command".as_ptr(), libc::MFD_CLOEXEC);
+        (descriptor >= 0).then(|| File::from_raw_fd(descriptor))
+    };
+    let stderr = said.as_ref().and_then(|file| file.try_clone().ok()).map_or_else(Stdio::null, Stdio::from);
     let mut shell = Command::new("/bin/sh");
-    shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::null());
-    match shell.status() {
-        Ok(status) if status.success() => 0,
-        _ => -i64::from(libc::ECANCELED),
+    shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
+    let status = shell.status().map_err(|error| error.to_string())?;
+    if status.success() {
+        return Ok(());
     }
+    let how = status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
+    let lines = said.map(|file| last_lines(&file)).unwrap_or_default();
+    Err(if lines.is_empty() { how } else { format!("{how}: {lines}") })
+}
+
+/// The end of a file, its lines parted by ` | `.
+fn last_lines(file: &File) -> String {
+    let from = file.metadata().map_or(0, |facts| facts.len()).saturating_sub(SAID_BYTES as u64);
+    let mut bytes = vec![0; SAID_BYTES];
+    let count = file.read_at(&mut bytes, from).unwrap_or(0);
+    let text = String::from_utf8_lossy(&bytes[..count]);
+    let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if from > 0 && lines.len() > 1 {
+        lines.remove(0);
+    }
+    lines.join(" | ")
 }
 
 /// Runs a session to its end with blocking calls.
@@ -171,7 +215,7 @@ pub(crate) fn run<S: FileSession, C: Clock>(driver: &mut FileDriver<S, C>, lane:
                 lane.sleep_until(until_ns, clock);
                 driver.resumed(Some(until_ns));
             }
-            FileNext::Abort => return End::Aborted(driver.session().fault()),
+            FileNext::Abort => return lane.aborted(driver.session().fault()),
             FileNext::Idle | FileNext::Stopped => return End::Stopped,
         }
     }

@@ -18,9 +18,9 @@ use bakeoff_engine::{
 };
 use serde_json::{Map, json};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Who has cancelled a trial does not wait longer than this for a call to come back; calls of working shares do.
@@ -73,6 +73,7 @@ fn run<W: FileWorkload>(
         folder,
         counters,
         cold_command: needs.cold_command.clone(),
+        command_fault: Mutex::default(),
         beats: (0..sessions).map(|_| Beat::default()).collect(),
         times: Arc::default(),
     });

@@ -308,7 +308,7 @@ fn start_ready<S: FileSession, C: Clock>(
             },
             FileNext::Wait(until_ns) => slots.timers.push(Reverse((until_ns, slot))),
             FileNext::Idle => slots.idle.push(slot),
-            FileNext::Abort => return Some(End::Aborted(driver.session().fault())),
+            FileNext::Abort => return Some(lane.aborted(driver.session().fault())),
             FileNext::Stopped => {}
         }
     }

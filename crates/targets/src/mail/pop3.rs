@@ -121,6 +121,7 @@ fn capabilities(shared: &Shared, wire: &mut Wire) {
 }
 
 fn log_in<'a>(shared: &'a Shared, wire: &mut Wire, user: &str, password: &str) -> Option<Drop<'a>> {
+    let user = &shared.store.address_of(user);
     if !shared.store.lets_in(user, password) {
         wire.say("-ERR [AUTH] wrong user or password");
         return None;

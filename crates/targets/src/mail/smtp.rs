@@ -101,7 +101,9 @@ fn auth(shared: &Shared, wire: &mut Wire, rest: &str) {
     let token =
         rest.split_once(' ').filter(|(mechanism, _)| mechanism.eq_ignore_ascii_case("PLAIN")).map(|(_, token)| token);
     match token.and_then(plain_login) {
-        Some((user, password)) if shared.store.lets_in(&user, &password) => wire.say("235 welcome"),
+        Some((user, password)) if shared.store.lets_in(&shared.store.address_of(&user), &password) => {
+            wire.say("235 welcome");
+        }
         Some(_) => wire.say("535 wrong user or password"),
         None => wire.say("501 write AUTH PLAIN with an initial response"),
     }

@@ -44,6 +44,8 @@ struct Inner {
 pub struct Store {
     /// Password by name; `None` lets everybody in.
     users: Option<HashMap<String, String>>,
+    /// Domain by the part of an address before it; `None` where several have it.
+    short: HashMap<String, Option<String>>,
     maildir: Option<PathBuf>,
     /// What every mailbox holds from the start.
     fill: Vec<Arc<[u8]>>,
@@ -61,8 +63,14 @@ impl Store {
             })?;
         }
         let fill = fill.map(|fill| (0..fill.messages).map(|number| filling(fill, number)).collect());
+        let mut short = HashMap::new();
+        for (name, domain) in users.iter().flat_map(HashMap::keys).filter_map(|address| address.split_once('@')) {
+            let known = short.contains_key(name);
+            short.insert(name.to_owned(), (!known).then(|| domain.to_owned()));
+        }
         Ok(Self {
             users,
+            short,
             maildir: maildir.map(Path::to_owned),
             fill: fill.unwrap_or_default(),
             endless,
@@ -77,6 +85,12 @@ impl Store {
     /// Whether mail for this address is taken.
     pub fn knows(&self, user: &str) -> bool {
         self.users.as_ref().is_none_or(|users| users.contains_key(user))
+    }
+
+    /// The address of whoever logs in without the domain, where one user alone is called so; else the name as it is.
+    pub fn address_of(&self, name: &str) -> String {
+        let short = self.short.get(name).and_then(Option::as_ref);
+        short.map_or_else(|| name.to_owned(), |domain| format!("{name}@{domain}"))
     }
 
     pub fn lets_in(&self, user: &str, password: &str) -> bool {
@@ -185,7 +199,11 @@ fn write_maildir(folder: &Path, uid: &str, message: &[u8]) -> io::Result<PathBuf
     Ok(whole)
 }
 
-/// Lines `user,password,domain` with a header line; a user is known by its full address.
+fn wrong_line(path: &Path, number: usize) -> ServeError {
+    ServeError::Spec(format!("{} line {}: write user,password,domain", path.display(), number + 1))
+}
+
+/// Lines `user,password,domain`, or `user@domain,password`, with a header line; a user is known by its full address.
 fn read_users(path: &Path) -> Result<HashMap<String, String>, ServeError> {
     let text = std::fs::read_to_string(path)
         .map_err(|e| ServeError::Start(format!("cannot read the users file {}: {e}", path.display())))?;
@@ -195,14 +213,15 @@ fn read_users(path: &Path) -> Result<HashMap<String, String>, ServeError> {
             continue;
         }
         let mut parts = line.split(',').map(str::trim);
-        let (Some(user), Some(password), Some(domain)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(ServeError::Spec(format!(
-                "{} line {}: write user,password,domain",
-                path.display(),
-                number + 1
-            )));
+        let (Some(user), Some(password), domain) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(wrong_line(path, number));
         };
-        users.insert(format!("{user}@{domain}"), password.to_owned());
+        let address = match domain {
+            _ if user.contains('@') => user.to_owned(),
+            Some(domain) => format!("{user}@{domain}"),
+            None => return Err(wrong_line(path, number)),
+        };
+        users.insert(address, password.to_owned());
     }
     Ok(users)
 }

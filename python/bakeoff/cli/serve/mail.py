@@ -18,7 +18,12 @@ def serve(
     pop3_port: Annotated[int, typer.Option(min=0, max=65535, help="Port of POP3; 0 lets the system choose.")] = 2110,
     threads: Threads = 1,
     users: Annotated[
-        Path | None, typer.Option(metavar="USERS.csv", help="Accounts; without it everybody is let in.")
+        Path | None,
+        typer.Option(
+            metavar="USERS.csv",
+            help="Accounts; they log in with the whole address, or with what stands before the @ where one "
+            "alone is called so. Without it everybody is let in.",
+        ),
     ] = None,
     maildir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep mail there as Maildir folders; in memory otherwise.")

@@ -12,7 +12,7 @@ from bakeoff.importers.icf import read_icf
 from bakeoff.kinds.file_blocks.spec import AccessLineSpec, BlockCellSpec, FileBlocksWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
 from bakeoff.mix import Mix
-from bakeoff.plan.access import MIB, PATTERNS, AccessSpec, find, pattern_spec
+from bakeoff.plan.access import MIB, PATTERNS, AccessSpec, find, pattern_spec, shipped
 from bakeoff.plan.fields import Duration, Metavar, Whole, Words, is_resolved
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
@@ -59,13 +59,14 @@ class FileBlocksSettings(FileSettings):
     patterns: Words = Field(
         tuple(PATTERNS),
         description="Patterns: sequential_read,sequential_write,random_read,random_write,mixed.",
-        json_schema_extra={"metavar": "PATTERN,..."},
+        json_schema_extra={"metavar": "PATTERN,...", "values": list(PATTERNS), "listed": True},
     )
     mixed_read: Percent = Field(50.0, ge=0, le=100, description="Reads of the mixed pattern, percent.")
     mixed_random: Percent = Field(50.0, ge=0, le=100, description="Random transfers of the mixed pattern, percent.")
     access: Access = Field(
         None,
         description="Named access specifications instead of sizes × patterns: File server,Database.",
+        json_schema_extra={"values": list(shipped()), "listed": True},
     )
     icf: Icf = Field(
         None,

@@ -38,7 +38,7 @@ class FileMatrixSettings(FileSettings):
     tests: Annotated[Words, BeforeValidator(_tests)] = Field(
         AUTOMATIC,
         description="Tests of each cell: write,rewrite,…; all = the 13 of the automatic mode.",
-        json_schema_extra={"metavar": "TEST,..."},
+        json_schema_extra={"metavar": "TEST,...", "values": list(TESTS), "listed": True},
     )
     file_min: Size = Field(64 * KIB, ge=1, description="Smallest file: 64KiB.")
     file_max: LadderSize = Field(

@@ -60,8 +60,11 @@ def look(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Held:
     result = None if outcome is None else TrialResult.model_validate(json.loads(outcome.json()))
     if result is None or result.fatal or result.workload is None:
         why = result.fatal if result is not None and result.fatal else "it took too long"
-        raise TargetError(
-            f"{contender.name}: its mailboxes could not be looked at ({why}): see whether all accounts work with "
-            "`bakeoff users check`"
+        is_tls = any(word in why.lower() for word in ("tls", "certificate"))
+        advice = (
+            "name its authority with --ca-file FILE, or use --insecure"
+            if is_tls
+            else "see whether all accounts work with `bakeoff users check`"
         )
+        raise TargetError(f"{contender.name}: its mailboxes could not be looked at ({why}): {advice}")
     return Held(dict(result.workload["init"]["foreign"]))

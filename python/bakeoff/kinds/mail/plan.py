@@ -12,7 +12,16 @@ from bakeoff.kinds.mail.spec import MailboxSpec, MailWorkload, Pop3Spec, SmtpSpe
 from bakeoff.kinds.spec import TlsSpec, new_mark
 from bakeoff.mail.accounts import Account, read_accounts
 from bakeoff.mail.address import Place, parse_mail_address
-from bakeoff.mail.sizes import ISP_2001, Table, parse_recipients, parse_sizes, written_recipients, written_sizes
+from bakeoff.mail.sizes import (
+    ISP_2001,
+    RECIPIENT_TABLES,
+    SIZE_TABLES,
+    Table,
+    parse_recipients,
+    parse_sizes,
+    written_recipients,
+    written_sizes,
+)
 from bakeoff.plan.classes import SuiteClass
 from bakeoff.plan.fields import Duration, OptionalPath, Share, Whole, Written, is_resolved
 from bakeoff.plan.kind import PlanPart
@@ -39,7 +48,8 @@ class MailSettings(NetworkSettings):
 
     users: OptionalPath = Field(
         None,
-        description="CSV file of accounts, made by `bakeoff users new`; needed.",
+        description="CSV file of accounts, made by `bakeoff users new`: user,password,domain, or user@domain,password; "
+        "they log in with the whole address. Needed.",
         json_schema_extra={"path": "file", "own": True},
     )
     mailboxes: Whole = Field(
@@ -52,12 +62,12 @@ class MailSettings(NetworkSettings):
     sizes: Annotated[Table, BeforeValidator(_sizes), Written(written_sizes)] = Field(
         ISP_2001,
         description="Sizes of messages: isp-2001, 4KiB, or a table such as 4KiB=90,100KiB=10.",
-        json_schema_extra={"metavar": "SIZE=WEIGHT,..."},
+        json_schema_extra={"metavar": "SIZE=WEIGHT,...", "values": list(SIZE_TABLES)},
     )
     recipients: Annotated[Table, BeforeValidator(_recipients), Written(written_recipients)] = Field(
         ((1, 1.0),),
         description="Recipients of a message: a number, isp-2001, or a table such as 1=90,3=10.",
-        json_schema_extra={"metavar": "N=WEIGHT,..."},
+        json_schema_extra={"metavar": "N=WEIGHT,...", "values": list(RECIPIENT_TABLES)},
     )
     bodies: Literal["plain", "hard"] = Field(
         "plain", description="plain text, or hard: dots at line starts, lines of 998 bytes, trailing blanks."

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from bakeoff.agents.result import TrialResult
 from bakeoff.errors import TargetError
+from bakeoff.kinds.mail.doors import login_fault, refused, unanswered
 from bakeoff.kinds.mail.figures import Ledger, MailFigures
 from bakeoff.kinds.mail.look import Held, look
 from bakeoff.kinds.mail.plan import accounts_digest, mail_settings, workload
@@ -19,6 +20,9 @@ from bakeoff.run.listeners import backlog
 from bakeoff.run.wire import WireError
 from bakeoff.store import records
 from bakeoff.store.marks import UNBALANCED, Mark
+
+# How long logins are tried out for at most, and how many that fail are looked for.
+LOGINS_S, LOGINS_NAMED = 30.0, 20
 
 
 class MailCheck(Check):
@@ -38,19 +42,15 @@ class MailCheck(Check):
             try:
                 opened(place, self._settings).quit()
             except WireError as error:
-                raise TargetError(
-                    f"{contender.name}: {place.protocol} at {place.text} does not answer ({error}): "
-                    "is it running, and is the port right?"
-                ) from None
+                raise TargetError(f"{contender.name}: {place.protocol} at {place.text} {unanswered(error)}") from None
 
     def examine(self, contender: Contender) -> None:
-        """See Check. Both servers must greet, the first and the last account must get in, and no mailbox may hold mail
-        that is not Bakeoff's, unless the plan lets it go.
+        """See Check. Both servers must greet, every account must get in, and no mailbox may hold mail that is not
+        Bakeoff's, unless the plan lets it go.
         """
         self.answers(contender)
         address = parse_mail_address(contender.address)
-        for account in {a.address: a for a in (self._accounts[0], self._accounts[-1])}.values():
-            self._let_in(contender, address.reading, account)
+        self._let_in(contender, address.reading)
         self._facts[contender.name] = self._look(address)
         self._hold(contender)
 
@@ -64,18 +64,20 @@ class MailCheck(Check):
             )
         self._held[contender.name] = held
 
-    def _let_in(self, contender: Contender, place: Place, account: Account) -> None:
-        try:
-            session = open_pop3(place, self._settings)
-            try:
-                session.login(account.address, account.password, self._settings.pop3_login)
-            finally:
-                session.quit()
-        except WireError as error:
-            raise TargetError(
-                f"{contender.name}: pop3 at {place.text} does not let {account.address} in ({error}): "
-                "give the server these accounts with `bakeoff users convert`, then try `bakeoff users check`"
-            ) from None
+    def _let_in(self, contender: Contender, place: Place) -> None:
+        def fault(account: Account) -> str | None:
+            return login_fault(account, place, self._settings)
+
+        failed = refused(self._accounts, fault, LOGINS_S, LOGINS_NAMED)
+        if not failed:
+            return
+        some = "at least " if len(failed) == LOGINS_NAMED else ""
+        named = "; ".join(f"{a.address} (line {a.line}): {why}" for a, why in failed[:3])
+        raise TargetError(
+            f"{contender.name}: pop3 at {place.text} does not let {some}{len(failed)} of {len(self._accounts):,} "
+            f"accounts of {self._settings.users} in: {named}{'; …' if len(failed) > 3 else ''}: correct them, or give "
+            "the server these accounts with `bakeoff users convert`, then try `bakeoff users check`"
+        )
 
     def _look(self, address: MailAddress) -> dict[str, Any]:
         facts: dict[str, Any] = {}

@@ -200,10 +200,7 @@ class Prober:
             return wire
         except UntrustedError as error:
             wire.close()
-            raise TargetError(
-                f"{where}: its certificate is not trusted ({error}): name its authority with --ca-file, "
-                "or use --insecure"
-            ) from None
+            raise TargetError(f"{where}: {error}: {error.advice}") from None
         except WireError as error:
             wire.close()
             if self._settings.http == "2" and "no application protocol" in str(error).lower().replace("_", " "):

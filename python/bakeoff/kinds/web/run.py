@@ -133,6 +133,8 @@ class WebCheck(HttpCheck):
         fault = _fault(sample, reply)
         if fault is None:
             return reply
+        if reply.status == 400 and prober.address.scheme == "http" and b"HTTPS" in reply.body:
+            fault = "it speaks TLS there: write the address with https://"
         raise TargetError(f"{prober.name} ({prober.address.place}): {sample.request.path}: {fault}")
 
     def compare(self) -> Sequence[Note]:

@@ -50,6 +50,7 @@ impl Bench {
             folder,
             counters: Counters::of(&parent),
             cold_command: None,
+            command_fault: std::sync::Mutex::default(),
             beats: vec![Beat::default()],
             times: Arc::default(),
         });
