@@ -15,6 +15,7 @@ from tests.unit.store.builders import stored
 
 VERBS = (
     "show", "show --json", "show --events", "compare", "compare --json", "report -o r.html", "export --to iometer-csv",
+    "export --to csv", "export --to json", "export --to lost-messages", "export --to benchfmt",
     "resume", "resume --trust",
 )  # fmt: skip
 

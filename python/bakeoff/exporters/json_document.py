@@ -1,0 +1,20 @@
+"""A run as the JSON document of `bakeoff show --json`."""
+
+from bakeoff.exporters.base import Exporter
+from bakeoff.exporters.document import document_lines
+from bakeoff.store.records import RunRecord
+
+
+class Json(Exporter):
+    """See Exporter."""
+
+    name = "json"
+    suffix = ".json"
+    summary = "all but histograms, as bakeoff show --json prints it"
+
+    def content(self, run: RunRecord, table: str | None = None) -> str:
+        """See Exporter."""
+        return "\n".join(document_lines(run)) + "\n"
+
+
+JSON = Json()
