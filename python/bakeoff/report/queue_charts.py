@@ -5,20 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.charts import Row, contender_channels, finish, heading, plain_or_thousands, rows_of
+from bakeoff.report.axes import amount_axis, amount_scale, log_axis, log_range
 from bakeoff.report.drawing import drawn, later
+from bakeoff.report.theme import Row, contender_channels, contender_keys, finish, heading, rows_of
 
 if TYPE_CHECKING:
     import altair as alt
 else:
     alt = later("altair")
 
+# Neighbours at one depth stand apart by this factor, so that their bars can be told.
+APART = 1.03
+
 
 def _across(depths: Sequence[int]) -> alt.X:
     """Queue depths, each with a tick: they are doubled more often than added to."""
-    ends = [depths[0] / 1.1, depths[-1] * 1.1]
+    ends = [depths[0] / 1.15, depths[-1] * 1.15]
     axis = alt.Axis(values=list(depths), title="Requests in flight, log scale", format="d", labelOverlap="greedy")
-    return alt.X("depth:Q", axis=axis, scale=alt.Scale(type="log", base=2, domain=ends, nice=False))
+    return alt.X("at:Q", axis=axis, scale=alt.Scale(type="log", base=2, domain=ends, nice=False))
+
+
+def _apart(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
+    """`rows` with `at`, their places on the axis."""
+    middle = (len(names) - 1) / 2.0
+    return [{**row, "at": round(row["depth"] * APART ** (names.index(row["contender"]) - middle), 4)} for row in rows]
 
 
 @drawn
@@ -29,14 +39,13 @@ def transfers_over_depth(
     colour, shape, dash = contender_channels(names)
     base = alt.Chart(rows_of("rows"), title=heading(*titles)).encode(x=_across(depths))
     top = max((row["high"] for row in rows), default=0.0)
-    scale = alt.Scale(domain=[0, 1.05 * top or 1.0], nice=True)
-    y = alt.Y("value:Q", axis=alt.Axis(title=None, format=plain_or_thousands(top)), scale=scale)
+    y = alt.Y("value:Q", axis=amount_axis("I/O per second", top), scale=amount_scale(top))
     layers = [
         base.mark_rule(strokeWidth=1.4, opacity=0.75).encode(y=alt.Y("low:Q"), y2="high:Q", color=colour),
         base.mark_line(strokeWidth=2).encode(y=y, color=colour, strokeDash=dash),
         base.mark_point(size=46, filled=True, opacity=1).encode(y=y, color=colour, shape=shape),
     ]
-    return finish(alt.layer(*layers), {"rows": rows})
+    return finish(alt.layer(*layers), {"rows": _apart(rows, names)}, contender_keys(names))
 
 
 @drawn
@@ -45,7 +54,8 @@ def times_over_depth(
 ) -> dict[str, Any]:
     """Rows: contender, depth, value in ms, time (`p99`, drawn filled, or `p50`, drawn hollow)."""
     colour, shape, dash = contender_channels(names)
-    y = alt.Y("value:Q", axis=alt.Axis(title=None, format="~g"), scale=alt.Scale(type="log"))
+    values = [row["value"] for row in rows]
+    y = alt.Y("value:Q", axis=log_axis("ms", values), scale=log_range(values))
     base = alt.Chart(rows_of("rows"), title=heading(*titles)).encode(x=_across(depths), y=y, color=colour)
     p99, p50 = (base.transform_filter(f"datum.time == '{time}'") for time in ("p99", "p50"))
     layers = [
@@ -54,4 +64,4 @@ def times_over_depth(
         p99.mark_point(size=46, filled=True, opacity=1).encode(shape=shape),
         p50.mark_point(size=46, filled=False, opacity=1, fill="white").encode(shape=shape),
     ]
-    return finish(alt.layer(*layers), {"rows": rows})
+    return finish(alt.layer(*layers), {"rows": _apart(rows, names)}, contender_keys(names))

@@ -17,7 +17,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.heat import HeatCell, heat_map
 from bakeoff.report.renderers.html import render_html
 from bakeoff.report.svg import figure_of
-from bakeoff.store.records import RunRecord
+from bakeoff.store.records import OperationRecord, RunRecord, Summary
 from tests.unit.compare.synthetic import run
 from tests.unit.compare.synthetic_cells import KIB, MIB, PATTERNS, blocks_run, matrix_run, skip
 from tests.unit.report.shown import shown
@@ -288,3 +288,31 @@ def test_labels_of_small_times_keep_their_figures() -> None:
     labels = re.findall(r">(\d[\d.]*)</text>", draw(chart))
     decimals = [label for label in labels if "." in label]
     assert len(decimals) >= 3 and len(set(decimals)) == len(decimals)
+
+
+def test_the_mix_has_its_operations_with_counts_and_times_for_each_contender() -> None:
+    def known(contender: str, name: str, operations: int, each_ms: float) -> OperationRecord:
+        ns = each_ms * 1e6
+        times = Summary(operations, ns, *(round(n * ns) for n in (1, 2, 3, 4, 5)), 1)
+        return OperationRecord(name, operations, {}, 0, 0, times)
+
+    record = mix_run()
+    trials = tuple(
+        replace(
+            t,
+            per_operation=(
+                known(t.contender, "read", 1000, 0.5 if t.contender == record.contenders[0].name else 0.25),
+                known(t.contender, "lock", 20, 7.0),
+            ),
+        )
+        for t in record.trials
+    )
+    report = report_of(replace(record, trials=trials))
+    found = next(s for s in report.sections if s.id == "mix-operations")
+    first, second = (b for b in found.blocks if isinstance(b, Table))
+    assert (first.title, first.folded) == ("Operations at 4 clients", False) and second.folded
+    heads = ["count", "mean ms", "p50 ms", "p99 ms", "failed"]
+    assert [column.title for column in first.columns] == ["Operation", *heads, *heads]
+    # 6 blocks of 1,000; p50 is what each took, p99 three times that. Of 20 a block there is no p99 but the longest.
+    assert first.rows[0] == ("read", "6,000", "0.500", "0.500", "1.50", "0", "6,000", "0.250", "0.250", "0.750", "0")
+    assert first.rows[1][1:5] == ("120", "7.00", "7.00", "max 35.0")

@@ -14,7 +14,8 @@ from bakeoff.compare import compare_run
 from bakeoff.compare.cell_model import CellLevel
 from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.report.renderers.html import draw, render_html
+from bakeoff.report.renderers.html import render_html
+from bakeoff.report.svg import figure_of
 from bakeoff.run.observer import trial_line
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic_cells import KIB, matrix_run
@@ -157,11 +158,11 @@ def test_a_single_contender_has_its_matrix_maps_and_caches() -> None:
     ids = {section.id for section in report.sections}
     assert ids >= {"levels", "rates-of-cells", "caches"} and "heat-map" not in ids
     charts = {chart.id: chart for chart in report.charts()}
-    rate, p99 = charts["chart-level-0-0-rate"], charts["chart-level-0-0-p99"]
+    rate, p99 = charts["chart-heat-level-0-0-rate"], charts["chart-heat-level-0-0-p99"]
     shown = {(row["r"], row["c"]): row["t"] for row in p99.spec["datasets"]["cells"]}
     assert shown["random read", "4K"] == "1.01" and shown["random write", "64K"] == "4.01"
     assert {row["c"] for row in rate.spec["datasets"]["cached"]} == {"4K"}
-    assert ">1.01<" in draw(p99)
+    assert ">1.01<" in figure_of(p99).panels[0].svg
     (card,) = next(b for s in report.sections for b in s.blocks if isinstance(b, Cards)).cards
     assert ("Cached cells", "2 of 4") in card.lines
 
@@ -173,7 +174,7 @@ def test_a_matrix_of_one_contender_has_a_map_for_each_test() -> None:
         record, contenders=record.contenders[:1], trials=tuple(t for t in record.trials if t.contender == "nfs")
     )
     report = report_of(alone)
-    assert [c.title for c in report.charts() if c.id.startswith("chart-level")] == ["Read", "Write"]
+    assert [c.title for c in report.charts() if c.id.startswith("chart-heat-level")] == ["Read", "Write"]
     ranges = next(t for t in tables(report) if t.title == "MB/s of each test")
     assert not ranges.folded and [row[0] for row in ranges.rows] == ["read", "write"]
     assert "(256K file, 64K)" in ranges.rows[0][3]

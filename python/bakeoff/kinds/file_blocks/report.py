@@ -12,13 +12,13 @@ from bakeoff.compare.cell_words import longest_or_p99, size, title
 from bakeoff.kinds.file_blocks.figures import BlockFigures
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts import Row, known
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.kind import ReportPart
 from bakeoff.report.queue_charts import times_over_depth, transfers_over_depth
 from bakeoff.report.sections.cell_tables import LONG
 from bakeoff.report.sections.heat_map import capital
+from bakeoff.report.theme import Row, known
 
 # The size that storage is asked about first; where it was not measured, the smallest takes its place.
 USUAL_KIB = 4.0

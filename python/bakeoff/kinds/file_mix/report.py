@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from bakeoff.compare import wording
+from bakeoff.kinds.file_mix import operations
 from bakeoff.kinds.file_mix.compare import has_turns, mbit_per_s
 from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
 from bakeoff.mix import Mix
@@ -156,9 +157,10 @@ def _set(touched: list[Spread], mix: Mix) -> list[str]:
 
 
 class FileMix(ReportPart):
-    """See ReportPart. Its section has the bytes already."""
+    """See ReportPart. Its sections have the bytes and the operations already."""
 
-    sections = (("caches", section),)
+    sections = (("caches", section), ("caches", operations.section))
+    tells_operations = True
     rate_curves = ("operations",)
     figures_shown = frozenset({"turns", "link_bytes_per_s", "beyond_link", "touched_bytes", "touched_bytes_per_client"})
 

@@ -13,7 +13,8 @@ from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.level_map import LevelCell, level_map
 from bakeoff.report.palette import PALETTE
-from bakeoff.report.sections.heat_map import capital, label, sizes_in_order
+from bakeoff.report.sections.heat_map import NARROW, OF_SIZES, OF_TESTS, capital, label, sizes_in_order
+from bakeoff.thresholds import P99_OPERATIONS
 
 LEGEND = (
     "Each number is the geometric mean over blocks; the deeper the colour, the higher, on one logarithmic scale for "
@@ -55,22 +56,29 @@ class _Maps:
             return [self._of_test(test, ends) for test in self.tests] if ends else []
         charts = [
             self._of_all(form.rate_unit, "rate", self._rate),
-            self._of_all("p99 of response times, ms", "p99", lambda level: level.p99_ms.centre),
+            self._of_all(
+                "response times, p99 in ms",
+                "p99",
+                lambda level: level.p99_ms.centre,
+                f"; ×: under {P99_OPERATIONS} transfers in some block",
+            ),
         ]
         return [chart for chart in charts if chart is not None]
 
     def _rate(self, level: CellLevel) -> float:
         return level.kib_s.centre * self.form.rate_scale
 
-    def _of_all(self, figure: str, name: str, pick: Pick) -> Chart | None:
+    def _of_all(self, figure: str, name: str, pick: Pick, note: str = "") -> Chart | None:
         ends = _ends([pick(level) for level in self.levels])
         if ends is None:
             return None
         columns = [label(kib) for kib in sizes_in_order([level.record_kib for level in self.levels])]
         cells = [_cell(level, label(level.record_kib), title(level.test), pick) for level in self.levels]
-        words = (f"{capital(figure)}{self.whose}", f"by {self.form.test} and {self.form.axes[0].name}")
+        words = (f"{capital(figure)}{self.whose}", f"by {self.form.test} and {self.form.axes[0].name}{note}")
         across, down = capital(self.form.axes[0].name), capital(self.form.test)
-        return self._chart(name, words, cells, columns, [title(t) for t in self.tests], (across, down), ends, wide=True)
+        return self._chart(
+            name, words, cells, columns, [title(t) for t in self.tests], (across, down), ends, len(columns) > NARROW
+        )
 
     def _of_test(self, test: str, ends: tuple[float, float]) -> Chart:
         levels = [level for level in self.levels if level.test == test]
@@ -81,7 +89,7 @@ class _Maps:
         least, most = (wording.figures(end, 3) for end in (min(known), max(known))) if known else ("–", "–")
         words = (f"{capital(title(test))}{self.whose}", f"{self.form.rate_unit}, from {least} to {most}")
         across, down = (capital(axis.name) for axis in self.form.axes)
-        return self._chart(test.replace("_", "-"), words, cells, columns, rows, (across, down), ends, wide=False)
+        return self._chart(test.replace("_", "-"), words, cells, columns, rows, (across, down), ends, False, OF_SIZES)
 
     def _chart(
         self,
@@ -93,10 +101,11 @@ class _Maps:
         axes: tuple[str, str],
         ends: tuple[float, float],
         wide: bool,
+        margin: int = OF_TESTS,
     ) -> Chart:
         across, down = axes
-        titles = (*words, across, "" if wide else down)
-        spec = level_map(cells, columns, rows, self.colour, ends, titles, wide, margin=124 if wide else 66)
+        titles = (*words, across, "" if margin == OF_TESTS else down)
+        spec = level_map(cells, columns, rows, self.colour, ends, titles, wide, margin)
         at = {(cell.row, cell.column): f"{cell.text}{' c' if cell.cached else ''}" for cell in cells}
         table = Table(
             f"{words[0]}, {words[1]} (c: cached)",
@@ -104,7 +113,7 @@ class _Maps:
             tuple((row, *(at.get((row, column), "") for column in columns)) for row in rows),
         )
         text = f"{words[0]}: {words[1]}, a number for each {down.lower()} and {across.lower()}."
-        return Chart(f"chart-level-{self.id}-{name}", words[0], text, spec, table, wide)
+        return Chart(f"chart-heat-level-{self.id}-{name}", words[0], text, spec, table, wide)
 
 
 def _ends(values: list[float]) -> tuple[float, float] | None:

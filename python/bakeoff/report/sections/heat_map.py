@@ -16,6 +16,13 @@ from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.heat import HeatCell, heat_map, ratio_range
 from bakeoff.report.tones import apart
 
+# Maps with no more columns than this are readable at half the width, and on narrow screens.
+NARROW = 7
+# Room for names of tests, and of sizes, at the left of a map, in pixels.
+OF_TESTS, OF_SIZES = 124, 66
+# Outliers in the open; of more the farthest.
+OUTLIERS = 10
+
 
 @shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section | None:
@@ -127,14 +134,21 @@ def _stand_out(pair: CellPair, form: CellForm) -> list[Block]:
         Column("Why", numeric=False),
     )
     blocks: list[Block] = []
-    odd = [cell for cell in pair.cells if cell.outlier]
+    odd = sorted((c for c in pair.cells if c.outlier), key=lambda c: -abs(math.log(c.ratio)))
     if odd:
         rows = tuple(
             (name_of(c, form), wording.ratio(c.ratio, c.low, c.high), wording.interval(c.low, c.high), c.outlier)
             for c in odd
         )
         note = "They are counted in every average; the row “Without outliers” leaves them out."
-        blocks.append(Table(f"Outliers, {against(pair)}", columns, rows, note, depth=Depth.SUMMARY))
+        caption = f"Outliers, {against(pair)}"
+        if len(rows) > OUTLIERS:
+            blocks.append(
+                Table(f"{caption}: the {OUTLIERS} farthest from 1", columns, rows[:OUTLIERS], depth=Depth.SUMMARY)
+            )
+            blocks.append(Table(f"{caption}: all {len(rows):,}", columns, rows, note, folded=True))
+        else:
+            blocks.append(Table(caption, columns, rows, note, depth=Depth.SUMMARY))
     void = [cell for cell in pair.cells if cell.state == "void"]
     if void:
         rows = tuple((name_of(c, form), wording.MISSING, wording.MISSING, c.reason) for c in void)
@@ -178,7 +192,13 @@ class _Drawing:
         return [*self._overviews(), *(self._test(test) for test in self.tests)]
 
     def _spec(
-        self, cells: list[HeatCell], columns: list[str], rows: list[str], words: tuple[str, ...], wide: bool
+        self,
+        cells: list[HeatCell],
+        columns: list[str],
+        rows: list[str],
+        words: tuple[str, ...],
+        wide: bool,
+        margin: int = OF_TESTS,
     ) -> Chart:
         name, chart_title, subtitle, across, down = words
         spec = heat_map(
@@ -187,9 +207,9 @@ class _Drawing:
             rows,
             self.places,
             self.limit,
-            (chart_title, subtitle, across, "" if wide else down),
+            (chart_title, subtitle, across, "" if margin == OF_TESTS else down),
             wide,
-            margin=124 if wide else 66,
+            margin,
         )
         at = {(cell.row, cell.column): _in_table(cell) for cell in cells}
         table = Table(
@@ -216,7 +236,7 @@ class _Drawing:
         subtitle = f"average {short(average.ratio)}×, {self._ended(average)}" if average else "no cell in common"
         across, down = (capital(axis.name) for axis in self.form.axes)
         words = (test.replace("_", "-"), capital(title(test)), subtitle, across, down)
-        return self._spec(heat_cells, columns, rows, words, wide=False)
+        return self._spec(heat_cells, columns, rows, words, False, OF_SIZES)
 
     def _by_one_size(self) -> Chart:
         columns = [label(kib) for kib in sizes_in_order([cell.record_kib for cell in self.pair.cells])]
@@ -228,7 +248,7 @@ class _Drawing:
             subtitle = percent_of(self.pair.overall, self.pair)
         across, down = capital(self.form.axes[0].name), capital(self.form.test)
         words = (self.form.tests, chart_title, subtitle, across, down)
-        return self._spec(heat_cells, columns, [title(test) for test in self.tests], words, wide=True)
+        return self._spec(heat_cells, columns, [title(test) for test in self.tests], words, len(columns) > NARROW)
 
     def _overviews(self) -> list[Chart]:
         """Tests against record sizes; each number is the average over the file sizes."""
@@ -255,7 +275,7 @@ class _Drawing:
             capital(self.form.axes[0].name),
             capital(self.form.test),
         )
-        return [self._spec(heat_cells, [label(kib) for kib in sizes], rows, words, wide=True)]
+        return [self._spec(heat_cells, [label(kib) for kib in sizes], rows, words, len(sizes) > NARROW)]
 
     @staticmethod
     def _ended(average: Average) -> str:
