@@ -33,7 +33,10 @@ def document_lines(run: RunRecord) -> Iterator[str]:
     yield from _array("events", (form.Event(at=e.at, level=e.level, text=e.text, trial=e.trial_id) for e in run.events))
     yield from _array("searches", (form.Search(**asdict(one)) for one in run.searches))
     yield from _array("soak_rows", map(_soak_row, run.soak_rows))
+    yield from _array("amendments", (form.Amendment(**vars(one)) for one in run.amendments))
     reasons, stated = left_out(run), run.imported_from is None
+    again = {trial.order: "it was repeated" for trial in run.earlier}
+    yield from _array("earlier", (trial_of(trial, again, stated) for trial in run.earlier))
     yield from _array("trials", (trial_of(trial, reasons, stated) for trial in run.trials), "]}")
 
 

@@ -250,6 +250,21 @@ class Search(Doc):
     missed: int | None
 
 
+class Amendment(Doc):
+    """What became of the plan while the run went on: `sort` is `blocks`, `retry`, `clear` or `left_out`, `text` what
+    was asked for, or why. `blocks_seen` were whole by then; the run had `blocks_before` and has `blocks` since.
+    """
+
+    at: str
+    sort: str
+    text: str
+    blocks_seen: int
+    blocks_before: int
+    blocks: int
+    contender: str | None
+    plan_hash: str
+
+
 class Contender(Doc):
     """A server under test as the plan names it."""
 
@@ -301,7 +316,9 @@ class Run(Doc):
 
 
 class Document(Doc):
-    """A run file. Of each planned trial there is the latest attempt, in the order of the run."""
+    """A run file. Of each planned trial `trials` has the latest attempt, in the order of the run, and `earlier` those
+    that failed or were voided, and were repeated.
+    """
 
     schema_: Literal["bakeoff-show/1"] = Field("bakeoff-show/1", alias="schema")
     run: Run
@@ -310,6 +327,8 @@ class Document(Doc):
     events: tuple[Event, ...]
     searches: tuple[Search, ...]
     soak_rows: tuple[StoredRow, ...]
+    amendments: tuple[Amendment, ...]
+    earlier: tuple[Trial, ...]
     trials: tuple[Trial, ...]
 
 

@@ -23,7 +23,7 @@ from bakeoff.kinds import KINDS
 from bakeoff.mix import Clients, Rate
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
-from bakeoff.store.records import OK, ContenderRecord, RunRecord, TrialRecord
+from bakeoff.store.records import OK, AmendmentRecord, ContenderRecord, RunRecord, TrialRecord
 from tests.unit.compare.synthetic import run
 from tests.unit.store import builders
 from tests.unit.store.builders import stored
@@ -134,6 +134,21 @@ def test_no_value_of_a_trial_is_left_out() -> None:
     told |= {made.block, made.order, made.mix.n if isinstance(made.mix, Clients) else 0}
     missing = [one for one in found if one not in shown and one not in told]
     assert not [one for one in missing if one not in set(leaves(made.workload))], missing
+
+
+def test_no_part_of_a_run_is_left_out() -> None:
+    """What the records hold beside trials: amendments of the plan, and attempts that were repeated."""
+    record = run(mixes=(4,), blocks=1)
+    failed = replace(record.trials[0], state="failed", reason="dead")
+    amended = AmendmentRecord("2026-11-20T10:00:00+00:00", "blocks", "+7", 1, 1, 8, None, record.plan_hash)
+    document = document_of(replace(record, earlier=(failed,), amendments=(amended,)))
+    assert document["amendments"] == [dataclasses.asdict(amended)]
+    assert [(one["state"], one["left_out"]) for one in document["earlier"]] == [("failed", "it was repeated")]
+    told = {field.name for field in dataclasses.fields(RunRecord)} - set(document) - set(document["run"])
+    renamed = {"path": "file", "schema_version": "version"}
+    assert set(renamed.values()) <= set(document["run"])
+    # Joined runs are never shown; what is pending is planned and not done; the mark of the user is nobody else's.
+    assert told == {*renamed, "joined", "different", "pending", "started_here"}
 
 
 def test_runs_of_earlier_versions_fit_too() -> None:
