@@ -16,7 +16,7 @@ from bakeoff.agents.limits import limits
 from bakeoff.agents.links import Meter, links_to
 from bakeoff.agents.preflight import preflight
 from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
-from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
+from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import run_part
 from bakeoff.kinds.spec import Workload
@@ -93,8 +93,13 @@ class LocalAgent:
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "LocalSession":
         """See Agent."""
         with explained():
+            server = None
+            if isinstance(spec.workload, NullWorkload) and spec.workload.server is not None:
+                nothing = spec.workload.server
+                server = self._engine.serve(json.dumps(nothing.server))
+                spec = spec.model_copy(update={"workload": nothing.at(server.address())})
             meter = Meter(self._links_to(spec.workload))
-            return LocalSession(self._engine.start(spec.part(part).to_json()), meter)
+            return LocalSession(self._engine.start(spec.part(part).to_json()), meter, server)
 
     def _links_to(self, workload: Workload) -> tuple[str, ...]:
         """Asked of the kernel once for each contender: a name of a server may take a moment."""
@@ -105,10 +110,10 @@ class LocalAgent:
 
 
 class LocalSession:
-    """A trial in this process."""
+    """A trial in this process, and the server that lives as long, where there is one."""
 
-    def __init__(self, handle: Any, meter: Meter) -> None:
-        self._handle, self._meter = handle, meter
+    def __init__(self, handle: Any, meter: Meter, server: Any = None) -> None:
+        self._handle, self._meter, self._server = handle, meter, server
 
     def armed(self, timeout_s: float) -> bool:
         """See TrialSession."""
@@ -152,6 +157,8 @@ class LocalSession:
             outcome = None if told is None else read_outcome(told)
         if outcome is None:
             return None
+        if self._server is not None:
+            self._server.stop()
         return replace(outcome, result=outcome.result.model_copy(update={"links": self._meter.used()}))
 
     def cancel(self) -> None:

@@ -5,14 +5,27 @@ from typing import Any, Literal
 from pydantic import Field, SerializeAsAny, field_validator
 
 from bakeoff.kinds import spec_part
-from bakeoff.kinds.spec import Spec, Workload
+from bakeoff.kinds.spec import OfNothing, Spec, Workload
 from bakeoff.mix import Mix, MixField
 
 
+def of_its_kind(value: Any) -> Any:
+    """A workload as it is, or from its JSON object."""
+    return spec_part(str(value.get("kind"))).model_validate(value) if isinstance(value, dict) else value
+
+
 class NullWorkload(Workload):
-    """Does nothing, as fast as it can: the ceiling of the engine itself, and no kind of suite."""
+    """Does nothing, as fast as it can, and is no kind of suite; or asks a server that does nothing, which its machine
+    starts on loopback for the trial: the ceiling of the generator.
+    """
 
     kind: Literal["null"] = "null"
+    server: OfNothing | None = None
+
+    @field_validator("server", mode="before")
+    @classmethod
+    def _asks(cls, value: Any) -> Any:
+        return {**value, "asked": of_its_kind(value["asked"])} if isinstance(value, dict) else value
 
 
 class Slice(Spec):
@@ -58,10 +71,8 @@ class TrialSpec(Spec):
     @field_validator("workload", mode="before")
     @classmethod
     def _of_its_kind(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        kind = str(value.get("kind"))
-        return (NullWorkload if kind == "null" else spec_part(kind)).model_validate(value)
+        is_null = isinstance(value, dict) and value.get("kind") == "null"
+        return NullWorkload.model_validate(value) if is_null else of_its_kind(value)
 
     def for_trial(self, load: Mix, seed: int, mark: str) -> "TrialSpec":
         """The spec of one trial, whose mark all its agents are told."""

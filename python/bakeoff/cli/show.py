@@ -15,7 +15,7 @@ from bakeoff.errors import PlanError
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.store.mark_meanings import legend
 from bakeoff.store.read import read_run
-from bakeoff.store.records import OK, RunRecord, TrialRecord
+from bakeoff.store.records import CEILING, OK, RunRecord, TrialRecord
 from bakeoff.units import format_size
 
 # Requests that failed, of each contender; all are in --json.
@@ -104,8 +104,9 @@ def _print_head(console: Console, run: RunRecord) -> None:
             f"read from run file version {run.upgraded_from}"
             + ("" if run.upgraded_from >= 3 else ", which had no seals: whether it is as it was written cannot be seen")
         )
-    if run.null_operations_per_s:
-        lines.append(f"the generator's own ceiling (null workload): {run.null_operations_per_s:,.0f} operations/s")
+    if run.null_operations_per_s and CEILING in run.environment:
+        asked = f"a server on loopback that does nothing, {run.environment[CEILING]}"
+        lines.append(f"the generator's own ceiling ({asked}): {run.null_operations_per_s:,.0f} operations/s")
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
 

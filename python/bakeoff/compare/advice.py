@@ -6,7 +6,6 @@ from collections import Counter
 from dataclasses import replace
 
 from bakeoff.compare import wording
-from bakeoff.compare.cells import has_cells
 from bakeoff.compare.content import facts_of
 from bakeoff.compare.cube import UNPAIRED, Cube
 from bakeoff.compare.fleet_model import Machines
@@ -331,25 +330,17 @@ def _at(trials: list[TrialRecord], cube: Cube) -> str:
 
 
 def _ceiling(run: RunRecord, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
-    ceiling = run.null_operations_per_s
-    if run.imported_from is not None:
-        return []
+    ceiling = info.null_operations_per_s
     if ceiling is None:
-        return [
-            Advisory(
-                "The generator's own ceiling (null rate) was not measured.",
-                "Without it nobody can tell a fast server from a slow generator: measure it in the run.",
-            )
-        ]
-    if has_cells(run.trials):
-        # The ceiling is in operations; cells are compared in bytes.
         return []
     peaks = {c.name: peak_operations(run, info, c) for c in contenders}
     close = [c for c in contenders if peaks[c.name] > CEILING_SHARE * ceiling]
     return [
         Advisory(
-            f"The peak of {c.name} is {wording.percent(peaks[c.name] / ceiling)} of what the generator can do at all.",
-            "Give the generator more cores (`--cores`): this peak may be the generator's.",
+            f"The peak of {c.name} is {wording.percent(peaks[c.name] / ceiling)} of what the generator asks of a "
+            "server on loopback that does nothing.",
+            "This peak may be the generator's: give it more cores (`--cores`), or more machines (`--agents`).",
+            first=True,
         )
         for c in close
     ]

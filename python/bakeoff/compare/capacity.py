@@ -175,9 +175,8 @@ def capacity_pairs(run: RunRecord, baseline: str, like: Judge, unit: str) -> tup
     """The verdicts about capacities, by the statistics of any run."""
     cube = build_cube(found_view(run), baseline)
     searches = {name: tuple(s for s in run.searches if s.contender == name) for name in cube.contenders}
-    judge = CapacityJudge(
-        cube, like.little, like.delta, like.faults, like.different, like.differences, like.look, like.repeated, searches
-    )
+    known = (like.little, like.delta, like.faults, like.different, like.differences, like.look, like.repeated)
+    judge = CapacityJudge(cube, *known, like.ceiling, searches)
     return compare_pairs(cube, (capacity_metric(unit),), judge)
 
 

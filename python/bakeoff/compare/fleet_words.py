@@ -102,7 +102,7 @@ def _slow(machines: Machines) -> list[Advisory]:
     least = min(ceilings[name] for name in slow)
     who = f"Agent {slow[0]} reaches" if len(slow) == 1 else f"Agents {_few(slow)} reach"
     least_of = "" if len(slow) == 1 else "as little as "
-    text = f"{who} {least_of}{wording.percent(least / usual)} of what the others do without any server (null rate)."
+    text = f"{who} {least_of}{wording.percent(least / usual)} of what the others ask of a server that does nothing."
     return [Advisory(text, "Each drives an equal part of the load: use machines that are alike, or fewer of them.")]
 
 

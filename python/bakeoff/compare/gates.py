@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from bakeoff.compare import wording
 from bakeoff.compare.audits import LITTLE_RED, LittlesLaw
+from bakeoff.compare.ceiling import Ceiling
 from bakeoff.compare.cells import starving_cells
 from bakeoff.compare.content import Differences
 from bakeoff.compare.cube import Cube, blamed, totals, why_unusable
@@ -23,7 +24,7 @@ from bakeoff.compare.stale import STALE_LIMIT, stale_share
 from bakeoff.compare.turned_away import MORE, NO, turned_away
 from bakeoff.mix import Mix
 from bakeoff.stats import Decision
-from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_LIMITED, GENERATOR_WAITED, LINK_LIMITED
+from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_LIMITED, GENERATOR_WAITED, LINK_LIMITED, NEAR_CEILING
 from bakeoff.store.records import TrialRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
@@ -48,6 +49,8 @@ class Judge:
     differences: Differences = field(default_factory=dict)
     look: Look = ONLY_LOOK
     repeated: tuple[Repeated, ...] = ()
+    # What the generator could have asked at most, where that was measured.
+    ceiling: Ceiling | None = None
 
     def verdict(
         self,
@@ -126,6 +129,7 @@ class Judge:
             gates += self._errors(name, usable, ahead and not (name == leader and follower in self.faults))
             gates += self.cube.kind.gates(name, usable, ahead)
             gates += self._generator(name, usable, alike or name == follower)
+            gates += self._near_ceiling(name, usable)
             gates += self._link(name, usable, alike or name == follower)
             gates += self._schedule(name, usable, alike or name == follower)
             gates += self._waited(name, usable)
@@ -219,6 +223,18 @@ class Judge:
         if behind:
             return [Gate("link", "red", f"{part}: the network was measured, not the server", name)]
         return [Gate("link", "amber", f"{part}, so its lead is at least the one shown", name)]
+
+    def _near_ceiling(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
+        """Whoever answers nearly as much as the generator can ask may be faster than it looks."""
+        near = [trial for trial in usable if NEAR_CEILING in trial.marks]
+        if self.ceiling is None or not near:
+            return []
+        most = max(trial.operations_per_s for trial in near) / self.ceiling.operations_per_s
+        text = (
+            f"{name} answered up to {wording.percent(most)} of what the generator asks of a server that does nothing, "
+            f"in {len(near)} of {wording.plural(len(usable), 'trial')}: it may be faster than shown"
+        )
+        return [Gate("ceiling", "amber", text, name)]
 
     def _schedule(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         """A generator that is late itself makes a server look slow."""

@@ -38,6 +38,7 @@ GateName = Literal[
     "generator",
     "generator waited",
     "link",
+    "ceiling",
     "schedule",
     "Little's law",
     "blocks",

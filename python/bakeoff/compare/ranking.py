@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import groupby
 
 from bakeoff.compare import wording
 from bakeoff.compare.model import Endpoint, PairComparison, Sentence
@@ -94,11 +93,10 @@ def _several(names: list[str], of: int) -> str:
 def ranking_sentence(places: tuple[Place, ...], pairs: tuple[PairComparison, ...], what: str) -> Sentence:
     """The whole order in a sentence, with the kind of verdict that it states."""
     ranked = [place for place in places if place.first is not None]
-    groups = [
-        f"{place} {wording.names([one.contender for one in tied])}"
-        for place, tied in ((place, list(tied)) for place, tied in groupby(places, key=lambda one: one.words))
-    ]
-    # Of a common place only those who all share it are in one group.
+    sharing: dict[str, list[str]] = {}
+    for one in places:
+        sharing.setdefault(one.words, []).append(one.contender)
+    groups = [f"{words} {wording.names(names)}" for words, names in sharing.items()]
     open_places = any(place.first != place.last for place in ranked)
     why = "; where places are shared, the order is not certain" if open_places else ""
     text = f"Ranking of {len(places)} by {what}: {'; '.join(groups)} ({wording.plural(len(pairs), 'pair')}, Holm{why})."

@@ -18,6 +18,7 @@ from bakeoff.compare.capacity import (
     unpaired,
     view_of,
 )
+from bakeoff.compare.ceiling import ceiling_of
 from bakeoff.compare.cell_pairs import compare_cells
 from bakeoff.compare.cells import has_cells, lost_cells
 from bakeoff.compare.content import differences, facts_of
@@ -63,8 +64,9 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     little = littles_law(run, cube.kind)
     wrong = faults_of(whole)
     audits = _audits(whole, run, cube, little)
-    look, repeated = look_of(whole), repeated_trials(whole)
-    judge = Judge(cube, little, smallest, wrong, different_content(cube, audits), differences(run), look, repeated)
+    look, repeated, most = look_of(whole), repeated_trials(whole), ceiling_of(run)
+    different = different_content(cube, audits)
+    judge = Judge(cube, little, smallest, wrong, different, differences(run), look, repeated, most)
     pairs = compare_pairs(cube, measured, judge)
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)
@@ -139,7 +141,7 @@ def _info(run: RunRecord, cube: Cube, baseline: str, delta: float, rate_unit: st
         delta=delta,
         level=LEVEL,
         baseline=baseline,
-        null_operations_per_s=run.null_operations_per_s,
+        null_operations_per_s=None if (most := ceiling_of(run)) is None else most.operations_per_s,
         plan_hash_first=run.first_plan_hash,
         amendments=run.amendments,
         look=look,

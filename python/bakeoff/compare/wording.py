@@ -93,7 +93,10 @@ def plus_minus(centre: float, low: float, high: float) -> str:
     if not (centre > 0.0 and low > 0.0 and math.isfinite(high)):
         return ""
     factor = math.sqrt(high / low)
-    return f" ×÷ {figures(factor, 2)}" if factor >= 1.5 else f" ± {figures(100.0 * (factor - 1.0), 2)} %"
+    if factor >= 1.5:
+        return f" ×÷ {figures(factor, 2)}"
+    share = 100.0 * (factor - 1.0)
+    return " ± < 0.01 %" if 0.0 < share < 0.01 else f" ± {figures(share, 2)} %"
 
 
 def lost_of(lost: int, of: int) -> str:

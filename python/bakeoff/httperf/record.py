@@ -10,13 +10,11 @@ from pydantic import ValidationError
 
 from bakeoff.agents.base import Agent
 from bakeoff.agents.result import EngineEvent, Outcome
-from bakeoff.agents.spec import NullWorkload, TrialSpec
 from bakeoff.errors import LabError
 from bakeoff.httperf.echo import echo
 from bakeoff.httperf.options import Options
 from bakeoff.kinds import run_part
 from bakeoff.kinds.httperf.figures import HttperfFigures
-from bakeoff.mix import Clients
 from bakeoff.plan.load import PRIMARY
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.order import order_trials
@@ -30,15 +28,13 @@ from bakeoff.units import format_duration
 SUITE = "httperf"
 # The smallest difference that matters, and the share of errors that fails a trial, where no plan says another.
 DELTA = 0.05
-NULL_LENGTH_S = 0.5
-NULL_PATIENCE_S = 30.0
 
 
 class Record:
     """What is kept of a run; nothing without `-o`."""
 
-    def __init__(self, plan: Plan, agent: Agent, writer: RunWriter | None) -> None:
-        self._plan, self._agent, self._writer = plan, agent, writer
+    def __init__(self, plan: Plan, writer: RunWriter | None) -> None:
+        self._plan, self._writer = plan, writer
         self._kept = False
 
     @classmethod
@@ -50,10 +46,10 @@ class Record:
         """
         plan = plan_of(options)
         if options.output is None:
-            yield cls(plan, agent, None)
+            yield cls(plan, None)
             return
         with RunWriter.create(options.output, _header(options, plan, agent), order_trials(plan)) as writer:
-            record = cls(plan, agent, writer)
+            record = cls(plan, writer)
             try:
                 yield record
             finally:
@@ -96,8 +92,6 @@ class Record:
         text = began.isoformat(timespec="milliseconds")
         record = to_record(planned, text, outcome.result, self._plan.error_limit, None, part)
         self._writer.add_trial(record, dict(outcome.histograms))
-        if (ceiling := _ceiling(self._agent)) is not None:
-            self._writer.set_null_rate(ceiling)
         self._writer.finish()
         self._kept = True
 
@@ -106,15 +100,6 @@ class Record:
         if self._writer is not None:
             path = self._writer.path
             write(f"Run file: {path}\nNext: bakeoff compare {path} OTHER.bakeoff   |   bakeoff report {path}\n")
-
-
-def _ceiling(agent: Agent) -> float | None:
-    """Operations a second of the engine when it has nothing to do, which every report names; None if it does none."""
-    spec = TrialSpec(workload=NullWorkload(), load=Clients(1), length_s=NULL_LENGTH_S)
-    outcome = agent.start(spec).go().wait(NULL_PATIENCE_S)
-    if outcome is None or not outcome.result.operations or outcome.result.window_s <= 0:
-        return None
-    return outcome.result.operations / outcome.result.window_s
 
 
 def plan_of(options: Options) -> Plan:

@@ -6,7 +6,7 @@ The twins are held together by `tests/bridge/test_specs.py`: the same names, wha
 import secrets
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, SerializeAsAny
 
 MARK_BYTES = 8
 
@@ -42,9 +42,33 @@ class Workload(Spec):
         """Addresses that it comes from, where a plan names some."""
         return ()
 
+    @property
+    def of_nothing(self) -> "OfNothing | None":
+        """The same way of asking, of a server that does nothing; None where Bakeoff has none that can be asked so."""
+        return None
+
     def marked(self, mark: str) -> Self:
         """The same work for the trial with this mark, where what it leaves must be told from that of others."""
         return self
+
+
+class OfNothing(Spec):
+    """Work that is asked of a server which does nothing, where the generator's own ceiling shows. `server` describes
+    the built-in target, `asked` is the work but for the server's address, `words` are what a reader is told of both.
+    """
+
+    asked: SerializeAsAny[Workload]
+    server: dict[str, str | int | bool]
+    words: str
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether connections are kept."""
+        return not self.server.get("close", False)
+
+    def at(self, address: str) -> Workload:
+        """The work with the address of the server."""
+        return self.asked.model_copy(update={"addresses": (address,)})
 
 
 def new_mark() -> str:

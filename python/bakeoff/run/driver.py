@@ -10,7 +10,7 @@ from bakeoff.plan.order import order_trials
 from bakeoff.run.amend import NOTHING, Asked, amend
 from bakeoff.run.counsel import NOBODY, Counsel
 from bakeoff.run.fleet import Fleet
-from bakeoff.run.ground import Ground, preflight
+from bakeoff.run.ground import Ground, Specs, preflight
 from bakeoff.run.kept import Kept
 from bakeoff.run.kind import Note
 from bakeoff.run.observer import Observer
@@ -22,7 +22,7 @@ from bakeoff.run.tool import tool
 from bakeoff.run.trials import Trials
 from bakeoff.run.trust import trusted_plan
 from bakeoff.store.read import planned, read_run
-from bakeoff.store.records import INTERRUPTED, ContenderRecord, PlannedTrial, RunRecord
+from bakeoff.store.records import CEILING, INTERRUPTED, ContenderRecord, PlannedTrial, RunRecord
 from bakeoff.store.write import RunHeader, RunWriter
 
 
@@ -52,7 +52,7 @@ def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observe
             ground = Ground(plan, fleet)
             specs = ground.specs()
             order = order_trials(plan)
-            with RunWriter.create(path, _header(plan, fleet, ground), order) as writer:
+            with RunWriter.create(path, _header(plan, fleet, ground, specs), order) as writer:
                 created = True
                 writer.set_started_here(mark(path, plan.hash))
                 kept = Kept(read_run(path), fleet, False)
@@ -161,7 +161,8 @@ def _refuse_other_content(run: RunRecord, ground: Ground) -> None:
         )
 
 
-def _header(plan: Plan, fleet: Fleet, ground: Ground) -> RunHeader:
+def _header(plan: Plan, fleet: Fleet, ground: Ground, specs: Specs) -> RunHeader:
+    nothing = specs.of_nothing
     return RunHeader(
         name=plan.name,
         suite=plan.suite,
@@ -169,7 +170,7 @@ def _header(plan: Plan, fleet: Fleet, ground: Ground) -> RunHeader:
         plan=plan.to_dict(),
         plan_hash=plan.hash,
         tool=tool(fleet.facts(fleet.agents[0].name).build),
-        environment={"content": ground.facts()},
+        environment={"content": ground.facts(), **({} if nothing is None else {CEILING: nothing.words})},
         agents=fleet.records(),
         contenders=[ContenderRecord(c.name, c.address, c.reset) for c in plan.contenders],
         mixes=plan.mixes,

@@ -10,7 +10,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.cluster.hello import refuse_small
 from bakeoff.errors import PlanError, TargetError
 from bakeoff.kinds import run_part
-from bakeoff.kinds.spec import Workload, new_mark
+from bakeoff.kinds.spec import OfNothing, Workload, new_mark
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.fleet import Fleet
@@ -135,6 +135,14 @@ class Specs:
         by_agent = {agent: spec for (agent, name), spec in self._specs.items() if name == contender}
         mark = new_mark()
         return {agent: spec.for_trial(mix, seed, mark) for agent, spec in by_agent.items()}
+
+    @property
+    def of_nothing(self) -> OfNothing | None:
+        """The work as it is asked of a server that does nothing: the first contender's. None unless all can be asked
+        so, for one ceiling is to hold for all.
+        """
+        asked = [spec.workload.of_nothing for spec in self._specs.values()]
+        return asked[0] if asked and None not in asked else None
 
     def here(self, specs: Mapping[str, TrialSpec]) -> TrialSpec:
         """The specification of a trial of several agents as this process can read it."""

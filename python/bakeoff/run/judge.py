@@ -19,6 +19,7 @@ from bakeoff.store.marks import (
     GENERATOR_LIMITED,
     GENERATOR_WAITED,
     LINK_LIMITED,
+    NEAR_CEILING,
     OUT_OF_CONNECTIONS,
     STUCK_OPERATIONS,
     Mark,
@@ -163,7 +164,7 @@ def generator_marks(result: TrialResult, null_operations_per_s: float | None) ->
     if any((LinkRecord(**link.model_dump()).share or 0.0) > BUSY_SHARE for link in result.links):
         all_marks.append(LINK_LIMITED)
     if null_operations_per_s and rate > CEILING_SHARE * null_operations_per_s:
-        all_marks.append("near-ceiling")
+        all_marks.append(NEAR_CEILING)
     late_ns = generator.late_start.p99_ns
     if late_ns is not None and late_ns > LATE_START_P99_NS:
         all_marks.append("late-start")

@@ -37,6 +37,8 @@ from bakeoff.store.write import RunWriter, utc_now
 
 POLL_S = 0.2
 NULL_LENGTHS_S = (0.5, 2.0, 8.0)
+# So many connections keep a load thread busy; so many at most are made anew, each of which takes a port for a while.
+NULL_CONNECTIONS, MOST_CONNECTIONS = 32, 10_000
 CANCEL_PATIENCE_S = 5.0
 OVERDUE_S = 30.0
 
@@ -88,9 +90,12 @@ class Trials:
             self._observer.on_event(event)
 
     def calibrate(self) -> None:
-        """Measure the engines' own ceiling with the `null` workload, all agents at once, and store it. A machine so
-        busy that not one operation was done is asked for longer.
+        """Measure what the generator asks at most: each agent asks a server on its own loopback that does nothing, all
+        at once, and it is stored. A machine so busy that not one operation was done is asked for longer. Where Bakeoff
+        has no such server for this work nothing is measured.
         """
+        if self._specs.of_nothing is None:
+            return
         for length_s in NULL_LENGTHS_S:
             outcome = self._null_outcome(length_s)
             rate = _null_rate(None if outcome is None else outcome.whole)
@@ -102,16 +107,22 @@ class Trials:
         raise LabError("the engine could not measure its own ceiling: build it anew with `make build`")
 
     def _null_outcome(self, length_s: float) -> FleetOutcome | None:
-        """What all agents did of the `null` workload in `length_s`; None when they did not end."""
+        """What all agents asked of servers that do nothing in `length_s`; None when they did not end."""
+        nothing = self._specs.of_nothing
+        if nothing is None:
+            return None
         settings, cores = self._plan.settings, self._plan.settings.clock.cores
         spec = TrialSpec(
-            workload=NullWorkload(),
-            load=Clients(cores * len(self._fleet.active)),  # one for each load thread: one without would idle
+            workload=NullWorkload(server=nothing),
+            load=Clients(NULL_CONNECTIONS * cores * len(self._fleet.active)),
             length_s=length_s,
+            max_operations=None if nothing.is_kept else MOST_CONNECTIONS,
             cores=cores,
             pin=settings.pin,
         )
-        session = self._fleet.start({agent.name: spec for agent in self._fleet.active})
+        # What they tell is merged as that of the work itself, for which any address will do.
+        merged_by = spec.model_copy(update={"workload": nothing.at("127.0.0.1:1")})
+        session = self._fleet.start({agent.name: spec for agent in self._fleet.active}, merged_by)
         outcome = session.wait(length_s + OVERDUE_S)
         if outcome is not None and outcome.lost:
             raise LabError(f"{outcome.lost}: bring it back, then run the plan again")

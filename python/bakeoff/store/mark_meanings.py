@@ -52,7 +52,7 @@ MARKS: dict[Mark, Meaning] = {
         "Use a faster link, or more machines (--agents).",
     ),
     "near-ceiling": Meaning(
-        f"The rate is above {CEILING} of what the generator reaches with work that does nothing.",
+        f"The rate is above {CEILING} of what the generator asks of a server that does nothing.",
         "Use more cores or machines (--cores, --agents).",
     ),
     "starved-client": Meaning(

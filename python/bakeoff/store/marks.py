@@ -27,6 +27,7 @@ GENERATOR_LIMITED: Final = "generator-limited"
 GENERATOR_WAITED: Final = "generator-waited"
 # The link of a machine that sent load was full: the network was measured.
 LINK_LIMITED: Final = "link-limited"
+NEAR_CEILING: Final = "near-ceiling"
 STUCK_OPERATIONS: Final = "stuck-operations"
 GENERATOR_PAUSED: Final = "generator-paused"
 STOLEN_TIME: Final = "stolen-time"

@@ -39,7 +39,8 @@ COLUMNS = {
     "run.mixes": "the mixes, JSON array of what planned.mix holds; empty where capacities are searched",
     "run.blocks_planned": "how often every contender is visited, with the blocks that were added",
     "run.delta": "smallest difference that matters, as a share",
-    "run.null_operations_per_s": "what the generator does when there is nothing to do: its own ceiling",
+    "run.null_operations_per_s": "what the generator asks of a server on loopback that does nothing, where "
+    "`environment` has `ceiling`; NULL where it was not measured",
     "run.writer": "the process that writes the file just now, JSON; NULL when none does",
     "run.started_here": "mark by which the user who started the run knows its plan",
     "run.upgraded_from": "version of the file that this one was made from; NULL in one that was written as it is",
@@ -57,7 +58,7 @@ COLUMNS = {
     "agents.position": "from 0",
     "agents.name": "name of the agent",
     "agents.facts": "processor, memory, kernel, limits and links of its machine, JSON object",
-    "agents.null_operations_per_s": "what it does when there is nothing to do: its own ceiling; NULL until measured",
+    "agents.null_operations_per_s": "the same of each machine; NULL until measured",
     "contenders.position": "from 0",
     "contenders.name": "name of the contender",
     "contenders.address": "where it is",

@@ -17,6 +17,9 @@ OK = "ok"
 FAILED = "failed"
 VOIDED = "voided"
 INTERRUPTED = "interrupted"
+# Where the environment of a run says what the server that does nothing was asked. Runs without it measured no ceiling:
+# the rate that earlier builds stored had no socket in it.
+CEILING = "ceiling"
 STATES = (OK, FAILED, VOIDED, INTERRUPTED)
 # What a trial of a search for the capacity is for: to find it, or to be measured at a share of it.
 SEARCH = "search"
@@ -364,7 +367,7 @@ class SoakRowRecord:
 @dataclass(frozen=True)
 class AgentRecord:
     """A machine that sent load; `facts` are its processor, memory, kernel, limits and links. It did
-    `null_operations_per_s` when there was nothing to do, None until that is measured.
+    `null_operations_per_s` is what it asks of a server on its loopback that does nothing, None until that is measured.
     """
 
     name: str

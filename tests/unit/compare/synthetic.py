@@ -211,6 +211,7 @@ def run(
             "cpu": {"model": "Example CPU 3000", "cores": 2},
             "memory_bytes": 8 << 30,
             "kernel": "6.1.0",
+            "ceiling": "kept connections, replies of 1,024 bytes",
             "sysctl": {"net.ipv4.ip_local_port_range": "1024 65535"},
         },
         contenders=tuple(ContenderRecord(s.name, f"http://127.0.0.1:80{80 + i}", None) for i, s in enumerate(servers)),

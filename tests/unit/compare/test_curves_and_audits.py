@@ -92,9 +92,14 @@ def test_exploratory_cells_need_blocks_and_find_the_slow_one() -> None:
 
 def test_a_peak_near_the_ceiling_of_the_generator_is_told() -> None:
     found = compare_run(replace(run(), null_operations_per_s=45_000.0))
-    assert any("of what the generator can do" in warning.text for warning in found.warnings)
-    unknown = compare_run(replace(run(), null_operations_per_s=None))
-    assert any("was not measured" in warning.text for warning in unknown.warnings)
+    near = [warning for warning in found.warnings if "of what the generator asks of a server on" in warning.text]
+    assert [warning.first for warning in near] == [True, True]
+    assert near[0].text.startswith("The peak of nginx is 9") and near[1].text.startswith("The peak of apache is 7")
+    assert found.run.null_operations_per_s == 45_000.0
+    for unknown in (replace(run(), null_operations_per_s=None), replace(run(), environment={})):
+        comparison = compare_run(unknown)
+        assert comparison.run.null_operations_per_s is None, "what earlier builds stored had no server in it"
+        assert not any("of what the generator asks" in warning.text for warning in comparison.warnings)
 
 
 @pytest.mark.parametrize(

@@ -91,8 +91,10 @@ def test_a_full_link_is_named_and_takes_the_verdict_away() -> None:
 
 
 def test_a_machine_with_a_low_ceiling_is_named() -> None:
-    (told,) = (text for text in warnings(divided(Machines(ceilings={"ant": 6e5}))) if "null rate" in text)
-    assert told.startswith("Agent ant reaches 60 % of what the others do")
+    (told,) = (
+        text for text in warnings(divided(Machines(ceilings={"ant": 6e5}))) if "of a server that does nothing" in text
+    )
+    assert told.startswith("Agent ant reaches 60 % of what the others ask of")
     assert not any("reaches" in text for text in warnings(divided(Machines(ceilings={"ant": 8e5}))))
 
 

@@ -262,6 +262,32 @@ def test_a_peak_of_two_speeds_is_nobodys() -> None:
     assert "14,000 – 4" in row and "blocks differ" in row
 
 
-def test_the_null_rate_is_no_headroom() -> None:
+def test_the_ceiling_says_how_often_the_generator_could_have_asked() -> None:
+    """Seen: "peak is 0.194 % of the null rate", which had no socket in it."""
     text = shown(run(), Depth.PAGE)
-    assert "without a socket" in text and "of that." not in text.partition("null rate")[2][:200]
+    peak = max(summary.peak for summary in compare_run(run()).contenders)
+    often = wording.figures(254_000.0 / peak, 2)
+    said = (
+        f"The generator itself could have asked {often} times as often on this machine as nginx, the fastest here, answ"
+    )
+    assert (
+        said in text
+        and "against a server on loopback that does nothing (kept connections, replies of 1,024 bytes)" in text
+    )
+    assert "null rate" not in text and "0.194 %" not in text
+    near = shown(replace(run(), null_operations_per_s=1.2 * peak), Depth.PAGE)
+    assert "That is near: nginx may be faster than shown." in near and "1.2 times as often" in near
+    under = shown(replace(run(), null_operations_per_s=0.8 * peak), Depth.PAGE)
+    assert "nginx answered more than the" in under and "times as often" not in under
+    none = shown(replace(run(), null_operations_per_s=None), Depth.PAGE)
+    assert "could have asked at most was not measured" in none
+
+
+def test_a_contender_near_the_ceiling_is_told_with_the_verdict() -> None:
+    record = change(replace(run(), null_operations_per_s=45_000.0), "nginx", 8, None, marks=("near-ceiling",))
+    (gate,) = compare_run(record).pairs[0].primary.gates
+    assert (gate.name, gate.level, gate.contender) == ("ceiling", "amber", "nginx")
+    assert (
+        gate.text.startswith("nginx answered up to 9") and "in 6 of 18 trials: it may be faster than shown" in gate.text
+    )
+    assert gate.text in " ".join(shown(record, Depth.COMPARISON).split())

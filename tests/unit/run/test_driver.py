@@ -6,7 +6,7 @@ from typing import NoReturn
 import pytest
 
 from bakeoff.agents.result import TrialResult
-from bakeoff.agents.spec import WHOLE, Slice, TrialSpec
+from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.corpus.manifest import MANIFEST_NAME
 from bakeoff.errors import LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds.web.spec import WebWorkload
@@ -245,11 +245,19 @@ def test_what_the_engine_would_refuse_is_refused_before_anything_is_written(tmp_
     assert not list(tmp_path.iterdir()) and not agent.specs
 
 
-def test_the_ceiling_is_measured_with_a_client_for_each_core(tmp_path: Path) -> None:
+def test_the_ceiling_is_measured_with_connections_for_each_core(tmp_path: Path) -> None:
     agent = FakeAgent()
     with two_contenders() as (one, _):
         start_run(plan_for(one.address, cores="2"), tmp_path / "x.bakeoff", [agent], Notebook())
-    assert [(spec.load.clients, spec.cores) for spec in agent.null_specs] == [(2, 2)]
+    assert [(spec.load.clients, spec.cores) for spec in agent.null_specs] == [(64, 2)]
+    (spec,) = agent.null_specs
+    assert isinstance(spec.workload, NullWorkload) and spec.workload.server is not None
+    asked = spec.workload.server.at("127.0.0.1:1")
+    assert isinstance(asked, WebWorkload) and asked.addresses == ("127.0.0.1:1",)
+    # As the plan asks: web-static does not keep connections, each of which takes a port for a while.
+    assert not asked.keep_alive and spec.max_operations == 10_000
+    record = read_run(tmp_path / "x.bakeoff")
+    assert record.environment["ceiling"].startswith("a connection for each request, replies of ")
 
 
 class Robbed(FakeAgent):

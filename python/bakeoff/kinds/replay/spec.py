@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from bakeoff.kinds.spec import Workload
+from bakeoff.kinds.spec import OfNothing, Workload
 from bakeoff.kinds.web.spec import WebWorkload
 
 
@@ -24,6 +24,11 @@ class ReplayWorkload(Workload):
     def rehearsed(self) -> bool:
         """See Workload."""
         return self.web.rehearsed
+
+    @property
+    def of_nothing(self) -> OfNothing | None:
+        """See Workload: its requests without their moments."""
+        return self.web.of_nothing
 
     @property
     def peers(self) -> tuple[str, ...]:

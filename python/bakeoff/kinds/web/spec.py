@@ -1,11 +1,15 @@
 """What the engine is told of web work."""
 
+import math
 from typing import Literal
 
 from pydantic import Field
 
-from bakeoff.kinds.spec import Spec, TlsSpec, Workload
+from bakeoff.kinds.spec import OfNothing, Spec, TlsSpec, Workload
 from bakeoff.kinds.web.body import SAFE
+
+# The null server's page where the lengths of replies are not known, and the largest that it is asked for.
+NULL_PAGE_BYTES, MOST_PAGE_BYTES = 1024, 1 << 20
 
 
 class RequestSpec(Spec):
@@ -57,6 +61,39 @@ class WebWorkload(Workload):
         """See Workload: where TLS is concerned, or streams, unless the request may change something."""
         is_safe = all(request.method in SAFE for c in self.classes for request in c.requests)
         return is_safe and (self.scheme == "https" or self.http in ("2", "3"))
+
+    @property
+    def of_nothing(self) -> OfNothing | None:
+        """See Workload: one page as large as the mean of those known, over plain HTTP/1, for that is what the server
+        speaks.
+        """
+        if self.scheme != "http" or self.http not in ("1.0", "1.1"):
+            return None
+        page = RequestSpec(method="GET", path="/", length=None, sha256=None)
+        asked = self.model_copy(
+            update={
+                "addresses": (),
+                "unix": None,
+                "source_addresses": (),
+                "bodies": (),
+                "classes": (ClassSpec(name="nothing", weight=1.0, expect=(200,), requests=(page,)),),
+            }
+        )
+        page_bytes = self._mean_reply_bytes()
+        server: dict[str, str | int | bool] = {"kind": "null", "page_bytes": page_bytes, "close": not self.keep_alive}
+        words = "kept connections" if self.keep_alive else "a connection for each request"
+        return OfNothing(asked=asked, server=server, words=f"{words}, replies of {page_bytes:,} bytes")
+
+    def _mean_reply_bytes(self) -> int:
+        known = [
+            (c.weight / len(c.requests), 0 if request.method == "HEAD" else request.length)
+            for c in self.classes
+            for request in c.requests
+            if request.length is not None
+        ]
+        weight = math.fsum(share for share, _ in known)
+        mean = math.fsum(share * (length or 0) for share, length in known) / weight if weight else NULL_PAGE_BYTES
+        return min(round(mean), MOST_PAGE_BYTES)
 
     @property
     def peers(self) -> tuple[str, ...]:

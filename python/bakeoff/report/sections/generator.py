@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 from bakeoff.compare import wording
+from bakeoff.compare.ceiling import ceiling_of
 from bakeoff.compare.cells import cells_of
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
@@ -26,25 +27,10 @@ HEADS = ("CPU %", "waited %", "µs/operation", "p99 lag ms", "limited")
 
 
 def section(context: Context) -> Section:
-    """Its ceiling (null rate), its processor use at each mix, and how late it was."""
+    """Its ceiling, its processor use at each mix, and how late it was."""
     if context.run.imported_from is not None:
         return Section("generator", "The load generator", (Text(_not_stated(context.run.imported_from)),))
-    ceiling = context.run.null_operations_per_s
-    peaks = [peak_operations(context.run, context.comparison.run, c) for c in context.comparison.contenders]
-    best = max((peak for peak in peaks if math.isfinite(peak)), default=math.nan)
-    if ceiling is None:
-        text = Text("The ceiling of the generator (null rate) was not measured in this run.", "warning")
-    elif context.comparison.cells:
-        rate, unit = wording.count(ceiling), context.comparison.run.rate_unit
-        text = Text(f"Without any work the generator reaches {rate} operations/s (null rate); cells are in {unit}.")
-    else:
-        # Its share of that is no headroom: nothing is sent there.
-        text = Text(
-            f"Without any work the generator counts {wording.count(ceiling)} operations/s (null rate, measured at the "
-            "start of the run on the machines that send load, without a socket): no server can be measured beyond. How "
-            "near it was to its limit with these servers, the use of its processors tells.",
-            "plain" if best <= CEILING_SHARE * ceiling else "warning",
-        )
+    text = _ceiling(context)
     spec_rows, table_rows = [], []
     for mix in context.comparison.run.mixes:
         cells = [f"{mix}"]
@@ -105,6 +91,41 @@ def section(context: Context) -> Section:
             *_checked(context),
             chart,
         ),
+    )
+
+
+def _ceiling(context: Context) -> Text:
+    """How much more the generator could have asked than the fastest contender answered."""
+    ceiling = ceiling_of(context.run)
+    if ceiling is None:
+        return Text(
+            "What the generator could have asked at most was not measured: Bakeoff has no server that does nothing for "
+            "this work. How near it was to its limit, the use of its processors tells."
+        )
+    run, info = context.run, context.comparison.run
+    peaks = {c.name: peak_operations(run, info, c) for c in context.comparison.contenders}
+    known = {name: peak for name, peak in peaks.items() if peak > 0.0}
+    machines = "this machine" if len(run.agents) < 2 else "these machines"
+    measured = (
+        f"{wording.count(ceiling.operations_per_s)} operations/s: ceiling measured at the start of the run, against a "
+        f"server on loopback that does nothing ({ceiling.words})"
+    )
+    if not known:
+        return Text(f"The generator itself could have asked at most {measured}.")
+    fastest = max(known, key=lambda name: known[name])
+    factor = ceiling.operations_per_s / known[fastest]
+    if factor < 1.0:
+        return Text(
+            f"{fastest} answered more than the {measured}. That server shared the processors of {machines}; how near "
+            "the generator was to its limit, the use of its processors tells.",
+            "warning",
+        )
+    near = factor * CEILING_SHARE < 1.0
+    often = wording.figures(factor, 2)
+    return Text(
+        f"The generator itself could have asked {often} times as often on {machines} as {fastest}, the fastest here, "
+        f"answered ({measured}).{f' That is near: {fastest} may be faster than shown.' if near else ''}",
+        "warning" if near else "plain",
     )
 
 

@@ -22,9 +22,9 @@ BESIDE = 6  # machines that have room beside each other in a table
 # What differs on every machine and at any moment, and says nothing about a figure.
 PASSING = ("hostname", "load_average", "swap_used_bytes", "cpu · mhz", "links")
 NOTE = (
-    "Share: of all operations. Ceiling: what the machine does without any server. CPU, waited, lag, late and link: the "
-    "largest of all trials; late is the p99 of its own starts, link the part of the link to a contender that all "
-    "traffic of the machine filled in the window."
+    "Share: of all operations. Ceiling: what the machine asks of a server on its own loopback that does nothing. CPU, "
+    "waited, lag, late and link: the largest of all trials; late is the p99 of its own starts, link the part of the "
+    "link to a contender that all traffic of the machine filled in the window."
 )
 RANGES_NOTE = (
     "From the agent with the least to the one with the most. Rates are means over blocks, times geometric means{of}. "
