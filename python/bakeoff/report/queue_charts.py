@@ -37,7 +37,7 @@ def transfers_over_depth(
 ) -> dict[str, Any]:
     """Rows: contender, depth, value, low, high: a second, with the least and the most of blocks."""
     colour, shape, dash = contender_channels(names)
-    base = alt.Chart(rows_of("rows"), title=heading(*titles)).encode(x=_across(depths))
+    base = alt.Chart(rows_of("rows")).encode(x=_across(depths))
     top = max((row["high"] for row in rows), default=0.0)
     y = alt.Y("value:Q", axis=amount_axis("I/O per second", top), scale=amount_scale(top))
     layers = [
@@ -45,7 +45,7 @@ def transfers_over_depth(
         base.mark_line(strokeWidth=2).encode(y=y, color=colour, strokeDash=dash),
         base.mark_point(size=46, filled=True, opacity=1).encode(y=y, color=colour, shape=shape),
     ]
-    return finish(alt.layer(*layers), {"rows": _apart(rows, names)}, contender_keys(names))
+    return finish(alt.layer(*layers, title=heading(*titles)), {"rows": _apart(rows, names)}, contender_keys(names))
 
 
 @drawn
@@ -56,7 +56,7 @@ def times_over_depth(
     colour, shape, dash = contender_channels(names)
     values = [row["value"] for row in rows]
     y = alt.Y("value:Q", axis=log_axis("ms", values), scale=log_range(values))
-    base = alt.Chart(rows_of("rows"), title=heading(*titles)).encode(x=_across(depths), y=y, color=colour)
+    base = alt.Chart(rows_of("rows")).encode(x=_across(depths), y=y, color=colour)
     p99, p50 = (base.transform_filter(f"datum.time == '{time}'") for time in ("p99", "p50"))
     layers = [
         p99.mark_line(strokeWidth=2).encode(strokeDash=dash),
@@ -64,4 +64,4 @@ def times_over_depth(
         p99.mark_point(size=46, filled=True, opacity=1).encode(shape=shape),
         p50.mark_point(size=46, filled=False, opacity=1, fill="white").encode(shape=shape),
     ]
-    return finish(alt.layer(*layers), {"rows": _apart(rows, names)}, contender_keys(names))
+    return finish(alt.layer(*layers, title=heading(*titles)), {"rows": _apart(rows, names)}, contender_keys(names))

@@ -36,9 +36,9 @@ def section(context: Context) -> Section | None:
     cells = list(dict.fromkeys((level.test, level.record_kib) for level in compared.measured))
     charted = [_charted([cell for cell in cells if cell[0] == test]) for test in compared.tests]
     words = (
-        "In flight: clients × threads × outstanding requests of each. With a closed loop the one bounds the other: "
-        "transfers/s ≈ in flight ÷ mean response time, so that a queue that does not raise the rate any more only "
-        "raises the times. No cell is pooled with another."
+        "In flight: clients × threads × outstanding requests of each, at most; while a client checks what it read, it "
+        "has fewer. A queue that does not raise the rate any more only raises the times. No cell is pooled with "
+        "another."
     )
     blocks: list[Block] = [Text(words)]
     for place, cell in enumerate(charted):
@@ -136,12 +136,12 @@ def _table(
 ) -> Table:
     """A row for each cell at each depth."""
     heads = ("I/O per second", "p50 ms", "p99 ms")
-    columns = [Column("Pattern", numeric=False), Column("Block size"), Column("In flight")]
+    columns = [Column("Pattern, block size, in flight", numeric=False)]
     columns += [Column(head, group=name) for name in context.names for head in heads]
     rows = []
     for cell in cells:
         for mix, depth in depths.items():
-            row = [title(cell[0]), size(cell[1]), f"{depth:,}"]
+            row = [f"{title(cell[0])}, {size(cell[1])}, {depth:,}"]
             for name in context.names:
                 row += _figures(_find(compared, name, mix, cell))
             rows.append(tuple(row))

@@ -46,13 +46,13 @@ def _ranges(context: Context, compared: CellComparison) -> Table:
     """A row for each test (and mix): the mean of its cells, the lowest and the highest of them, and where."""
     form, mixes = compared.form, context.comparison.run.mixes
     several = len(mixes) > 1
-    columns = [*([Column(context.mix_title)] if several else []), Column(capital(form.test), numeric=False)]
+    columns = [Column(f"{capital(form.test)}{f', {context.mix_unit}' if several else ''}", numeric=False)]
     for name in context.names:
         columns += [Column(what, group=name) for what in ("mean", "minimum", "maximum")]
     rows = []
     for mix in mixes:
         for test in compared.tests:
-            row = [f"{mix}", title(test)] if several else [title(test)]
+            row = [f"{title(test)}, {mix}" if several else title(test)]
             for name in context.names:
                 row += _range([level for level in compared.at(name, mix) if level.test == test], form)
             rows.append(tuple(row))
@@ -114,22 +114,21 @@ def _cells(context: Context, compared: CellComparison, mix: Mix, tests: Sequence
         for record in sizes_in_order([size_ for _, named, size_ in at if named == test])
     ]
     heads = _heads(form)
-    first = [
-        *([Column(capital(form.test), numeric=False)] if len(tests) > 1 else []),
-        Column(capital(form.axes[0].name)),
-    ]
+    axis = form.axes[0].name
+    # One column names a row, also where a narrow terminal goes on with the others below.
+    first = Column(f"{capital(form.test)}, {axis}" if len(tests) > 1 else capital(axis), numeric=len(tests) == 1)
 
-    def start(test: str, record: float | None) -> tuple[str, ...]:
-        return (title(test), size(record)) if len(tests) > 1 else (size(record),)
+    def start(test: str, record: float | None) -> str:
+        return f"{title(test)}, {label(record)}" if len(tests) > 1 else size(record)
 
     if len(names) <= SIDE_BY_SIDE:
         grouped = [replace(head, group=name if len(names) > 1 else "") for name in names for head in heads]
         rows = [
-            (*start(*key), *(text for name in names for text in _figures(at.get((name, *key)), form))) for key in keys
+            (start(*key), *(text for name in names for text in _figures(at.get((name, *key)), form))) for key in keys
         ]
-        return Table("", (*first, *grouped), tuple(rows))
-    rows = [(*start(*key), name, *_figures(at.get((name, *key)), form)) for key in keys for name in names]
-    return Table("", (*first, Column("Contender", numeric=False), *heads), tuple(rows))
+        return Table("", (first, *grouped), tuple(rows))
+    rows = [(f"{start(*key)}, {name}", *_figures(at.get((name, *key)), form)) for key in keys for name in names]
+    return Table("", (Column(f"{first.title}, contender", numeric=False), *heads), tuple(rows))
 
 
 def _heads(form: CellForm) -> tuple[Column, ...]:
