@@ -45,6 +45,9 @@ def test_the_plan_runs(plan: Path, target: Callable[..., Target], tmp_path: Path
     if suite[1] == "replay":
         lines = (f'::1 - - [10/Oct/2026:13:55:{n // 9:02d} +0000] "GET /{n % 4} HTTP/1.1" 200 5\n' for n in range(90))
         (tmp_path / "access.log").write_text("".join(lines))
+    if suite[1] == "web-session":
+        steps = ('[[step]]\nname = "one"\npath = "/a"\n', '[[step]]\nname = "two"\npath = "/b"\n')
+        (tmp_path / "shop.toml").write_text("".join(steps))
     kind = load_suite(suite[1]).suite.kind
     spec = {"root": str(root) if root else None} if kind == "web" else {"kind": plan_part(kind).target or kind}
     places = r'(?<=address = ")smtp=[^"]+' if suite[1] == "mail-pop" else r"127\.0\.0\.1:\d+"

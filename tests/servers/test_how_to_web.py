@@ -37,7 +37,7 @@ def folder(public_folder: Callable[[str], Path]) -> Iterator[Path]:
 def trials(run_file: Path) -> list[dict[str, Any]]:
     """As programs get them."""
     command = [sys.executable, "-m", "bakeoff", "show", str(run_file), "--json"]
-    found: list[dict[str, Any]] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    found: list[dict[str, Any]] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["trials"]
     return found
 
 
@@ -55,7 +55,7 @@ def test_the_page_is_run_from_its_first_block_to_its_last(folder: Path) -> None:
         [need("bash"), "-c", script], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-3_000:]
-    for name, contenders in (("web", 4), ("web-tls", 4), ("urls", 2)):
+    for name, contenders in (("web", 4), ("web-tls", 4), ("urls", 2), ("session", 2)):
         found = trials(folder / f"{name}.bakeoff")
         assert len({trial["contender"] for trial in found}) == contenders
         assert [trial["reason"] for trial in found if trial["state"] != "ok" or trial["errors"]] == [], name

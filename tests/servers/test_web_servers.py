@@ -26,7 +26,7 @@ def bakeoff(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
 
 def trials_of(run_file: Path) -> list[dict[str, Any]]:
     """The trials as programs get them."""
-    trials: list[dict[str, Any]] = json.loads(bakeoff("show", str(run_file), "--json").stdout)
+    trials: list[dict[str, Any]] = json.loads(bakeoff("show", str(run_file), "--json").stdout)["trials"]
     return trials
 
 

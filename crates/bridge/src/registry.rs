@@ -13,6 +13,7 @@ type Read = fn(&TrialSpec) -> Result<Ready, SpecError>;
 const KINDS: &[(&str, Read)] = &[
     ("null", |_| network(Ok(work::null::NullWorkload))),
     ("web", |spec| network(work::web::WebWorkload::from_spec(spec))),
+    ("web-session", |spec| network(work::web_session::SessionWorkload::from_spec(spec))),
     ("mail", |spec| network(work::mail::MailWorkload::new(spec))),
     ("app", |spec| network(work::app::AppWorkload::from_spec(spec))),
     ("replay", |spec| network(work::replay::ReplayWorkload::from_spec(spec, read_bounded))),

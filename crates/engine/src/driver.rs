@@ -3,6 +3,7 @@
 mod ending;
 mod idle;
 mod making;
+mod parts;
 mod streams;
 
 use crate::schedule::Schedule;
@@ -10,6 +11,7 @@ use crate::{
     Actions, ErrorClass, Event, Live, Nanos, Outcome, Phase, Progress, Recorder, RowCost, SECOND_NS, Session, Stamps,
 };
 use idle::Idle;
+use parts::Part;
 use std::sync::Arc;
 
 /// A monotonic clock. The platform has the real one, tests a virtual one.
@@ -45,6 +47,7 @@ struct Lane<S> {
     connecting: bool,
     stamps: Stamps,
     deadline_ns: Nanos,
+    part: Part,
     failures: u32,
     /// How late the turn began, for all of its operations.
     late_ns: Nanos,
@@ -209,7 +212,8 @@ impl<S: Session, C: Clock> Driver<S, C> {
         let now_ns = self.clock.now_ns();
         self.recorder.connections_opened += 1;
         let state = &mut self.lanes[lane];
-        state.stamps.connect_ns = Some(now_ns - state.stamps.start_ns);
+        let asked_ns = state.part.begun_ns().unwrap_or(state.stamps.start_ns);
+        state.stamps.connect_ns = Some(state.stamps.connect_ns.unwrap_or(0) + now_ns - asked_ns);
         state.stamps.sent_ns = now_ns;
         if tls_follows {
             return Next::Pending;
@@ -221,7 +225,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
     pub fn secured(&mut self, lane: usize, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
         let state = &mut self.lanes[lane];
-        state.stamps.tls_ns = Some(now_ns - state.stamps.sent_ns);
+        state.stamps.tls_ns = Some(state.stamps.tls_ns.unwrap_or(0) + now_ns - state.stamps.sent_ns);
         state.stamps.sent_ns = now_ns;
         self.ready(lane, now_ns, actions)
     }
@@ -231,7 +235,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         state.connecting = false;
         state.deadline_ns = now_ns + self.reply_timeout_ns;
         match state.session.advance(Event::Connected, actions) {
-            Progress::Pending => Next::Pending,
+            Progress::Pending | Progress::Part(_) => Next::Pending,
             Progress::Done(outcome) => self.finish(lane, &outcome, now_ns, actions),
         }
     }
@@ -255,6 +259,10 @@ impl<S: Session, C: Clock> Driver<S, C> {
         }
         match progress {
             Progress::Pending => {
+                if state.part == Part::Pause && actions.send {
+                    let now_ns = self.clock.now_ns();
+                    return self.part_begins(lane, now_ns, actions);
+                }
                 if state.stamps.first_byte_ns.is_none() && event.is_arrival() {
                     state.stamps.first_byte_ns = Some(self.clock.now_ns());
                 }
@@ -268,6 +276,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 }
                 Next::Pending
             }
+            Progress::Part(step) => self.part_over(lane, step, actions),
             Progress::Done(outcome) => {
                 let now_ns = self.clock.now_ns();
                 if state.stamps.first_byte_ns.is_none() && event.is_arrival() {
@@ -291,6 +300,10 @@ impl<S: Session, C: Clock> Driver<S, C> {
     pub fn failure(&mut self, lane: usize, error: ErrorClass, actions: &mut Actions) -> Next {
         let now_ns = self.clock.now_ns();
         let state = &mut self.lanes[lane];
+        if state.part == Part::Pause {
+            // Nothing was asked of it: as if the server had closed it in order.
+            return self.event(lane, Event::Closed, actions);
+        }
         if state.connecting {
             self.recorder.connections_failed += 1;
         }
@@ -346,6 +359,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
         let state = &mut self.lanes[lane];
         state.busy = false;
         state.connecting = false;
+        state.part = Part::First;
         state.deadline_ns = Nanos::MAX;
         state.stamps.end_ns = now_ns;
         self.busy -= 1;

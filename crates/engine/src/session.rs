@@ -52,6 +52,9 @@ pub struct Outcome {
 pub enum Progress {
     /// More events are needed.
     Pending,
+    /// A part of the operation is over: the step of this number of [`Workload::steps`], from its sending to now. The
+    /// driver stamps it, then asks [`Session::go_on`] what follows: what a session does between two parts is in neither.
+    Part(u16),
     /// The operation is over. The driver records it and calls [`Session::begin`] for the next one.
     Done(Outcome),
 }
@@ -154,6 +157,12 @@ pub trait Session: Send {
 
     /// Takes an event. May come between operations, too (a server that closes an idle connection).
     fn advance(&mut self, event: Event<'_>, actions: &mut Actions) -> Progress;
+
+    /// A part of the operation was stamped: what follows. The next part begins with its sending, here or after a timer;
+    /// each has a reply time-out of its own, and a connection that ends while the timer runs is told as `Closed`.
+    fn go_on(&mut self, _actions: &mut Actions) -> Progress {
+        Progress::Pending
+    }
 
     /// The bytes that [`Actions::send`] stands for.
     fn outgoing(&self) -> &[u8];

@@ -8,3 +8,4 @@ pub mod null;
 mod packed;
 pub mod replay;
 pub mod web;
+pub mod web_session;

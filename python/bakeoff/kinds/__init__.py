@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bakeoff.run.kind import RunPart
     from bakeoff.store.figures import Figures
 
-KINDS = ("web", "mail", "app", "httperf", "file-matrix", "file-blocks", "file-mix", "replay")
+KINDS = ("web", "mail", "app", "httperf", "file-matrix", "file-blocks", "file-mix", "replay", "web-session")
 
 
 def spec_part(name: str) -> "type[Workload]":

@@ -4,7 +4,7 @@ The twins are held together by `tests/bridge/test_specs.py`: the same names, wha
 """
 
 import secrets
-from typing import Self
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny
 
@@ -26,6 +26,15 @@ class Workload(Spec):
     def rehearsed(self) -> bool:
         """Whether the engine tries one operation before the run, as the checks' own client may fare otherwise."""
         return False
+
+    @property
+    def pauses_s(self) -> float:
+        """How long an operation rests by itself between its parts, in seconds."""
+        return 0.0
+
+    def objection(self, figures: dict[str, Any]) -> str | None:
+        """What the figures of the operation that the engine tried say against a run; None when nothing."""
+        return None
 
     @property
     def peers(self) -> tuple[str, ...]:

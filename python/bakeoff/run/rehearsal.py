@@ -1,7 +1,7 @@
 """One request to each contender by the engine itself: what its client would refuse in every trial is refused before.
 
 The checks before timing have a client of their own, in Python. Where TLS is concerned the two can disagree about
-names, certificates and ciphers.
+names, certificates and ciphers. Work that only the engine can do is tried for its own sake.
 """
 
 from collections.abc import Mapping
@@ -16,20 +16,19 @@ PATIENCE_S = 5.0
 
 
 def rehearse(plan: Plan, specs: Mapping[str, TrialSpec], agent: Agent) -> None:
-    """Raises TargetError for a contender with whom the engine cannot speak TLS."""
+    """Raises TargetError for a contender with whom the engine cannot speak TLS, or whose replies are not as the work
+    needs them.
+    """
     for contender in plan.contenders:
         spec = specs[contender.name]
         if spec.workload.rehearsed:
             reason = _why_not(spec, agent)
             if reason is not None:
-                raise TargetError(
-                    f"{contender.name} ({contender.address}): the load generator cannot speak TLS with it ({reason}): "
-                    "name its authority with --ca-file, give it a certificate for this name, or use --insecure"
-                )
+                raise TargetError(f"{contender.name} ({contender.address}): {reason}")
 
 
 def _why_not(spec: TrialSpec, agent: Agent) -> str | None:
-    limit_s = spec.connect_timeout_s + spec.reply_timeout_s
+    limit_s = spec.connect_timeout_s + spec.reply_timeout_s + spec.workload.pauses_s
     quiet = {"load": Clients(1), "threads": 1, "cores": 1, "max_operations": 1, "length_s": limit_s, "delay_s": 0.0}
     session = agent.start(spec.model_copy(update=quiet | {"ramp_up_s": 0.0, "ramp_down_s": 0.0, "row_s": None}))
     outcome = session.go().wait(limit_s + PATIENCE_S)
@@ -37,6 +36,9 @@ def _why_not(spec: TrialSpec, agent: Agent) -> str | None:
         session.cancel()
         return None  # slow, which is for the trials to show
     if not outcome.result.errors.get("tls"):
-        return None
+        return spec.workload.objection(outcome.result.workload or {})
     reasons = [event.text.removeprefix("TLS: ") for event in session.drain_events() if event.text.startswith("TLS: ")]
-    return reasons[0] if reasons else "the handshake fails"
+    return (
+        f"the load generator cannot speak TLS with it ({reasons[0] if reasons else 'the handshake fails'}): "
+        "name its authority with --ca-file, give it a certificate for this name, or use --insecure"
+    )

@@ -35,7 +35,7 @@ VALUES: dict[str, Given] = {
     "ssl_ca_path": {"ssl_ca_path": "BODIES", "ssl_verify": "yes"},
 }
 # Settings whose files are read into the plan when it is made.
-IN_THE_PLAN = {"urls", "body", "icf", "weights", "arrivals"}
+IN_THE_PLAN = {"urls", "body", "session", "icf", "weights", "arrivals"}
 SECURE = {"ca_file", "ssl_certificate", "ssl_key", "ssl_ca_file", "ssl_ca_path"}
 SUITES = {"web": "web-url", "mail": "mail-pop", "app": "app", "replay": "replay", "httperf": "httperf"}
 
@@ -59,6 +59,8 @@ def made(words: dict[str, str], kind: str, key: str) -> Plan:
         given = {"users": words["USERS"], "mailboxes": 3, **given}
     if kind == "replay":
         given = {"log": words["LOG"], **given}
+    if kind == "web-session":
+        given = {"session": words["SESSION"], **given}
     if kind.startswith("file"):
         address = words["FOLDER"]
     suite, plan = SUITES.get(kind, kind), {}

@@ -261,6 +261,7 @@ def test_an_empty_class_of_the_corpus_is_named() -> None:
 
 ADDRESSES = {
     "web": "http://127.0.0.1:1",
+    "web-session": "http://127.0.0.1:1",
     "replay": "http://127.0.0.1:1",
     "httperf": "http://127.0.0.1:1",
     "app": "127.0.0.1:1",
@@ -280,6 +281,10 @@ def test_every_shipped_suite_resolves_in_every_size(suite: str, tmp_path: Path) 
         log = tmp_path / "access.log"
         log.write_text('::1 - - [10/Oct/2026:13:55:36 +0000] "GET / HTTP/1.1" 200 5\n')
         settings = {"log": str(log)}
+    if kind == "web-session":
+        session = tmp_path / "session.toml"
+        session.write_text('[[step]]\npath = "/"\n')
+        settings = {"session": str(session)}
     for size in ("quick", "short", "full"):
         address = ADDRESSES.get(kind, "/srv/share")
         plan = resolve_plan(flags(suite, f"a={address}", plan={"size": size}, **settings))

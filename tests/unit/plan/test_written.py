@@ -16,7 +16,7 @@ from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.plan.written import written_plan
 
 WEB = ["http://127.0.0.1:1/x", "https://[::1]:2/"]
-PLAIN = [name for name in suite_names() if name not in ("mail-pop", "replay")]
+PLAIN = [name for name in suite_names() if name not in ("mail-pop", "replay", "web-session")]
 
 
 def given(suite: str, plan: dict[str, Any] | None = None, addresses: list[str] | None = None, **more: Any) -> PlanInput:

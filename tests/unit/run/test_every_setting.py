@@ -29,6 +29,7 @@ from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.run.judge import judge
 from bakeoff.run.specs import trial_spec
 from bakeoff.stats.equivalence import equivalence_p
+from tests.shop import SESSION
 from tests.unit.compare.synthetic import run as synthetic
 from tests.unit.plan.test_web import manifest
 from tests.unit.run.fake import result
@@ -50,6 +51,13 @@ SITUATIONS: dict[str, list[tuple[str, str, Given]]] = {
         ("web-url", WEB, {"method": "POST"}),
         ("web-url", WEB, {"http": "2", "streams": 4}),
         ("web-url", WEB, {"row": "500ms", "mixes": "4"}),
+    ],
+    "web-session": [
+        ("web-session", WEB, {"session": "SESSION"}),
+        ("web-session", "https://127.0.0.1:1", {"session": "SESSION", "think": "1ms", "operations": 9}),
+        ("web-session", "https://127.0.0.1:1", {"session": "SESSION", "insecure": True, "rate": "500"}),
+        ("web-session", "unix:/run/web.sock", {"session": "SESSION"}),
+        ("web-session", WEB, {"session": "SESSION", "row": "500ms", "mixes": "4"}),
     ],
     "replay": [
         ("replay", WEB, {"log": "LOG"}),
@@ -122,7 +130,7 @@ OTHER: dict[str, list[Any]] = {
     "cut_off": ["1MiB"], "cold_command": ["true"], "mixed_read_percent": [33], "stride": [7],
     "block_sizes": ["8KiB"], "patterns": ["mixed"], "mixed_read": [33], "mixed_random": [33],
     "access": ["File server"], "icf": ["ICF"], "region": ["300MiB"], "outstanding": [7], "cell_time": ["77ms"],
-    "expect": ["404"], "body": ["URLS"], "cookie": ["a=b"], "basic_auth": ["me:word"],
+    "session": ["OTHER_SESSION"], "expect": ["404"], "body": ["URLS"], "cookie": ["a=b"], "basic_auth": ["me:word"],
     "log": ["OTHER_LOG"], "speed": ["2"], "host": ["www.example.test", "from-log"], "bodies": ["BODIES"],
     "period": ["e0.1", "u0.1,0.3", "v0.1,5,0.2,5", "0.1"], "wsess": ["3,4,0.5"],
     "wsesslog": ["3,0.5,SCRIPT"], "wsesspage": ["3,4,0.5"], "wlog": ["y,LIST", "n,LIST"], "wset": ["9,0.5"],
@@ -155,6 +163,7 @@ REFUSED_ALWAYS = {
     "mail": {"operations"},
     "app": {"threads"},
     "httperf": {"mixes", "threads", "think", "think_distribution", "pin", "reply_timeout"},
+    "web-session": {"streams"},
     "replay": {
         "mixes", "row", "streams", "threads", "think", "think_distribution", "stagger", "operations", "arrivals",
     },
@@ -185,6 +194,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         "OTHER_USERS": users.replace("u", "v").replace("vser", "user"), "LOADFILE": "Mkdir a SUCCESS\n",
         "OTHER_LOADFILE": "Mkdir b SUCCESS\n", "ICF": icf,
         "LOG": access_log("GET /", "HEAD /a?b", "POST /form", "GET /c"), "OTHER_LOG": access_log("GET /", "GET /d"),
+        "SESSION": SESSION, "OTHER_SESSION": "[[step]]\npath = '/'\n",
         "SCRIPT": "/a\n\t/b\n", "LIST": "/a\0/b\0", "HEADERS": "X-A: b\n",
         "INVENTORY": "[inventory]\nfolder = '/srv'\ncomplete = true\nerrors = 0\n"
         "[[size]]\nup_to_bytes = 65536\nfiles = 3\nbytes = 99999\n",

@@ -93,6 +93,10 @@ def path_row(path: str) -> dict[str, Any]:
 
 SAMPLES: dict[str, dict[str, Any]] = {
     "web": {"bodies_hashed": 7, "stale_connections": 1, "unsolicited": 0, "polled_share": 0.5},
+    "web-session": {
+        "failed": {"requests": {"log in": {"503": 3, "value not found: csrf": 2}}, "others": 1},
+        "stale_connections": 1,
+    },
     "replay": {
         "paths": {
             "rows": [path_row("GET /"), path_row("GET /a")],

@@ -1,6 +1,7 @@
 //! A driver with its lanes, before traffic begins.
 
 use super::idle::Idle;
+use super::parts::Part;
 use super::{Clock, Driver, Lane};
 use crate::schedule::Schedule;
 use crate::spec::nanos;
@@ -53,6 +54,7 @@ impl<S: Session, C: Clock> Driver<S, C> {
                 connecting: false,
                 stamps: Stamps::default(),
                 deadline_ns: Nanos::MAX,
+                part: Part::First,
                 failures: 0,
                 late_ns: 0,
                 turn_ns: Nanos::MAX,

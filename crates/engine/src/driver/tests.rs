@@ -1,5 +1,6 @@
 //! The driver in virtual time: a scripted server, no socket, no waiting.
 
+mod parts;
 mod rates;
 mod slices;
 

@@ -65,7 +65,7 @@ impl Session for ReplaySession {
     fn advance(&mut self, event: Event<'_>, actions: &mut Actions) -> Progress {
         match self.web.advance(event, actions) {
             Progress::Done(outcome) => Progress::Done(self.judged(outcome)),
-            Progress::Pending => Progress::Pending,
+            other => other,
         }
     }
 

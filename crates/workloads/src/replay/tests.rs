@@ -68,7 +68,7 @@ fn answered(session: &mut ReplaySession, start: u64, reply: &[u8]) -> (String, O
             session.finished(&outcome, &Stamps { end_ns: 1_000 * (start + 1), ..Stamps::default() });
             (sent, outcome)
         }
-        Progress::Pending => panic!("no end after {reply:?}"),
+        Progress::Pending | Progress::Part(_) => panic!("no end after {reply:?}"),
     }
 }
 

@@ -13,9 +13,18 @@ const PAIRS_MAX: usize = 10_000;
 const NAME_MAX: usize = 200;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fault {
+pub(crate) enum Fault {
     Status(u16),
     Other(&'static str),
+    /// One that the work has words for, by their number.
+    Said(u16),
+}
+
+impl Fault {
+    /// What an operation that ended so suffered from.
+    pub fn of(error: ErrorClass, outcome: &Outcome) -> Self {
+        if error == ErrorClass::WrongStatus { Self::Status(outcome.status) } else { Self::Other(error.name()) }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -33,9 +42,7 @@ pub(crate) struct Failures {
 impl Failures {
     /// Writes down how a request failed.
     #[cold]
-    pub fn note(&self, request: usize, error: ErrorClass, outcome: &Outcome) {
-        let by_status = error == ErrorClass::WrongStatus;
-        let fault = if by_status { Fault::Status(outcome.status) } else { Fault::Other(error.name()) };
+    pub fn note(&self, request: usize, fault: Fault) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.pairs.len() < PAIRS_MAX || counts.pairs.contains_key(&(request, fault)) {
             *counts.pairs.entry((request, fault)).or_default() += 1;
@@ -45,7 +52,8 @@ impl Failures {
     }
 
     /// The requests that failed most, by name, each with how often by status or class of error; and all other failures.
-    pub fn table<'a>(&self, name_of: impl Fn(usize) -> &'a str) -> Value {
+    /// `said` has the words of [`Fault::Said`].
+    pub fn table<'a>(&self, name_of: impl Fn(usize) -> &'a str, said: impl Fn(u16) -> String) -> Value {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let mut rows: BTreeMap<String, (u64, BTreeMap<String, u64>)> = BTreeMap::new();
         for (&(request, fault), &count) in &counts.pairs {
@@ -54,6 +62,7 @@ impl Failures {
             let fault = match fault {
                 Fault::Status(status) => status.to_string(),
                 Fault::Other(class) => class.to_owned(),
+                Fault::Said(number) => said(number),
             };
             *sum += count;
             *faults.entry(fault).or_default() += count;
@@ -72,7 +81,8 @@ mod tests {
     use super::*;
 
     fn fail(failures: &Failures, request: usize, status: u16, error: ErrorClass) {
-        failures.note(request, error, &Outcome { operation: 0, error: Some(error), bytes_in: 0, bytes_out: 0, status });
+        let outcome = Outcome { operation: 0, error: Some(error), bytes_in: 0, bytes_out: 0, status };
+        failures.note(request, Fault::of(error, &outcome));
     }
 
     #[test]
@@ -87,7 +97,7 @@ mod tests {
         ] {
             fail(&failures, request, status, error);
         }
-        let told = failures.table(|request| ["GET /a", "POST /b"][request]);
+        let told = failures.table(|request| ["GET /a", "POST /b"][request], |_| String::new());
         let expected = json!({"GET /a": {"302": 1}, "POST /b": {"404": 2, "wrong_content": 1, "refused": 1}});
         assert_eq!(told, json!({"requests": expected, "others": 0}));
     }
@@ -99,7 +109,7 @@ mod tests {
         for request in 0..names.len() {
             (0..=u64::from(request == 7)).for_each(|_| fail(&failures, request, 500, ErrorClass::WrongStatus));
         }
-        let told = failures.table(|request| &names[request]);
+        let told = failures.table(|request| &names[request], |_| String::new());
         let rows = told["requests"].as_object().unwrap();
         assert_eq!(rows.len(), ROWS);
         assert!(rows.iter().all(|(name, _)| name.chars().count() == NAME_MAX));

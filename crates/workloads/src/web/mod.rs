@@ -11,10 +11,11 @@ mod spec;
 
 use bakeoff_engine::{Endpoint, Identity, Rng, SpecError, Stages, Streams, TlsSettings, TrialSpec, Workload};
 pub use body::Chunked;
+pub(crate) use failures::{Failures, Fault};
 pub use head::Malformed;
 use plan::WebPlan;
-pub(crate) use plan::header_tail;
-pub use session::WebSession;
+pub(crate) use plan::{check_field, from_hex, header_tail, may_carry};
+pub use session::{Reader, Unread, WebSession};
 pub use spec::{ClassSpec, RequestSpec, WebSpec};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,6 +76,14 @@ impl WebWorkload {
     }
 }
 
+impl WebWorkload {
+    /// A session whose replies somebody looks at.
+    pub(crate) fn read_by<R: Reader>(&self, identity: Identity, reader: R) -> WebSession<R> {
+        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
+        WebSession::new(Arc::clone(&self.plan), rng, reader)
+    }
+}
+
 impl Workload for WebWorkload {
     type Session = WebSession;
 
@@ -97,8 +106,7 @@ impl Workload for WebWorkload {
     }
 
     fn session(&self, identity: Identity) -> WebSession {
-        let rng = Rng::for_thread(identity.seed, identity.client, identity.thread);
-        WebSession::new(Arc::clone(&self.plan), rng)
+        self.read_by(identity, Unread)
     }
 
     fn figures<'a>(&self, _: impl Iterator<Item = &'a WebSession>) -> serde_json::Value {
@@ -108,7 +116,7 @@ impl Workload for WebWorkload {
             "stale_connections": count(&self.plan.stale_connections),
             "put_back": count(&self.plan.put_back),
             "unsolicited": count(&self.plan.unsolicited),
-            "failed": self.plan.failures.table(|request| &self.plan.requests[request].name),
+            "failed": self.plan.failures.table(|request| &self.plan.requests[request].name, |_| String::new()),
         })
     }
 }

@@ -277,7 +277,7 @@ fn fields_tail(
     Ok(tail)
 }
 
-fn check_field(name: &str, value: &str) -> Result<(), SpecError> {
+pub(crate) fn check_field(name: &str, value: &str) -> Result<(), SpecError> {
     let clean = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte >= b' ' && byte != 0x7f);
     if !clean(name) || !clean(value) || name.contains([':', ' ']) {
         return Err(format!("header `{}` is not valid", name.escape_debug()).into());
@@ -297,7 +297,7 @@ fn put_body(
         check_field("Content-Type", content_type)?;
         wire.extend_from_slice(format!("Content-Type: {content_type}\r\n").as_bytes());
     }
-    if body.is_some() || matches!(method, "POST" | "PUT" | "PATCH") {
+    if body.is_some() || may_carry(method) {
         let length = body.map_or(0, <[u8]>::len);
         wire.extend_from_slice(format!("Content-Length: {length}\r\n").as_bytes());
     }
@@ -306,13 +306,18 @@ fn put_body(
     Ok(())
 }
 
+/// Whether requests of this method say the length of their body even when they have none.
+pub(crate) fn may_carry(method: &str) -> bool {
+    matches!(method, "POST" | "PUT" | "PATCH")
+}
+
 /// RFC 9110, 5.6.2.
 fn is_token(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     (1..=32).contains(&text.len()) && text.bytes().all(fits)
 }
 
-fn from_hex(text: &str) -> Result<Vec<u8>, SpecError> {
+pub(crate) fn from_hex(text: &str) -> Result<Vec<u8>, SpecError> {
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     let bytes: Option<Vec<u8>> = pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect();

@@ -1,6 +1,7 @@
 //! One thread of a simulated web client.
 
 use super::body::Chunked;
+use super::failures::Fault;
 use super::head::{self, Framing, Head};
 use super::plan::WebPlan;
 use crate::deck::Deck;
@@ -33,10 +34,34 @@ const PUT_BACK_MOST: u8 = 3;
 /// How a server may end a connection that was idle for too long (RFC 9110, 15.5.9), after `HTTP/1.x`.
 const IDLE_TIME_OUT: &[u8] = b" 408 ";
 
+/// Who looks at replies while they pass.
+pub trait Reader: Send {
+    /// A whole head, as it came.
+    #[inline]
+    fn head(&mut self, _bytes: &[u8]) {}
+
+    /// Whether the body of the reply is shown.
+    #[inline]
+    fn wants_body(&self) -> bool {
+        false
+    }
+
+    /// A part of the body.
+    #[inline]
+    fn body(&mut self, _bytes: &[u8]) {}
+}
+
+/// Nobody does: what is known of replies is in the plan.
+#[derive(Debug, Default)]
+pub struct Unread;
+
+impl Reader for Unread {}
+
 /// The state machine of one connection, request after request.
 #[derive(Debug)]
-pub struct WebSession {
+pub struct WebSession<R = Unread> {
     plan: Arc<WebPlan>,
+    reader: R,
     rng: Rng,
     deck: Deck,
     fetches: u32,
@@ -56,11 +81,12 @@ pub struct WebSession {
     timeline: Option<Timeline>,
 }
 
-impl WebSession {
-    pub(crate) fn new(plan: Arc<WebPlan>, rng: Rng) -> Self {
+impl<R: Reader> WebSession<R> {
+    pub(crate) fn new(plan: Arc<WebPlan>, rng: Rng, reader: R) -> Self {
         Self {
             deck: plan.deck.clone(),
             plan,
+            reader,
             rng,
             fetches: 0,
             request: 0,
@@ -168,6 +194,7 @@ impl WebSession {
                 Err(_) => return self.broken(ErrorClass::Protocol, actions),
             }
         };
+        self.reader.head(&rest[..head.bytes]);
         self.start_body(head);
         self.body(&rest[head.bytes..], actions)
     }
@@ -196,6 +223,9 @@ impl WebSession {
     #[inline]
     fn take_body(&mut self, bytes: &[u8]) {
         self.body_bytes += bytes.len() as u64;
+        if self.reader.wants_body() {
+            self.reader.body(bytes);
+        }
         if let Some(hasher) = &mut self.hasher {
             hasher.update(bytes);
         }
@@ -212,7 +242,9 @@ impl WebSession {
                 *left -= bytes.len() as u64;
                 self.body_bytes += bytes.len() as u64;
                 let left = *left;
-                if let Some(hasher) = &mut self.hasher {
+                if self.reader.wants_body() {
+                    self.reader.body(bytes);
+                } else if let Some(hasher) = &mut self.hasher {
                     hasher.update(bytes);
                 } else {
                     actions.discard_bytes = left;
@@ -220,9 +252,12 @@ impl WebSession {
                 if left == 0 { self.finish(actions) } else { Progress::Pending }
             }
             State::Chunked(decoder) => {
-                let (body_bytes, hasher) = (&mut self.body_bytes, &mut self.hasher);
+                let (body_bytes, hasher, reader) = (&mut self.body_bytes, &mut self.hasher, &mut self.reader);
                 let used = decoder.take(bytes, |data| {
                     *body_bytes += data.len() as u64;
+                    if reader.wants_body() {
+                        reader.body(data);
+                    }
                     if let Some(hasher) = hasher {
                         hasher.update(data);
                     }
@@ -302,7 +337,7 @@ impl WebSession {
     }
 }
 
-impl WebSession {
+impl<R: Reader> WebSession<R> {
     /// Takes what the mux found for this stream.
     #[inline]
     fn stream(&mut self, event: StreamEvent<'_>, actions: &mut Actions) -> Progress {
@@ -342,6 +377,11 @@ impl WebSession {
         again
     }
 
+    /// Who looks at the replies.
+    pub(crate) fn reader(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
     /// Begins with this request of the plan.
     #[inline]
     pub(crate) fn begin_request(&mut self, request: usize, actions: &mut Actions) {
@@ -365,7 +405,7 @@ impl WebSession {
     }
 }
 
-impl Session for WebSession {
+impl<R: Reader> Session for WebSession<R> {
     #[inline]
     fn begin(&mut self, actions: &mut Actions) {
         let request = self.choose();
@@ -429,7 +469,7 @@ impl Session for WebSession {
     fn finished(&mut self, outcome: &Outcome, stamps: &Stamps) {
         let Some(error) = outcome.error else { return };
         if self.timeline.is_none_or(|timeline| timeline.in_window(stamps.end_ns)) {
-            self.plan.failures.note(self.request, error, outcome);
+            self.plan.failures.note(self.request, Fault::of(error, outcome));
         }
     }
 

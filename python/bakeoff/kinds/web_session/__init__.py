@@ -1,0 +1,1 @@
+"""Sessions of several requests to web servers, with values taken from replies."""

@@ -1,0 +1,124 @@
+"""What comparisons know of sessions: where they broke, and how long each step took."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bakeoff.compare.cube import why_unusable
+from bakeoff.compare.kind import ComparePart
+from bakeoff.compare.model import KindSummary
+from bakeoff.mix import Mix
+from bakeoff.store.figures import Figures
+from bakeoff.store.records import RunRecord, TrialRecord
+
+# Before the names of steps, as the engine tells them.
+OF_SESSIONS = "session/"
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """A step in all trials of a contender at a mix. `answered` requests were answered as expected in the windows of
+    usable trials, p50 and p99 are geometric means over their blocks; `broken` sessions of any trial ended here, each
+    for one of the `faults`.
+    """
+
+    step: str
+    answered: int
+    p50_ns: float
+    p99_ns: float
+    broken: int
+    faults: dict[str, int]
+
+
+@dataclass(frozen=True)
+class StepTable:
+    """The steps of a contender at a mix, in their order; `completed` sessions came to their end, `broken` did not."""
+
+    contender: str
+    mix: Mix
+    completed: int
+    broken: int
+    steps: tuple[StepRow, ...]
+
+
+@dataclass(frozen=True)
+class SessionSummary(KindSummary):
+    """The tables of steps."""
+
+    key: ClassVar[str] = "sessions"
+
+    tables: tuple[StepTable, ...]
+
+    def at(self, contender: str, mix: Mix) -> StepTable | None:
+        """The table of a contender at a mix."""
+        return next((table for table in self.tables if (table.contender, table.mix) == (contender, mix)), None)
+
+
+def steps_of(run: RunRecord) -> list[dict[str, Any]]:
+    """The steps of a run's session, as its plan has them."""
+    stored = run.plan.get("settings")
+    session = stored.get("session") if isinstance(stored, dict) else None
+    steps = session.get("steps") if isinstance(session, dict) else None
+    return [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+
+
+class Sessions(ComparePart):
+    """See ComparePart. One operation is a whole session: one that breaks has failed, however many of its requests were
+    answered before.
+    """
+
+    work = "sessions"
+    error_words = {"wrong_content": "value or text not found"}  # noqa: RUF012 - a constant, as in ComparePart
+
+    def moved_bytes(self, trial: TrialRecord) -> int:
+        """Those received: what is sent is mostly questions."""
+        return trial.bytes_in
+
+    def summary(self, run: RunRecord) -> SessionSummary:
+        """See ComparePart."""
+        names = [str(step.get("name")) for step in steps_of(run)]
+        return SessionSummary(
+            tuple(
+                _table(contender.name, mix, _trials(run, contender.name, mix), names)
+                for mix in sorted(run.mixes)
+                for contender in run.contenders
+            )
+        )
+
+
+def _trials(run: RunRecord, contender: str, mix: Mix) -> list[TrialRecord]:
+    return [trial for trial in run.trials if (trial.contender, trial.mix) == (contender, mix)]
+
+
+def _table(contender: str, mix: Mix, trials: Sequence[TrialRecord], names: Sequence[str]) -> StepTable:
+    usable = [trial for trial in trials if why_unusable(trial) is None]
+    rows = [_row(name, trials, usable) for name in names]
+    completed = sum(trial.operations for trial in trials)
+    return StepTable(contender, mix, completed, sum(row.broken for row in rows), tuple(rows))
+
+
+def _row(name: str, trials: Sequence[TrialRecord], usable: Sequence[TrialRecord]) -> StepRow:
+    faults: Counter[str] = Counter()
+    for trial in trials:
+        faults.update(trial.figures(Figures).failed.requests.get(name, {}))
+    times = [step.summary for trial in usable for step in trial.steps if step.name == OF_SESSIONS + name]
+    return StepRow(
+        step=name,
+        answered=sum(one.count for one in times),
+        p50_ns=_geometric_mean([one.p50_ns for one in times]),
+        p99_ns=_geometric_mean([one.p99_ns for one in times]),
+        broken=sum(faults.values()),
+        faults=dict(faults.most_common()),
+    )
+
+
+def _geometric_mean(values: Sequence[float | None]) -> float:
+    logs = [math.log(value) for value in values if value]
+    return math.exp(math.fsum(logs) / len(logs)) if logs else math.nan
+
+
+PART = Sessions()

@@ -1,0 +1,102 @@
+"""What reports know of sessions: their steps, and where they broke."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.compare.failed import FailedRequest
+from bakeoff.kinds.web_session.compare import SessionSummary, StepTable, steps_of
+from bakeoff.report.blocks import Block, Column, Section, Table, Text
+from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.kind import ReportPart
+from bakeoff.units import format_duration
+
+
+@shown_from(Depth.COMPARISON)
+def section(context: Context) -> Section | None:
+    """The steps of a session at the peak, or at the least mix of a run without one: times, and where sessions broke."""
+    summary = context.comparison.own
+    mix = context.peak_mix() or min(context.comparison.run.mixes)
+    if not isinstance(summary, SessionSummary):
+        return None
+    tables = [table for name in context.names if (table := summary.at(name, mix)) is not None and table.steps]
+    if not tables:
+        return None
+    titles = ("answered", "p50 ms", "p99 ms", "broken here")
+    columns = [Column("Step", numeric=False)]
+    columns += [Column(title, group=table.contender) for table in tables for title in titles]
+    rows = tuple(
+        (first.step, *(cell for table in tables for cell in _cells(table, index)))
+        for index, first in enumerate(tables[0].steps)
+    )
+    note = (
+        "All blocks together; percentiles: geometric mean over the blocks. Times of a step are from its sending to its "
+        "last byte, whether or not its session came to its end; what is done with a reply and the pauses are in none."
+    )
+    blocks: list[Block] = [
+        Text(f"At {mix.words}: " + "; ".join(_sentence(table) for table in tables) + ".", depth=Depth.COMPARISON),
+        Table(f"Steps at {mix.words}", tuple(columns), rows, note, depth=Depth.COMPARISON),
+    ]
+    faults = tuple(_faults(context, table) for table in tables)
+    if any(faults):
+        why = (
+            Column("Step", numeric=False),
+            Column("Contender", numeric=False),
+            Column("Broken"),
+            Column("How", numeric=False),
+        )
+        broken = tuple(row for rows_of in faults for row in rows_of)
+        blocks.append(Table(f"Broken sessions at {mix.words}", why, broken, depth=Depth.COMPARISON))
+    return Section("sessions", "Sessions and their steps", tuple(blocks))
+
+
+def _sentence(table: StepTable) -> str:
+    begun = table.completed + table.broken
+    done = f"{table.contender} completed {table.completed:,} of {wording.plural(begun, 'session')}"
+    if not table.broken:
+        return done
+    worst = max(table.steps, key=lambda row: row.broken)
+    return f"{done}; {table.broken:,} broke, most of them in step {worst.step}"
+
+
+def _cells(table: StepTable, index: int) -> tuple[str, ...]:
+    row = table.steps[index]
+    return (f"{row.answered:,}", *(wording.figures(ns / 1e6) for ns in (row.p50_ns, row.p99_ns)), f"{row.broken:,}")
+
+
+def _faults(context: Context, table: StepTable) -> list[tuple[str, str, str, str]]:
+    words = context.compared.error_words
+    broken = [row for row in table.steps if row.broken]
+    told = (FailedRequest(row.step, row.faults).told(words) for row in broken)
+    return [(row.step, table.contender, f"{row.broken:,}", how) for row, how in zip(broken, told, strict=True)]
+
+
+class Sessions(ReportPart):
+    """See ReportPart."""
+
+    sections = (("numbers", section),)
+    tells_operations = True
+
+    def hides(self, context: Context) -> frozenset[str]:
+        """The steps of a session are the better split of its time."""
+        return frozenset({"steps"})
+
+    def method_note(self, context: Context) -> str:
+        """What a session is."""
+        steps = steps_of(context.run)
+        if not steps:
+            return ""
+        asked = ", ".join(f"{step.get('name')} ({step.get('method')} {step.get('path')})" for step in steps)
+        pauses = [step.get("think_s") for step in steps[:-1]]
+        pauses_s = sum(pause for pause in pauses if isinstance(pause, float | int))
+        paused = (
+            f" Its pauses of {format_duration(pauses_s)} are part of its time: they make unlike servers look "
+            "more alike, and the times of single steps are without them."
+            if pauses_s
+            else ""
+        )
+        requests = wording.plural(len(steps), "request")
+        return f"A session is {requests}, one after the other: {asked}. One that breaks has failed as a whole.{paused}"
+
+
+PART = Sessions()
