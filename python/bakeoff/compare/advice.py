@@ -17,7 +17,7 @@ from bakeoff.compare.spread import widest
 from bakeoff.compare.starved import starved
 from bakeoff.compare.working_set import fits_into_caches
 from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_PAUSED, LINK_LIMITED, OUT_OF_CONNECTIONS, STOLEN_TIME
-from bakeoff.store.records import INTERRUPTED, RunRecord, TrialRecord
+from bakeoff.store.records import INTERRUPTED, LEFT_OUT_REASON, RunRecord, TrialRecord
 from bakeoff.thresholds import CEILING_SHARE, MINIMUM_BLOCKS, P99_OPERATIONS
 
 FAIRNESS_FLOOR = 0.9
@@ -95,11 +95,27 @@ def _joined(run: RunRecord) -> list[Advisory]:
 
 def _incomplete(run: RunRecord) -> list[Advisory]:
     """Of several runs each has said it of itself."""
+    if run.joined:
+        return _incomplete_files(run)
     missing = max(len(run.pending), run.trials_planned - len(run.trials))
-    if (run.is_complete and run.finished_at is not None and missing <= 0) or run.joined:
+    if run.is_complete and run.finished_at is not None and missing <= 0:
         return []
     what = f"{missing} of {run.trials_planned} planned trials were not run" if missing > 0 else "the run did not end"
     return [Advisory(f"The run is not complete: {what}.", f"Finish it with `bakeoff resume {run.path.name}`.")]
+
+
+def _incomplete_files(run: RunRecord) -> list[Advisory]:
+    """Of runs that stand beside each other, each of those that were stopped."""
+    named = {(trial.contender, trial.mix, trial.block) for trial in run.trials}  # as stopped before the end
+    missing = Counter(t.contender for t in run.pending if (t.contender, t.mix, t.block) not in named)
+    files = {contender.name: file for contender, file in zip(run.contenders, run.joined, strict=True)}
+    return [
+        Advisory(
+            f"{files[name]} ({name}) is not complete: {wording.plural(number, 'trial')} of it missing.",
+            "Finish or repeat that run, then put the runs together again.",
+        )
+        for name, number in missing.items()
+    ]
 
 
 def _looks(info: RunInfo) -> list[Advisory]:
@@ -176,7 +192,8 @@ def _left_out(cube: Cube, contenders: tuple[ContenderSummary, ...]) -> list[Advi
 
 def _why(cube: Cube, contender: str) -> str:
     """The most frequent reason of its failed trials."""
-    reasons = Counter(each.reason for each in cube.left_out if each.contender == contender and each.state == "failed")
+    told = [each.reason for each in cube.left_out if each.contender == contender and each.state == "failed"]
+    reasons = Counter(why for why in told if not why.startswith(LEFT_OUT_REASON)) or Counter(told)
     (reason, number), *others = reasons.most_common()
     return f"{reason} ({number} of them)" if others else reason
 

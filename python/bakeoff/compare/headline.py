@@ -281,6 +281,9 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
         if c in clean:
             continue
         failed = sum(c.errors.values())
+        if not (failed or c.operations or c.outages or c.hung_trials):
+            parts.append(f"of {c.name} nothing was measured")
+            continue
         share = f"{failed:,}{_share(c)}" if failed else "none"
         down = f"{c.outages}, and " if c.outages else ""
         parts.append(

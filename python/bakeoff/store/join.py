@@ -43,6 +43,9 @@ def join(runs: Sequence[RunRecord]) -> RunRecord:
         started_here=None,
         joined=tuple(run.path.name for run in runs),
         different=_different(runs),
+        amendments=(),
+        earlier=(),
+        pending=tuple(replace(t, contender=name) for run, name in zip(runs, names, strict=True) for t in run.pending),
     )
 
 

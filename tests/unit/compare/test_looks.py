@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from bakeoff import stats
 from bakeoff.compare import compare_run
 from bakeoff.compare.looks import ALPHA, RESERVE, Look, clear_verdict, look_of
 from bakeoff.report.compose import compose
+from bakeoff.store.join import join
 from bakeoff.store.records import ADDED, CLEAR, FAILED, RETRIED, AmendmentRecord, PlannedTrial, RunRecord
 from tests.unit.compare.synthetic import FAST, Server, run
 from tests.unit.report.shown import shown
@@ -207,3 +209,20 @@ def test_a_real_difference_ends_a_run_at_an_early_look() -> None:
     first = planned("obrien-fleming")[:1]
     assert calls(logs, first, DELTA, ("higher",)) / 300 > 0.5
     assert calls(logs, planned("pocock"), DELTA, ("higher",)) == 300
+
+
+def test_runs_side_by_side_have_no_looks_and_name_those_that_are_not_complete() -> None:
+    one = replace(run((FAST,), blocks=1), path=Path("one.bakeoff"), amendments=(added(1, 1, 1, RETRIED),))
+    two = replace(run((replace(FAST, name="other"),), blocks=1), path=Path("two.bakeoff"))
+    gone = PlannedTrial(two.trials[-1].order, "other", two.trials[-1].mix, 1, 1)
+    killed = replace(two, trials=two.trials[:-1], pending=(gone,), finished_at=None)
+    found = compare_run(join([one, killed]))
+    assert found.run.amendments == () and found.run.look is not None and found.run.look.words() == ""
+    assert [w.text for w in found.warnings if "not complete" in w.text] == [
+        "two.bakeoff (other) is not complete: 1 trial of it missing."
+    ]
+    stopped = tuple(replace(t, state="interrupted", reason="stopped after 2 s") for t in two.trials)
+    nothing = compare_run(join([one, replace(two, trials=stopped, pending=(gone,), finished_at=None)]))
+    assert nothing.headline[0] == "other and nginx have no complete block in common: nothing can be compared."
+    assert nothing.headline[-1].endswith("; of other nothing was measured.")
+    assert not any("not complete" in w.text for w in nothing.warnings), "they are named as stopped"
