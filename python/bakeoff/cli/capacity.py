@@ -24,6 +24,6 @@ def capacity(
 
     Each block has a search of its own for each contender, so that a capacity has an interval and two contenders get a
     verdict. Response times at shares of the capacity follow. A plan file with a table [capacity] does the same by
-    `bakeoff run`.
+    `bakeoff run`. Exit codes are those of `bakeoff run`.
     """
     carry_out(with_flags(given, {}, {}, {}, given.capacity or {}), output, cluster)

@@ -108,8 +108,6 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {LOST_RATES}"
     unit = info.rate_unit if end.higher_is_better else "ms"
     note = f"Primary endpoint: {_endpoint(end.title, unit)}{over}; {better}. δ = {wording.percent(info.delta)}{holm}."
-    if info.look is not None and (words := info.look.words()):
-        note += f" {words}"
     if reasons:
         note += f" To be noted: {'; '.join(dict.fromkeys(reasons))}."
     depth = Depth.SUMMARY if context.comparison.ranking else Depth.COMPARISON
