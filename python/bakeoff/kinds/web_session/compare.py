@@ -13,7 +13,7 @@ from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model import KindSummary
 from bakeoff.mix import Mix
 from bakeoff.store.figures import Figures
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.records import RunRecord, Summary, TrialRecord
 
 # Before the names of steps, as the engine tells them.
 OF_SESSIONS = "session/"
@@ -21,9 +21,8 @@ OF_SESSIONS = "session/"
 
 @dataclass(frozen=True)
 class StepRow:
-    """A step in all trials of a contender at a mix. `answered` requests were answered as expected in the windows of
-    usable trials, p50 and p99 are geometric means over their blocks; `broken` sessions of any trial ended here, each
-    for one of the `faults`.
+    """A step in all trials of a contender at a mix. `answered` requests had the status that was expected, `broken`
+    sessions ended here, each for one of the `faults`; p50 and p99 are geometric means over the blocks of usable trials.
     """
 
     step: str
@@ -105,15 +104,19 @@ def _row(name: str, trials: Sequence[TrialRecord], usable: Sequence[TrialRecord]
     faults: Counter[str] = Counter()
     for trial in trials:
         faults.update(trial.figures(Figures).failed.requests.get(name, {}))
-    times = [step.summary for trial in usable for step in trial.steps if step.name == OF_SESSIONS + name]
+    times = [_times(trial, name) for trial in usable]
     return StepRow(
         step=name,
-        answered=sum(one.count for one in times),
-        p50_ns=_geometric_mean([one.p50_ns for one in times]),
-        p99_ns=_geometric_mean([one.p99_ns for one in times]),
+        answered=sum(one.count for trial in trials if (one := _times(trial, name))),
+        p50_ns=_geometric_mean([one.p50_ns for one in times if one]),
+        p99_ns=_geometric_mean([one.p99_ns for one in times if one]),
         broken=sum(faults.values()),
         faults=dict(faults.most_common()),
     )
+
+
+def _times(trial: TrialRecord, step: str) -> Summary | None:
+    return next((one.summary for one in trial.steps if one.name == OF_SESSIONS + step), None)
 
 
 def _geometric_mean(values: Sequence[float | None]) -> float:

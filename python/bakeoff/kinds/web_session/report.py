@@ -30,8 +30,9 @@ def section(context: Context) -> Section | None:
         for index, first in enumerate(tables[0].steps)
     )
     note = (
-        "All blocks together; percentiles: geometric mean over the blocks. Times of a step are from its sending to its "
-        "last byte, whether or not its session came to its end; what is done with a reply and the pauses are in none."
+        "All blocks together, failed trials too; percentiles: geometric mean over the blocks that count. Times of a "
+        "step are from its sending to its last byte, whether or not its session came to its end; what is done with a "
+        "reply and the pauses are in none."
     )
     blocks: list[Block] = [
         Text(f"At {mix.words}: " + "; ".join(_sentence(table) for table in tables) + ".", depth=Depth.COMPARISON),
