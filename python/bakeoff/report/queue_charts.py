@@ -21,7 +21,7 @@ APART = 1.03
 def _across(depths: Sequence[int]) -> alt.X:
     """Queue depths, each with a tick: they are doubled more often than added to."""
     ends = [depths[0] / 1.15, depths[-1] * 1.15]
-    axis = alt.Axis(values=list(depths), title="Requests in flight, log scale", format="d", labelOverlap="greedy")
+    axis = alt.Axis(values=list(depths), title="requests in flight, log scale", format="d", labelOverlap="greedy")
     return alt.X("at:Q", axis=axis, scale=alt.Scale(type="log", base=2, domain=ends, nice=False))
 
 
@@ -52,7 +52,7 @@ def transfers_over_depth(
 def times_over_depth(
     rows: list[Row], names: Sequence[str], depths: Sequence[int], titles: tuple[str, str]
 ) -> dict[str, Any]:
-    """Rows: contender, depth, value in ms, time (`p99`, drawn filled, or `p50`, drawn hollow)."""
+    """Rows: contender, depth, value in ms, time (`p99`, drawn bold, or `p50`, drawn thin)."""
     colour, shape, dash = contender_channels(names)
     values = [row["value"] for row in rows]
     y = alt.Y("value:Q", axis=log_axis("ms", values), scale=log_range(values))
@@ -62,6 +62,6 @@ def times_over_depth(
         p99.mark_line(strokeWidth=2).encode(strokeDash=dash),
         p50.mark_line(strokeWidth=1, opacity=0.6).encode(strokeDash=dash),
         p99.mark_point(size=46, filled=True, opacity=1).encode(shape=shape),
-        p50.mark_point(size=46, filled=False, opacity=1, fill="white").encode(shape=shape),
+        p50.mark_point(size=14, filled=True, opacity=1).encode(shape=shape),
     ]
     return finish(alt.layer(*layers, title=heading(*titles)), {"rows": _apart(rows, names)}, contender_keys(names))

@@ -29,6 +29,8 @@ PANEL_WIDTH = WIDTH + 10
 HEIGHT = 2.0 * HALF_DEPTH + TALL + 56.0
 LIGHTEST = 0.82
 MOST_LABELS = 7
+# Times from the lowest rate to the highest, from which on heights are logarithms.
+FAR = 20.0
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,15 @@ def reliefs(
     """A Vega-Lite specification: `surfaces` side by side on one scale. `records` and `files` name columns and
     rows of the grids, `shown` writes a rate, `titles` are those of the chart and the line under it.
     """
-    top = _round_up(max(rate for surface in surfaces for row in surface.rates for rate in row if rate is not None))
+    scale = _scale([rate for surface in surfaces for row in surface.rates for rate in row if rate is not None])
     data: dict[str, list[Row]] = {"floor": [], "quads": [], "left": [], "right": [], "names": []}
     for place, surface in enumerate(surfaces):
-        panel = _Panel(HALF_WIDTH + 70.0 + place * PANEL_WIDTH, len(records), len(files), top)
+        panel = _Panel(HALF_WIDTH + 70.0 + place * PANEL_WIDTH, len(records), len(files), scale)
         data["floor"] += panel.walls()
         data["quads"] += panel.quads(surface, len(data["quads"]))
         panel.label(data, records, files, shown)
         data["names"].append({"x": panel.left, "y": HEIGHT - 12.0, "t": surface.name, "c": surface.colour})
+    under = f"{titles[1]}, log scale" if scale.logarithmic else titles[1]
     width = PANEL_WIDTH * len(surfaces)
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0.0, width], nice=False, zero=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[0.0, HEIGHT], nice=False, zero=False))
@@ -74,33 +77,52 @@ def reliefs(
         layers.append(text.encode(x=x, y=y, text="t:N"))
     name = alt.Chart(rows_of("names")).mark_text(align="center", fontSize=13, fontWeight="bold", color=INK)
     layers.append(name.encode(x=x, y=y, text="t:N"))
-    chart = alt.layer(*layers).properties(width=width, height=HEIGHT, title=heading(*titles))
+    chart = alt.layer(*layers).properties(width=width, height=HEIGHT, title=heading(titles[0], under))
     return themed(chart, data)
+
+
+@dataclass(frozen=True)
+class Heights:
+    """How high a rate stands: `ticks` are round rates from the floor to the top."""
+
+    ticks: tuple[float, ...]
+    logarithmic: bool
+
+    def height(self, rate: float) -> float:
+        """As a share of the height of the top."""
+        low, high = self.ticks[0], self.ticks[-1]
+        return math.log(rate / low) / math.log(high / low) if self.logarithmic else rate / high
+
+
+def _scale(rates: Sequence[float]) -> Heights:
+    """From 0, or by powers of ten where rates are so far apart that the lower would be a flat sheet."""
+    top, least = max(rates), min((rate for rate in rates if rate > 0.0), default=0.0)
+    if not least or top / least < FAR:
+        return Heights(tuple(_round_up(top) * step / 4.0 for step in range(5)), False)
+    powers = range(math.floor(math.log10(least)), math.ceil(math.log10(top)) + 1)
+    return Heights(tuple(10.0**power for power in powers), True)
 
 
 class _Panel:
     """The place of one surface: `left` is the middle of its floor, pixels."""
 
-    def __init__(self, left: float, records: int, files: int, top: float) -> None:
-        self.left, self.records, self.files, self.top = left, records, files, top
+    def __init__(self, left: float, records: int, files: int, scale: Heights) -> None:
+        self.left, self.records, self.files, self.scale = left, records, files, scale
 
     def at(self, record: float, file: float, rate: float) -> Point:
         """Where a point of the surface is on paper; `record` and `file` are places in the grid."""
         across, down = record / (self.records - 1), file / (self.files - 1)
         floor = 30.0 + 2.0 * HALF_DEPTH - (across + down) * HALF_DEPTH
-        return self.left + (across - down) * HALF_WIDTH, floor + rate / self.top * TALL
-
-    def ticks(self) -> list[float]:
-        """Round rates for the grid of the walls."""
-        return [self.top * step / 4.0 for step in range(5)]
+        return self.left + (across - down) * HALF_WIDTH, floor + self.scale.height(rate) * TALL
 
     def walls(self) -> list[Row]:
         """The edge of the floor and the lines on the two walls at the back."""
         far_record, far_file = self.records - 1.0, self.files - 1.0
-        paths = [[(0.0, far_file, rate), (0.0, 0.0, rate), (far_record, 0.0, rate)] for rate in self.ticks()]
-        paths.append([(0.0, far_file, 0.0), (far_record, far_file, 0.0), (far_record, 0.0, 0.0)])
+        paths = [[(0.0, far_file, rate), (0.0, 0.0, rate), (far_record, 0.0, rate)] for rate in self.scale.ticks]
+        ground, top = self.scale.ticks[0], self.scale.ticks[-1]
+        paths.append([(0.0, far_file, ground), (far_record, far_file, ground), (far_record, 0.0, ground)])
         corners = ((0.0, far_file), (0.0, 0.0), (far_record, 0.0))
-        paths += [[(*corner, 0.0), (*corner, self.top)] for corner in corners]
+        paths += [[(*corner, ground), (*corner, top)] for corner in corners]
         return [
             {"l": f"{self.left:.0f}-{number}", **_place(self.at(*point))}
             for number, path in enumerate(paths)
@@ -117,7 +139,7 @@ class _Panel:
             # Where one corner is missing a triangle is left: the edge of a matrix runs across its pieces.
             if len(corners) < 3:
                 continue
-            height = math.fsum(rate for _, _, rate in corners) / len(corners) / self.top
+            height = math.fsum(self.scale.height(rate) for _, _, rate in corners) / len(corners)
             fill = _tint(surface.colour, LIGHTEST * (1.0 - height))
             for order, (f, r, rate) in enumerate(corners):
                 rows.append({"q": first + len(rows) - order, "o": order, "f": fill, **_place(self.at(r, f, rate))})
@@ -135,13 +157,14 @@ class _Panel:
         def put(align: str, point: Point, text: str, across: float, below: float) -> None:
             data[align].append({"t": text, **_place((point[0] + across, point[1] - below))})
 
+        ground = self.scale.ticks[0]
         for number in _some(len(records)):
-            put("right", self.at(number, self.files - 1.0, 0.0), records[number], -6.0, 7.0)
+            put("right", self.at(number, self.files - 1.0, ground), records[number], -6.0, 7.0)
         for number in _some(len(files)):
-            put("left", self.at(self.records - 1.0, number, 0.0), files[number], 6.0, 7.0)
-        put("right", self.at((self.records - 1) / 2.0, self.files - 1.0, 0.0), "records", -46.0, 26.0)
-        put("left", self.at(self.records - 1.0, (self.files - 1) / 2.0, 0.0), "files", 46.0, 26.0)
-        for rate in self.ticks()[1:]:
+            put("left", self.at(self.records - 1.0, number, ground), files[number], 6.0, 7.0)
+        put("right", self.at((self.records - 1) / 2.0, self.files - 1.0, ground), "records", -46.0, 26.0)
+        put("left", self.at(self.records - 1.0, (self.files - 1) / 2.0, ground), "files", 46.0, 26.0)
+        for rate in self.scale.ticks[1:]:
             put("right", self.at(0.0, self.files - 1.0, rate), shown(rate), -6.0, 0.0)
 
 

@@ -18,6 +18,8 @@ from bakeoff.report.theme import FIT, FONT, Key, colour_of, legend_of, owners_of
 DRAWING_ADDRESSES = 66 << 30
 # Beginnings of the names of heat maps, of curves over the sizes of files and records, and of surfaces over both.
 MAP, SIZES, SURFACE = "chart-heat-", "chart-sizes-", "chart-surface-"
+# Drawings of cells, whose texts would be too small if they were narrower.
+FIXED = (MAP, SURFACE, "chart-level-")
 # What a specification of several panels has, and that of one has not.
 OF_SEVERAL = frozenset({"concat", "columns", "spacing", "resolve", "usermeta"})
 # The marks of Vega in a square of 12 pixels around 0.
@@ -81,7 +83,7 @@ def figure_of(chart: blocks.Chart) -> Figure:
     entries = tuple(Entry(mark_of(key), key.label) for key in keys) if len(keys) > 1 or "concat" in spec else ()
     if "concat" not in spec:
         panel = Panel(_panel(spec, chart.id, chart.title, chart.description, chart.id), spec.get("width", 0))
-        fixed = chart.id.startswith((MAP, SURFACE))
+        fixed = chart.id.startswith(FIXED)
         return Figure(heading.get("text", chart.title), heading.get("subtitle", ""), entries, (panel,), fixed)
     shared = {key: value for key, value in spec.items() if key not in OF_SEVERAL}
     panels = []

@@ -97,7 +97,7 @@ def _charts(
         yield Chart(f"chart-queue-{place}-rate", named, f"{named} of {_names(context)}.", drawing, table)
     if times:
         named = f"{whose}: response time, ms"
-        under = f"filled: p99, hollow: p50, {over_blocks}, log scale"
+        under = f"bold: p99, thin, with small marks: p50, {over_blocks}"
         drawing = times_over_depth(times, names, across, (named, under))
         table = columns(named, _times, ("p50 ms", "p99 ms"))
         yield Chart(f"chart-queue-{place}-time", named, f"{named}, p50 and p99, of {_names(context)}.", drawing, table)
