@@ -9,6 +9,7 @@ import typer
 from bakeoff.cli.complete import contenders, run_files
 from bakeoff.cli.console import make_console
 from bakeoff.errors import PlanError
+from bakeoff.store.campaign import campaign_of
 from bakeoff.store.join import join
 from bakeoff.store.read import read_run
 from bakeoff.units import parse_share
@@ -63,6 +64,17 @@ def compare(
         return
     if not paths:
         raise PlanError("name a run file: bakeoff compare RUN.bakeoff")
+    if (folder := campaign_of(paths)) is not None:
+        from bakeoff.cli.campaign import compared, facts_of
+        from bakeoff.report.campaign import compose_campaign
+
+        campaign, made = compared(folder, baseline, share(delta))
+        if as_json:
+            typer.echo(made.to_json(indent=2))
+            return
+        report = compose_campaign(made, campaign.runs, facts_of(campaign), depth=Depth.COMPARISON)
+        show(report, make_console(), Depth.COMPARISON)
+        return
     run = join([read_run(path) for path in paths])
     comparison = compare_run(run, baseline, share(delta))
     if as_json:

@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 from bakeoff.cli import complete
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part
+from bakeoff.plan.campaign import is_campaign
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.fields import Metavar, extra_of
 from bakeoff.plan.fleet import FleetPlan
@@ -31,8 +32,8 @@ from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.store.read import read_run
 
 WHAT = (
-    "PLAN.toml, a run file whose plan is meant, or a suite followed by NAME=ADDRESS for each contender; "
-    "`bakeoff suites` lists the suites."
+    "PLAN.toml, the file of a campaign, a run file whose plan is meant, or a suite followed by NAME=ADDRESS for each "
+    "contender; `bakeoff suites` lists the suites."
 )
 COMMON_PANEL = "Settings of every suite"
 
@@ -196,6 +197,8 @@ def _base(words: list[str]) -> PlanInput:
     if is_run_file(first):
         return PlanInput(first, {}, {}, contenders, repeats=read_run(Path(first)))
     if first not in suite_names() and (first.endswith(".toml") or "/" in first or Path(first).is_file()):
+        if is_campaign(Path(first)):
+            return PlanInput(first, {}, {}, contenders, campaign=Path(first))
         given = read_plan_file(Path(first))
         if not contenders:
             return given

@@ -51,6 +51,11 @@ def plan(
 
     Contenders may be left out; then two are assumed.
     """
+    if given.campaign is not None:
+        from bakeoff.cli.campaign import print_plan
+
+        print_plan(given)
+        return
     known = bool(given.contenders) or given.repeats is not None
     if not known:
         given = replace(given, contenders=_placeholders(given))

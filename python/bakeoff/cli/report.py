@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,10 +10,14 @@ from bakeoff.cli.compare import RUN_FILES, share
 from bakeoff.cli.complete import contenders, run_files
 from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import KINDS, compare_part
-from bakeoff.report.renderers import endings, form_of
+from bakeoff.report.renderers import Renderer, endings, form_of
+from bakeoff.store.campaign import campaign_of
 from bakeoff.store.join import join
 from bakeoff.store.read import read_run
 from bakeoff.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from bakeoff.report.blocks import Report
 
 
 def register(app: typer.Typer) -> None:
@@ -49,7 +53,7 @@ def report(
     ] = False,
 ) -> None:
     """Write the report of a run: one HTML file that opens offline, a PDF to print, Markdown or plain text."""
-    path = paths[0]
+    path, campaign = paths[0], campaign_of(paths)
     target = path.parent / f"{path.stem}.html" if output is None else output
     form = check_target(paths, target, force)
     smallest = share(delta)
@@ -57,6 +61,15 @@ def report(
 
     chosen = renderer(form)
     chosen.prepare()
+    if campaign is not None:
+        from bakeoff.cli.campaign import compared, facts_of
+        from bakeoff.report.brief import brief
+        from bakeoff.report.campaign import compose_campaign
+
+        folder, of_all = compared(campaign, baseline, smallest)
+        made = compose_campaign(of_all, folder.runs, facts_of(folder), surfaces)
+        _write(chosen, brief(made) if short else made, target, force, of_all.headline[:1])
+        return
     run = join([read_run(path) for path in paths])
     if surfaces and not _has_surfaces(run.kind):
         drawn = ", ".join(filter(_has_surfaces, KINDS))
@@ -68,11 +81,16 @@ def report(
     comparison = compare_run(run, baseline, smallest)
     made = compose(run, comparison, surfaces)
     made = brief(made) if short else made
+    _write(chosen, made, target, force, comparison.result())
+
+
+def _write(chosen: Renderer, made: "Report", target: Path, force: bool, result: Sequence[str]) -> None:
+    """The report, with the files that it needs beside it."""
     content = chosen.render(made, target.stem)
     for name, figure in chosen.beside(made, target.stem).items():
         beside(target.parent / name, figure)
     write_whole(target, content, force, "choose another name with -o, or replace it with --force")
-    typer.echo("\n".join(comparison.result()))
+    typer.echo("\n".join(result))
     typer.echo(f"Report: {target}")
 
 

@@ -18,6 +18,7 @@ from bakeoff.plan.stored import stored_plan
 from bakeoff.run.amend import Asked
 from bakeoff.run.driver import RunInterruptedError, resume_run
 from bakeoff.run.trust import acts
+from bakeoff.store.campaign import is_campaign_folder
 from bakeoff.store.read import read_run
 
 
@@ -60,6 +61,13 @@ def resume(
 
     Exit codes are those of `bakeoff run`.
     """
+    if is_campaign_folder(path):
+        if plan is not None or blocks is not None or retry_failed:
+            raise PlanError(f"{path} is a campaign: give --plan, --blocks and --retry-failed with a run file of it")
+        from bakeoff.cli.campaign import go_on
+
+        go_on(path, cluster, trust, make_observer())
+        return
     given = None if plan is None else resolve_plan(read_plan_file(plan))
     asked = Asked(_more_blocks(blocks), retry_failed)
     run = read_run(path)

@@ -61,7 +61,7 @@ def run(
     ] = False,
     calibrate: Calibrate = True,
 ) -> None:
-    """Compare contenders: run a plan file, a suite with flags, or the plan of a run once more.
+    """Compare contenders: run a plan file, a suite with flags, the plan of a run once more, or a campaign.
 
     bakeoff run web-static nginx=http://127.0.0.1:8080 apache=http://127.0.0.1:8081 --size quick
 
@@ -76,7 +76,12 @@ def run(
 def carry_out(
     given: PlanInput, output: Path | None, cluster: str | None, trust: bool = False, calibrate: bool = True
 ) -> None:
-    """Run a plan into its file and print the result."""
+    """Run a plan into its file, or a campaign into its folder, and print the result."""
+    if given.campaign is not None:
+        from bakeoff.cli.campaign import run_campaign
+
+        run_campaign(given, output, cluster, make_observer())
+        return
     plan = resolve_plan(given) if given.repeats is None else _again(given, given.repeats, trust)
     path = output or default_path(plan)
     try:

@@ -16,7 +16,7 @@ from bakeoff.compare.capacity_model import CapacityComparison
 from bakeoff.compare.cell_model import CellComparison
 from bakeoff.compare.fleet_model import Machines
 from bakeoff.compare.looks import Look
-from bakeoff.compare.plain import as_dict
+from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.soak import Soak
 from bakeoff.mix import Mix
@@ -447,7 +447,7 @@ class Comparison:
         rest = as_dict(dataclasses.replace(self, cells=None, own=None))
         del rest["own"], rest["cells"]
         own = {} if self.own is None else {self.own.key: as_dict(self.own)}
-        plain = _plain({**rest, "matrix": self.cells.to_dict() if self.cells else None, **own})
+        plain = nulled({**rest, "matrix": self.cells.to_dict() if self.cells else None, **own})
         assert isinstance(plain, dict)
         return plain
 
@@ -466,14 +466,3 @@ class Comparison:
             if curve.metric == metric and curve.contender == contender:
                 return curve
         raise KeyError(f"no curve of {metric} for {contender}")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        # Seven figures are far below any interval printed here, and keep the report small.
-        return float(f"{value:.7g}") if math.isfinite(value) else None
-    return value

@@ -1,6 +1,7 @@
 """Records of the comparison as plain dictionaries and lists."""
 
 import dataclasses
+import math
 from typing import Any
 
 from bakeoff.mix import Clients, OfCapacity, Rate, named
@@ -25,4 +26,16 @@ def as_dict(value: Any) -> Any:
         return {key: as_dict(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [as_dict(item) for item in value]
+    return value
+
+
+def nulled(value: Any) -> Any:
+    """The same with None for NaN and infinity, and lists for tuples: what JSON can hold."""
+    if isinstance(value, dict):
+        return {str(key): nulled(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [nulled(item) for item in value]
+    if isinstance(value, float):
+        # Seven figures are far below any interval printed here, and keep the report small.
+        return float(f"{value:.7g}") if math.isfinite(value) else None
     return value

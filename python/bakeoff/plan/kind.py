@@ -32,6 +32,8 @@ class PlanPart:
     lasts: str | None = None
     # Addresses that are assumed where a plan is shown without contenders.
     placeholders: Sequence[str] = ("http://a.invalid", "http://b.invalid")
+    # By what name a contender has an address for it in a campaign: kinds of one sort of server share it.
+    door: str
     # What a run does to a contender, before its address.
     acts_by = "send load to"
 

@@ -97,6 +97,7 @@ class PlanInput:
     fleet: dict[str, Any] = field(default_factory=dict)
     agents: dict[str, Any] = field(default_factory=dict)  # tables [agents.NAME]
     repeats: RunRecord | None = None  # the run whose plan is meant, with nothing else
+    campaign: Path | None = None  # the file of a campaign, which holds several plans
 
     def label(self, table: str) -> Callable[[str], str]:
         """Where a key of `table` was given: `--length`, or `plan.toml [settings] length`."""
@@ -160,11 +161,16 @@ def _located(contender: dict[str, Any], suite: object, base: Path) -> dict[str, 
 
 def placed(given: PlanInput) -> PlanInput:
     """`given` with full paths in place of those that are relative to the working folder: it means the same anywhere."""
-    suite, here = given.plan.get("suite"), Path.cwd()
+    return located_input(given, Path.cwd())
+
+
+def located_input(given: PlanInput, base: Path) -> PlanInput:
+    """`given` with full paths in place of those that are relative to `base`."""
+    suite = given.plan.get("suite")
     plan, settings = dict(given.plan), dict(given.settings)
-    _place(plan, _paths(suite, "plan"), here)
-    _place(settings, _paths(suite, "settings"), here)
-    return replace(given, plan=plan, settings=settings, contenders=[_located(c, suite, here) for c in given.contenders])
+    _place(plan, _paths(suite, "plan"), base)
+    _place(settings, _paths(suite, "settings"), base)
+    return replace(given, plan=plan, settings=settings, contenders=[_located(c, suite, base) for c in given.contenders])
 
 
 def with_flags(
@@ -217,6 +223,8 @@ def parse_contenders(words: Sequence[str]) -> list[dict[str, Any]]:
 
 def resolve_plan(given: PlanInput) -> Plan:
     """All defaults filled in and everything checked that can be without the network. Raises PlanError."""
+    if given.campaign is not None:
+        raise PlanError(f"{given.campaign} is a campaign of several suites: only `bakeoff run` and `plan` take it")
     if given.repeats is not None:
         return _repeated(given, given.repeats)
     given = placed(given)

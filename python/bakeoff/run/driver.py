@@ -34,8 +34,16 @@ class RunInterruptedError(Exception):
         self.path = path
 
 
-def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observer, counsel: Counsel = NOBODY) -> None:
-    """Check everything, then let `agents` run all trials of `plan` into the new run file `path`.
+def start_run(
+    plan: Plan,
+    path: Path,
+    agents: Sequence[Agent],
+    observer: Observer,
+    counsel: Counsel = NOBODY,
+    until_block: int | None = None,
+) -> None:
+    """Check everything, then let `agents` run all trials of `plan` into the new run file `path`, or those of its blocks
+    up to `until_block`.
 
     Raises a BakeoffError before anything is measured when the plan cannot be run, RunInterruptedError on
     Ctrl-C, and LabError when an agent is lost: `resume_run` then goes on.
@@ -59,7 +67,8 @@ def start_run(plan: Plan, path: Path, agents: Sequence[Agent], observer: Observe
                 trials = Trials(plan, ground, specs, fleet, writer, observer, stop, kept, counsel)
                 trials.tell([*warnings, *soak_notes(plan, path), *ground.notes])
                 trials.calibrate()
-                _carry_out(plan, trials, writer, order)
+                todo = _until(order, until_block)
+                _carry_out(plan, trials, writer, todo, whole=len(todo) == len(order))
     except KeyboardInterrupt:
         raise RunInterruptedError(path if created else None) from None
 
@@ -72,9 +81,11 @@ def resume_run(
     trust: bool = False,
     asked: Asked = NOTHING,
     counsel: Counsel = NOBODY,
+    until_block: int | None = None,
 ) -> int:
     """Run what is still to do in a run file, and what is `asked` for beside it; returns the number of trials that were,
-    0 for a run that is complete. `agents` are made, where they are not yet, when there is something to do.
+    0 for a run that is complete, up to `until_block` where that is given. `agents` are made, where they are not yet,
+    when there is something to do.
 
     Raises RunFileError when the file is in use, of an earlier version, of other agents, of another corpus than the
     contenders serve now, or when its plan may not be acted on (see bakeoff.run.trust; `given` and `trust` are what the
@@ -85,6 +96,8 @@ def resume_run(
         if run.finished_at is None:
             with RunWriter.reopen(path) as writer:
                 writer.finish()
+        return 0
+    if until_block is not None and not _until(run.pending, until_block):
         return 0
     before = trusted_plan(run, given, trust)
     if before.capacity is None and list(planned(path)) != order_trials(before):
@@ -104,6 +117,7 @@ def resume_run(
                 writer.set_started_here(mark(path, plan.hash))
             left = read_run(path).pending
             todo = [trial for trial in planned(path) if trial in left or trial.order in repeats]
+            whole, todo = len(todo), _until(todo, until_block)
             kept = Kept(run, fleet, True)
             rate = run.null_operations_per_s
             own = {agent.name: agent.null_operations_per_s or 0.0 for agent in run.agents}
@@ -114,18 +128,30 @@ def resume_run(
             trials.tell([resumed, *warnings, *ground.notes])
             if run.null_operations_per_s is None:
                 trials.calibrate()
-            _carry_out(plan, trials, writer, todo, run)
+            _carry_out(plan, trials, writer, todo, run, len(todo) == whole)
     except KeyboardInterrupt:
         raise RunInterruptedError(path) from None
     return len(todo) or 1
 
 
+def _until(todo: Sequence[PlannedTrial], block: int | None) -> list[PlannedTrial]:
+    """Those of the blocks up to this one; all without one."""
+    return [trial for trial in todo if block is None or trial.block <= block]
+
+
 def _carry_out(
-    plan: Plan, trials: Trials, writer: RunWriter, todo: Sequence[PlannedTrial], before: RunRecord | None = None
+    plan: Plan,
+    trials: Trials,
+    writer: RunWriter,
+    todo: Sequence[PlannedTrial],
+    before: RunRecord | None = None,
+    whole: bool = True,
 ) -> None:
-    """The trials that are planned, or the searches that plan theirs as they go."""
+    """The trials that are planned, or the searches that plan theirs as they go; the run is finished with them when they
+    are the `whole` rest.
+    """
     if plan.capacity is None:
-        trials.run(todo)
+        trials.run(todo, whole)
     else:
         known = Before() if before is None else Before(planned(before.path), before.trials, before.searches)
         Searches(plan, trials, writer, known).run()

@@ -130,12 +130,12 @@ class Trials:
             session.cancel()
         return outcome
 
-    def run(self, planned: Sequence[PlannedTrial]) -> None:
-        """All trials, with a reset before each visit; marks the run as finished."""
-        self.carry_out(partial(self._run_trials, planned), len(planned))
+    def run(self, planned: Sequence[PlannedTrial], whole: bool = True) -> None:
+        """All trials, with a reset before each visit; marks the run as finished when they are the `whole` rest."""
+        self.carry_out(partial(self._run_trials, planned), len(planned), whole)
 
-    def carry_out(self, work: Callable[[], None], trials: int) -> None:
-        """Do `work`, which does about so many trials; marks the run as finished."""
+    def carry_out(self, work: Callable[[], None], trials: int, whole: bool = True) -> None:
+        """Do `work`, which does about so many trials; marks the run as finished when it is the `whole` rest."""
         self._observer.on_run_start(self._plan, trials)
         try:
             try:
@@ -144,7 +144,8 @@ class Trials:
                 raise LabError(f"{error}: bring it back, then `bakeoff resume {self._writer.path}`") from None
             finally:
                 self.tell(self._ground.close())
-            self._writer.finish()
+            if whole:
+                self._writer.finish()
         finally:
             self._observer.on_run_end()
 

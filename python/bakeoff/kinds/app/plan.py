@@ -68,6 +68,7 @@ class AppPlanPart(PlanPart):
     """The kind `app`."""
 
     settings = AppSettings
+    door = "app"
     placeholders = ("a.invalid:8090", "b.invalid:8090")
     endpoint = "transactions per second (unweighted harmonic mean over clients)"
     often = ("mixes", "rate", "length", "weights", "working_set")

@@ -124,6 +124,7 @@ def file_facts(contender: Contender, settings: FileSettings) -> FileFacts:
 class FolderPlanPart(PlanPart):
     """Base of the kinds whose contenders are folders."""
 
+    door = "files"
     placeholders = ("/mnt/a.invalid", "/mnt/b.invalid")
     acts_by = "write, read and remove files in"
 

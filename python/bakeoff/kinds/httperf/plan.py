@@ -379,6 +379,7 @@ def _range(word: str, first: str, last: str) -> list[str]:
 class HttperfPlanPart(PlanPart):
     """The kind `httperf`."""
 
+    door = "web"
     settings = HttperfSettings
     endpoint = "replies per second"
     often = ("rate", "num_conns", "num_calls", "wsess", "timeout", "uri")

@@ -173,6 +173,7 @@ class MailPlanPart(PlanPart):
     """The kind `mail`."""
 
     settings = MailSettings
+    door = "mail"
     placeholders = ("a.invalid", "b.invalid")
     endpoint = "messages delivered per second"
     often = ("users", "mixes", "rate", "length", "mailboxes", "starttls", "smtp_login", "insecure")

@@ -222,6 +222,7 @@ def _length_s(given: Mapping[str, Any], log: LogFacts) -> float:
 class ReplayPlanPart(PlanPart):
     """The kind `replay`."""
 
+    door = "web"
     settings = ReplaySettings
     endpoint = "requests per second"
     often = ("log", "mixes", "rate", "speed", "loop", "host", "statuses", "length")

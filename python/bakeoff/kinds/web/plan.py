@@ -118,6 +118,7 @@ class WebSettings(HttpSettings):
 class WebPlanPart(PlanPart):
     """The kind `web`."""
 
+    door = "web"
     settings = WebSettings
     suite_class = WebClass
     endpoint = "requests per second"

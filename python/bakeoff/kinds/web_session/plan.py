@@ -49,6 +49,7 @@ class SessionSettings(HttpSettings):
 class SessionPlanPart(PlanPart):
     """The kind `web-session`."""
 
+    door = "web"
     settings = SessionSettings
     endpoint = "sessions per second"
     often = ("session", "mixes", "rate", "length", "http", "keep_alive", "headers", "cookie", "insecure")

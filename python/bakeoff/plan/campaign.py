@@ -1,0 +1,219 @@
+"""A campaign: the same contenders under several suites, planned as one.
+
+    [campaign]
+    title = "Two small office servers"
+    blocks = 6
+
+    [[contender]]
+    name = "blue"
+    web = "http://192.0.2.1"
+    files = "/mnt/blue"
+    mail = "192.0.2.1"
+
+    [[suite]]
+    suite = "web-static"
+    size = "medium"
+
+    [[suite]]
+    suite = "mail-pop"
+    weight = 2
+    mixes = "1,8"
+
+A contender has an address for each sort of suite in which it takes part, by the names that `PlanPart.door` has. What
+stands in a `[[suite]]` beside its name, size and weight are its settings, as in the table [settings] of a plan file.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import Field, ValidationError
+
+from bakeoff.errors import PlanError
+from bakeoff.kinds import KINDS, plan_part
+from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Strict, Whole, read_toml
+from bakeoff.plan.kind import plan_table
+from bakeoff.plan.load import CONTENDERS_MAX, MAX_SEED, PlanInput, PlanSection, located_input, resolve_plan
+from bakeoff.plan.messages import did_you_mean, explain
+from bakeoff.plan.model import NAME, Contender, Plan
+from bakeoff.plan.order import williams_square
+from bakeoff.plan.suites import SizeName, load_suite, suite_names
+from bakeoff.store.canonical import plan_hash
+
+FORMAT = 1
+M = TypeVar("M", bound=Strict)
+TABLES = ("campaign", "suite", "contender")
+SUITES_MAX = 20
+# Keys of a [[suite]] that are no settings.
+HEAD = ("suite", "size", "name", "weight", "blocks")
+
+
+class CampaignSection(Strict):
+    """The table `[campaign]`."""
+
+    name: str = Field("campaign", pattern=f"^{NAME}$", description="Name of the campaign in reports and files.")
+    title: str | None = Field(None, min_length=1, max_length=200, description="Title of its report.")
+    size: SizeName = Field("quick", description="Size of the suites that say none.")
+    blocks: OptionalWhole = Field(None, ge=1, le=1000, description="Blocks of the suites that say none.")
+    seed: Whole = Field(1, ge=0, le=MAX_SEED, description="Seed of all random choices.")
+    delta: OptionalShare = Field(None, gt=0, lt=1, description="Smallest difference that matters: 5%.")
+    error_limit: Share = Field(
+        0.05, ge=0, le=1, description="Share of failed operations above which a trial is failed."
+    )
+
+
+class SuiteSection(Strict):
+    """What of a `[[suite]]` is no setting. `weight` is what the suite counts in the ranking over all of them."""
+
+    suite: str = Field(description="Name of the suite: see `bakeoff suites`.")
+    name: str | None = Field(None, pattern=f"^{NAME}$", description="Name of it here, where a suite stands twice.")
+    size: SizeName | None = Field(None, description="Its size.")
+    blocks: OptionalWhole = Field(None, ge=1, le=1000, description="Its blocks.")
+    weight: float = Field(1.0, gt=0, le=1000, description="What it counts in the ranking over all suites.")
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A suite of a campaign."""
+
+    name: str
+    plan: Plan
+    weight: float
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign with all plans resolved."""
+
+    name: str
+    title: str
+    seed: int
+    contenders: tuple[str, ...]
+    legs: tuple[Leg, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values; of each leg the hash of its plan, which its run file has."""
+        legs = [{"name": leg.name, "weight": leg.weight, "plan_hash": leg.plan.hash} for leg in self.legs]
+        return {
+            "format": FORMAT,
+            "name": self.name,
+            "title": self.title,
+            "seed": self.seed,
+            "contenders": list(self.contenders),
+            "legs": legs,
+        }
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the canonical JSON of the campaign, in hex."""
+        return plan_hash(self.to_dict())
+
+    def rounds(self) -> Iterator[Sequence[tuple[Leg, int]]]:
+        """What runs, round by round: a block of each leg, in another order each time, so that the hours of a day and
+        what came before hit all suites alike. A leg of fewer blocks sits rounds out, evenly.
+        """
+        most = max(leg.plan.blocks for leg in self.legs)
+        orders = _orders(len(self.legs), random.Random(self.seed))
+        for number in range(most):
+            legs = [self.legs[place] for place in next(orders)]
+            due = ((leg, (number + 1) * leg.plan.blocks // most) for leg in legs)
+            yield [(leg, block) for leg, block in due if block > number * leg.plan.blocks // most]
+
+
+def _orders(count: int, rng: random.Random) -> Iterator[list[int]]:
+    while True:
+        rows = williams_square(count)
+        rng.shuffle(rows)
+        yield from rows
+
+
+def is_campaign(path: Path) -> bool:
+    """Whether a plan file is one of a campaign: it has suites of its own."""
+    return path.suffix == ".toml" and path.is_file() and "suite" in read_toml(path, "plan file")
+
+
+def read_campaign(path: Path) -> Campaign:
+    """The campaign of a file, resolved. Raises PlanError."""
+    table = read_toml(path, "campaign file")
+    for key in table:
+        if key not in TABLES:
+            raise PlanError(f"{path}: unknown table [{key}]: {did_you_mean(key, TABLES)}")
+    head = _section(CampaignSection, table.get("campaign", {}), f"{path} [campaign]")
+    contenders = _tables(path, table, "contender", CONTENDERS_MAX)
+    suites = _tables(path, table, "suite", SUITES_MAX)
+    doors = sorted({plan_part(kind).door for kind in KINDS})
+    for contender in contenders:
+        _refuse_unknown(path, contender, doors)
+    legs = [_leg(path, head, one, contenders) for one in suites]
+    names = [leg.name for leg in legs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise PlanError(f"{path}: two suites are called {twice!r}: give each a `name` of its own")
+    taking = [c["name"] for c in contenders if any(_is_in(leg, c["name"]) for leg in legs)]
+    if idle := next((c["name"] for c in contenders if c["name"] not in taking), None):
+        raise PlanError(f"{path}: contender {idle!r} takes part in no suite: give it an address ({', '.join(doors)})")
+    return Campaign(head.name, head.title or head.name, head.seed, tuple(taking), tuple(legs))
+
+
+def _is_in(leg: Leg, contender: str) -> bool:
+    return any(one.name == contender for one in leg.plan.contenders)
+
+
+def _section(model: type[M], table: Mapping[str, Any], where: str) -> M:
+    try:
+        return model.model_validate(table)
+    except ValidationError as error:
+        raise explain(error, model, lambda key: f"{where} {key}") from None
+
+
+def _tables(path: Path, table: Mapping[str, Any], key: str, most: int) -> list[dict[str, Any]]:
+    found = table.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found) or not found:
+        raise PlanError(f"{path}: write each {key} as its own [[{key}]] table")
+    if len(found) > most:
+        raise PlanError(f"{path}: {len(found)} tables [[{key}]] are too many: at most {most}")
+    return found
+
+
+def _refuse_unknown(path: Path, contender: Mapping[str, Any], doors: Sequence[str]) -> None:
+    known = {"name", "reset", "ready_timeout", *doors}
+    for key in contender:
+        if key not in known:
+            where = f"{path} contender {contender.get('name')}"
+            raise PlanError(f"{where} {key}: unknown key: {did_you_mean(key, sorted(known))}")
+    if not isinstance(contender.get("name"), str):
+        raise PlanError(f"{path}: give each [[contender]] a name")
+
+
+def _leg(path: Path, head: CampaignSection, table: Mapping[str, Any], contenders: Sequence[Mapping[str, Any]]) -> Leg:
+    own = _section(SuiteSection, {key: value for key, value in table.items() if key in HEAD}, f"{path} [[suite]]")
+    if own.suite not in suite_names():
+        raise PlanError(f"{path} [[suite]] suite: {did_you_mean(own.suite, suite_names())}")
+    name = own.name or own.suite
+    door = plan_part(load_suite(own.suite).suite.kind).door
+    taking = [_contender(contender, door) for contender in contenders if door in contender]
+    if not taking:
+        raise PlanError(f"{path}: no contender has an address for {name}: give them `{door} = …`")
+    plan = {
+        "suite": own.suite,
+        "size": own.size or head.size,
+        "seed": head.seed,
+        "error_limit": f"{head.error_limit:.6%}",
+        "name": f"{head.name}: {name}",
+        **{key: value for key, value in table.items() if key in plan_table()},
+    }
+    plan |= {"blocks": blocks} if (blocks := own.blocks or head.blocks) else {}
+    plan |= {"delta": f"{head.delta:.6%}"} if head.delta else {}
+    settings = {key: value for key, value in table.items() if key not in HEAD and key not in plan_table()}
+    if named := next((key for key in settings if key in PlanSection.model_fields), None):
+        raise PlanError(f"{path} [[suite]] {name} {named}: belongs into the table [campaign]: move it there")
+    given = PlanInput(f"{path} [[suite]] {name}", plan, settings, taking)
+    return Leg(name, resolve_plan(located_input(given, path.parent)), own.weight)
+
+
+def _contender(table: Mapping[str, Any], door: str) -> dict[str, Any]:
+    kept = {key: value for key, value in table.items() if key in Contender.model_fields or key == "ready_timeout"}
+    return {**kept, "address": table[door]}

@@ -1,0 +1,108 @@
+"""A campaign from its file to its paper, on built-in servers and folders."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+from tests.cli.conftest import COMMAND, Bakeoff, Serve
+
+SUITES = """
+[[suite]]
+suite = "web-url"
+mixes = "1,2"
+length = "400ms"
+
+[[suite]]
+suite = "file-mix"
+weight = 2
+mixes = "1"
+length = "400ms"
+"""
+
+
+def campaign(tmp_path: Path, fast: str, slow: str, blocks: int = 2) -> Path:
+    contenders = ""
+    for name, address in (("fast", fast), ("slow", slow)):
+        (tmp_path / name).mkdir()
+        contenders += f'[[contender]]\nname = "{name}"\nweb = "{address}/page-256-0.html"\nfiles = "{name}"\n'
+    path = tmp_path / "lab.toml"
+    path.write_text(f'[campaign]\nname = "lab"\ntitle = "Two boxes"\nblocks = {blocks}\n{contenders}{SUITES}')
+    return path
+
+
+def test_all_suites_become_one_result_and_one_paper(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    campaign(tmp_path, serve(), serve("--delay", "5ms"))
+    planned = bakeoff("plan", "lab.toml")
+    assert planned.returncode == 0 and "2 suites" in planned.stdout and "weight 2" in planned.stdout
+    done = bakeoff("run", "lab.toml", "-o", "lab.bakeoff")
+    assert done.returncode == 0, done.stderr
+    assert "web-url: slow served" in done.stdout and "file-mix" in done.stdout
+    assert "bakeoff report lab.bakeoff" in done.stdout
+    files = sorted(path.name for path in (tmp_path / "lab.bakeoff").glob("*.bakeoff"))
+    assert files == ["01-web-url.bakeoff", "02-file-mix.bakeoff"], "each is a run file of its own"
+    assert bakeoff("show", f"lab.bakeoff/{files[0]}").returncode == 0
+    told = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
+    assert [suite["name"] for suite in told["suites"]] == ["web-url", "file-mix"]
+    assert all(suite["comparison"]["run"]["blocks_measured"] == 2 for suite in told["suites"])
+    for name in ("paper.html", "paper.pdf", "paper.md", "paper.txt"):
+        made = bakeoff("report", "lab.bakeoff", "-o", name)
+        assert made.returncode == 0, made.stderr
+    page = (tmp_path / "paper.html").read_text()
+    assert "Two boxes" in page and "web-url: Result" in page and "file-mix: Result" in page
+    again = bakeoff("run", "lab.toml", "-o", "lab.bakeoff")
+    assert again.returncode == 2 and "exists already" in again.stderr
+    left = bakeoff("resume", "lab.bakeoff")
+    assert left.returncode == 0 and "[1/" not in left.stderr, "nothing was left to do"
+
+
+def test_a_suite_that_cannot_start_does_not_stop_the_others(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    campaign(tmp_path, serve(), serve())
+    (tmp_path / "slow").rmdir()
+    done = bakeoff("run", "lab.toml", "-o", "lab.bakeoff")
+    assert done.returncode == 4, done.stderr
+    assert "file-mix is put aside" in done.stderr and "Traceback" not in done.stderr
+    told = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
+    web, files = told["suites"]
+    assert web["comparison"]["run"]["blocks_measured"] == 2 and files["comparison"] is None and files["missing"]
+    page = bakeoff("report", "lab.bakeoff", "-o", "paper.txt")
+    assert page.returncode == 0 and "file-mix has no figures" in (tmp_path / "paper.txt").read_text()
+
+
+def test_an_interrupted_campaign_goes_on_where_it_was(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    campaign(tmp_path, serve(), serve())
+    words = [*COMMAND, "run", "lab.toml", "-o", "lab.bakeoff"]
+    process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("[1/"):
+            process.send_signal(signal.SIGINT)
+            break
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and "bakeoff resume lab.bakeoff" in said
+    done = bakeoff("resume", "lab.bakeoff")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
+    for suite in told["suites"]:
+        assert suite["comparison"]["run"]["blocks_measured"] == 2
+        assert suite["comparison"]["run"]["trials"].get("ok") == (8 if suite["name"] == "web-url" else 4)
+
+
+def test_a_folder_from_elsewhere_is_not_acted_on(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    campaign(tmp_path, serve(), serve(), blocks=1)
+    assert bakeoff("run", "lab.toml", "-o", "lab.bakeoff").returncode in (0, 3)
+    subprocess.run(["cp", "-r", "lab.bakeoff", "copy.bakeoff"], cwd=tmp_path, check=True)
+    refused = bakeoff("resume", "copy.bakeoff")
+    assert refused.returncode == 2 and "--trust" in refused.stderr and "write, read and remove files" in refused.stderr
+    (tmp_path / "copy.bakeoff" / "01-web-url.bakeoff").unlink()
+    (tmp_path / "copy.bakeoff" / "02-file-mix.bakeoff").rename(tmp_path / "copy.bakeoff" / "01-web-url.bakeoff")
+    mixed = bakeoff("compare", "copy.bakeoff")
+    assert mixed.returncode == 2 and "is not the run" in mixed.stderr
+
+
+def test_flags_beside_a_campaign_are_refused(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    campaign(tmp_path, "http://127.0.0.1:1", "http://127.0.0.1:2")
+    done = bakeoff("run", "lab.toml", "--length", "2s")
+    assert done.returncode == 2 and "--length" in done.stderr and "Traceback" not in done.stderr
+    other = bakeoff("soak", "lab.toml", "--for", "1h")
+    assert other.returncode == 2 and "campaign" in other.stderr

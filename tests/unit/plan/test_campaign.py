@@ -1,0 +1,84 @@
+"""A campaign file: what it means, and what it is refused for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bakeoff.errors import PlanError
+from bakeoff.plan.campaign import Campaign, is_campaign, read_campaign
+
+HEAD = '[campaign]\nname = "lab"\nblocks = 6\nseed = 7\n'
+BLUE = '[[contender]]\nname = "blue"\nweb = "http://127.0.0.1:1"\nfiles = "share"\nreset = "true"\n'
+RED = '[[contender]]\nname = "red"\nweb = "http://127.0.0.1:2"\n'
+WEB = '[[suite]]\nsuite = "web-url"\nmixes = "1,4"\nlength = "1s"\n'
+FILES = '[[suite]]\nsuite = "file-mix"\nweight = 2\nblocks = 3\nmixes = "1"\nlength = "1s"\n'
+
+
+def read(tmp_path: Path, text: str) -> Campaign:
+    (tmp_path / "share").mkdir(exist_ok=True)
+    path = tmp_path / "lab.toml"
+    path.write_text(text)
+    assert is_campaign(path)
+    return read_campaign(path)
+
+
+def test_contenders_take_part_where_they_have_an_address(tmp_path: Path) -> None:
+    campaign = read(tmp_path, HEAD + BLUE + RED + WEB + FILES)
+    web, files = campaign.legs
+    assert [(c.name, c.address) for c in web.plan.contenders] == [
+        ("blue", "http://127.0.0.1:1"),
+        ("red", "http://127.0.0.1:2"),
+    ]
+    assert [(c.name, c.address, c.reset) for c in files.plan.contenders] == [
+        ("blue", str(tmp_path / "share"), "true")
+    ], "folders are relative to the file"
+    assert campaign.contenders == ("blue", "red") and (web.weight, files.weight) == (1.0, 2.0)
+    assert (web.plan.blocks, files.plan.blocks, web.plan.seed) == (6, 3, 7)
+    assert [mix.x for mix in web.plan.mixes] == [1, 4]
+
+
+def test_every_block_runs_once_and_orders_of_suites_are_balanced(tmp_path: Path) -> None:
+    """Each suite stands in each place of a round equally often: the hours of a day hit all alike."""
+    text = HEAD + BLUE + RED + WEB + WEB.replace("\n", '\nname = "two"\n', 1) + FILES.replace("blocks = 3\n", "")
+    campaign = read(tmp_path, text)
+    rounds = [[(leg.name, block) for leg, block in legs] for legs in campaign.rounds()]
+    assert sorted(pair for legs in rounds for pair in legs) == sorted(
+        (leg.name, block) for leg in campaign.legs for block in range(1, 7)
+    )
+    places = Counter((name, place) for legs in rounds for place, (name, _) in enumerate(legs))
+    assert set(places.values()) == {2}
+    assert rounds == [[(leg.name, block) for leg, block in legs] for legs in read(tmp_path, text).rounds()]
+
+
+def test_a_suite_of_fewer_blocks_is_spread_over_all_rounds(tmp_path: Path) -> None:
+    campaign = read(tmp_path, HEAD + BLUE + RED + WEB + FILES)
+    at = [number for number, legs in enumerate(campaign.rounds(), 1) for leg, _ in legs if leg.name == "file-mix"]
+    assert at == [2, 4, 6]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (HEAD + BLUE, r"\[\[suite\]\]"),
+        (HEAD + WEB, r"\[\[contender\]\]"),
+        (HEAD + BLUE + WEB + WEB, "two suites are called 'web-url'"),
+        (HEAD + BLUE + WEB.replace("web-url", "web-uri"), "web-url"),
+        (HEAD + BLUE + WEB + "lenght = '1s'\n", "lenght"),
+        (HEAD + BLUE.replace("web =", "wbe =") + WEB, "wbe: unknown key"),
+        (HEAD + RED + FILES, "no contender has an address for file-mix"),
+        (HEAD + BLUE + RED + FILES, "'red' takes part in no suite"),
+        (HEAD + BLUE + WEB + "seed = 3\n", r"\[campaign\]"),
+        (HEAD + BLUE + WEB + "weight = 0\n", "weight"),
+        (HEAD + BLUE + BLUE + WEB, "two contenders are named 'blue'"),
+        ("[plan]\nblocks = 2\n" + BLUE + WEB, "unknown table"),
+        (HEAD.replace("lab", "a/b") + BLUE + WEB, "name"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "lab.toml"
+    path.write_text(text)
+    with pytest.raises(PlanError, match=said):
+        read_campaign(path)
