@@ -87,6 +87,15 @@ def start(head: Machine, *machines: Machine) -> Cluster:
     return cluster
 
 
+def listeners(machine: Machine) -> set[tuple[str, int]]:
+    """Where a machine listens."""
+    script = (
+        "import psutil, json; print(json.dumps([list(c.laddr) for c in psutil.net_connections('tcp') "
+        "if c.status == 'LISTEN']))"
+    )
+    return {(host, port) for host, port in json.loads(machine.run([sys.executable, "-c", script]).stdout)}
+
+
 def many(machine: Machine, commands: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
     """Exit code and output of each of these commands of `bakeoff` on a machine."""
     words = [list(command)[1:] for command in commands]

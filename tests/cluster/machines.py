@@ -120,6 +120,10 @@ class Machine:
         """Plug the cable in again."""
         self._bench.ip("link", "set", self._port, "up")
 
+    def end(self) -> None:
+        """Begin to switch it off."""
+        self._holder.kill()
+
     def kill(self) -> None:
         """Switch it off: every process there is gone at once, and so is what was in its /tmp."""
         first = psutil.Process(self.first) if psutil.pid_exists(self.first) else None
@@ -180,6 +184,8 @@ class Bench:
 
     def remove(self) -> None:
         """Switch off all machines and take the bridge away."""
+        for machine in self.machines:
+            machine.end()
         for machine in self.machines:
             machine.kill()
         self._switch.kill()

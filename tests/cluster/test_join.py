@@ -4,11 +4,10 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.cluster.clusters import TOKEN, Cluster, many, start
+from tests.cluster.clusters import TOKEN, Cluster, listeners, many
 from tests.cluster.machines import ROOT, Machine, until
 from tests.control import PATIENCE_S
 
@@ -23,13 +22,11 @@ print(json.dumps(agent.facts().limits.affinity))
 """
 
 
-@pytest.fixture(scope="module")
-def lab(machines: Callable[[int], list[Machine]]) -> Iterator[tuple[Cluster, Machine, Machine]]:
-    """A cluster of one machine that has joined, that machine, and one that has not but has the token."""
-    head, agent, other = machines(3)
-    cluster = start(head, agent)
+@pytest.fixture(scope="module", autouse=True)
+def token_of_the_other(lab: tuple[Cluster, Machine, Machine]) -> None:
+    """The machine that has not joined may."""
+    cluster, _, other = lab
     cluster.give_token(other)
-    yield cluster, agent, other
 
 
 def test_status_tells_what_each_machine_is(lab: tuple[Cluster, Machine, Machine]) -> None:
@@ -52,15 +49,6 @@ def test_everything_of_ray_runs_at_nice_0_and_keeps_to_its_ports(lab: tuple[Clus
         assert {process.nice() for process in machine.processes} == {0}
         listening = {address for _, address in listeners(machine)}
         assert listening and all(first <= port <= last for port in listening)
-
-
-def listeners(machine: Machine) -> set[tuple[str, int]]:
-    """Where a machine listens."""
-    script = (
-        "import psutil, json; print(json.dumps([list(c.laddr) for c in psutil.net_connections('tcp') "
-        "if c.status == 'LISTEN']))"
-    )
-    return {(host, port) for host, port in json.loads(machine.run([sys.executable, "-c", script]).stdout)}
 
 
 def test_who_may_not_join_is_told_what_mends_it(lab: tuple[Cluster, Machine, Machine]) -> None:

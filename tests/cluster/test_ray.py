@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.cluster.clusters import TOKEN, Cluster, start
+from tests.cluster.clusters import TOKEN, Cluster
 from tests.cluster.machines import Machine, Spawned, until
 from tests.control import PATIENCE_S
 
@@ -62,6 +62,11 @@ class Lab:
         done = self.cluster.head.run(words, BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN)
         return done.stdout + done.stderr
 
+    def resuming(self, file: str) -> Spawned:
+        """The same, while it goes on."""
+        words = ["bakeoff", "resume", file, "--cluster", self.cluster.address]
+        return self.cluster.head.spawn(words, {"BAKEOFF_CLUSTER_TOKEN_FILE": TOKEN})
+
     def show(self, file: str) -> list[dict[str, Any]]:
         """The trials of a run file."""
         shown = json.loads(self.cluster.head.run(["bakeoff", "show", file, "--json"]).stdout)
@@ -77,9 +82,10 @@ class Lab:
 
 
 @pytest.fixture(scope="module")
-def lab(machines: Callable[[int], list[Machine]]) -> Iterator[Lab]:
-    head, server, *agents = machines(2 + AGENTS)
-    made = Lab(start(head, *agents), agents, server)
+def lab(fleet: tuple[Cluster, list[Machine]], machines: Callable[[int], list[Machine]]) -> Iterator[Lab]:
+    (cluster, agents), (server,) = fleet, machines(1)
+    assert len(agents) == AGENTS
+    made = Lab(cluster, agents, server)
     yield made
     made.nginx.terminate()
     made.nginx.wait(PATIENCE_S)
@@ -141,31 +147,38 @@ def test_a_killed_agent_voids_its_trial_by_name(lab: Lab) -> None:
     until(lambda: not lab.hosts())
 
 
-def test_a_controller_that_is_killed_takes_the_load_with_it_and_resume_goes_on(lab: Lab) -> None:
+def test_a_controller_that_is_killed_loses_no_trial_that_had_ended_and_takes_the_load_of_another_with_it(
+    lab: Lab,
+) -> None:
     run, file = lab.begin("4s")
-    run.kill()
-    until(lambda: not lab.hosts())
-    run.wait(PATIENCE_S)
-    counted = len(lab.log())
-    said = lab.resume(file)
-    told = lab.show(file)
-    assert all_done(told) and "resumed with" in said, told
-    assert len(lab.log()) > counted
-
-
-def test_a_trial_that_ended_while_nobody_listened_is_taken_from_the_disks(lab: Lab) -> None:
-    run, file = lab.begin("3s")
     run.send_signal(signal.SIGSTOP)
     until(lambda: all(list(agent.path(RESULTS).glob("*/*.json")) for agent in lab.agents))
     run.kill()
     os.kill(run.pid, signal.SIGCONT)  # `nsenter` stopped with it
     run.wait(PATIENCE_S)
-    before = lab.show(file)
-    said = lab.resume(file)
+    before, counted = lab.show(file), len(lab.log())
+    assert len(before) < 2
+    until(lambda: not lab.hosts())
+    again = lab.resuming(file)
+    assert again.stdout is not None
+    said = ""
+    while "had ended before" not in said:
+        line = again.stdout.readline()
+        assert line, said
+        said += line
     names = ", ".join(agent.name for agent in lab.agents)
     assert f"had ended before the controller did: its result is from the disk of {names}" in said
+    enough = counted + 40 * len(lab.agents)
+    until(lambda: again.poll() is not None or len(lab.log()) > enough)
+    assert again.poll() is None, "it is in the middle of the other trial"
+    again.kill()
+    until(lambda: not lab.hosts())
+    again.wait(PATIENCE_S)
+    counted = len(lab.log())
+    said = lab.resume(file)
     trials = lab.show(file)
-    assert len(before) < 2 and states(trials) == ["ok", "ok"]
+    assert all_done(trials) and states(trials)[0] == "ok" and "resumed with" in said, trials
+    assert len(lab.log()) > counted
     assert all(len(trial["per_agent"]) == AGENTS for trial in trials)
     assert not any(list(agent.path(RESULTS).glob("*/*.json")) for agent in lab.agents)
 

@@ -170,7 +170,15 @@ impl Kind for Httperf {
     }
 
     fn undivided(&self) -> Option<&'static str> {
-        Some("its connections begin by one clock")
+        self.0.period.is_none().then_some("without a rate one connection follows the other")
+    }
+
+    fn merged(&self, parts: &[&Value]) -> Result<Value, String> {
+        bakeoff_httperf::merged(parts)
+    }
+
+    fn complete(&self, result: &mut Value) {
+        bakeoff_httperf::complete(result);
     }
 }
 

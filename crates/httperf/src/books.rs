@@ -3,7 +3,7 @@
 use crate::figures::{Errors, HttperfFigures, SessionFigures, Spread};
 use crate::reply::Reply;
 use crate::samples::{Lifetimes, Rate};
-use crate::spec::{ClientSpec, Mode};
+use crate::spec::{ClientSpec, Mode, Part};
 use crate::talk::Flight;
 use bakeoff_engine::{ErrorClass, Nanos, Outcome, Recorder, Stamps};
 
@@ -42,11 +42,12 @@ pub(crate) struct Books {
     replies: Rate,
     sessions: Rate,
     mode: Mode,
+    part: Part,
     concurrent: u64,
 }
 
 impl Books {
-    pub fn new(recorder: Recorder, mode: Mode, client: ClientSpec, start_ns: Nanos) -> Self {
+    pub fn new(recorder: Recorder, mode: Mode, (client, part): (ClientSpec, Part), start_ns: Nanos) -> Self {
         let sessions = (mode == Mode::Sessions).then(SessionFigures::default);
         Self {
             figures: HttperfFigures { sessions, ..HttperfFigures::default() },
@@ -55,6 +56,7 @@ impl Books {
             replies: Rate::new(client, start_ns),
             sessions: Rate::new(client, start_ns),
             mode,
+            part,
             concurrent: 0,
         }
     }
@@ -185,6 +187,9 @@ impl Books {
         let mut nowhere = Spread::default();
         let spread = self.figures.sessions.as_mut().map_or(&mut nowhere, |sessions| &mut sessions.rate);
         let sessions = self.sessions.sample(now_ns, spread);
+        if self.part.is_divided() {
+            self.figures.samples.push((replies, sessions.unwrap_or(0.0)));
+        }
         Some((replies, sessions.filter(|_| self.mode == Mode::Sessions)))
     }
 

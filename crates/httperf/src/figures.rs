@@ -1,9 +1,9 @@
 //! The raw sums from which every line of httperf's report is computed; in a trial's result under `workload`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Count, sum, sum of squares, least and greatest of some values; 0 where there are none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// How many.
     pub count: u64,
@@ -29,7 +29,7 @@ impl Spread {
 }
 
 /// How many times something was measured, and the sum of the times.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sum {
     /// How many.
     pub count: u64,
@@ -46,7 +46,7 @@ impl Sum {
 }
 
 /// Errors by httperf's classes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Errors {
     /// No progress within `--timeout` (and `--think-timeout`).
     pub client_timo: u64,
@@ -67,7 +67,7 @@ pub struct Errors {
 }
 
 /// Replies by status.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statuses {
     /// 101; other 1xx are no replies of their own.
     pub s1xx: u64,
@@ -90,7 +90,7 @@ pub struct Statuses {
 }
 
 /// What session loads have beside the rest.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionFigures {
     /// All calls were answered.
     pub completed: u64,
@@ -111,7 +111,7 @@ pub struct SessionFigures {
 }
 
 /// What a trial of the kind `httperf` tells.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct HttperfFigures {
     /// From the first start to the end of all work, s.
     pub test_duration_s: f64,
@@ -175,4 +175,7 @@ pub struct HttperfFigures {
     pub tls_resumed: u64,
     /// Of session loads.
     pub sessions: Option<SessionFigures>,
+    /// Of one of several machines: its samples of 5 s, replies and completed sessions a second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<(f64, f64)>,
 }

@@ -6,6 +6,7 @@ mod conn;
 mod figures;
 #[cfg(test)]
 mod for_tests;
+mod merge;
 mod octets;
 mod page;
 mod period;
@@ -25,10 +26,11 @@ use bakeoff_engine::TrialSpec;
 use bakeoff_platform::net::{DialOptions, Dialer, TlsOptions, connector};
 use bakeoff_platform::{TrialError, TrialHandle, start_alone};
 pub use figures::{Errors, HttperfFigures, SessionFigures, Spread, Statuses, Sum};
+pub use merge::{complete, merged};
 pub use octets::{Octets, text_of};
 use run::{Prepared, Run};
 pub use spec::{
-    BurstSpec, CallSpec, ClientSpec, HttperfSpec, Mode, PeriodSpec, PrintSpec, ScriptSpec, ServerSpec, SslSpec,
+    BurstSpec, CallSpec, ClientSpec, HttperfSpec, Mode, Part, PeriodSpec, PrintSpec, ScriptSpec, ServerSpec, SslSpec,
     WlogSpec, WsessSpec, WsesslogSpec, WsesspageSpec, WsetSpec,
 };
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! When connections or sessions begin: pure, asked for one moment after the other.
 
 use crate::random::Random;
-use crate::spec::PeriodSpec;
+use crate::spec::{Part, PeriodSpec};
 use bakeoff_engine::Nanos;
 
 /// The moments of all starts, counted from the first, which is at 0. Never goes back, never ends.
@@ -16,15 +16,31 @@ pub(crate) struct Starts {
     step: usize,
     step_began_s: f64,
     in_step: u64,
+    /// Which of them are asked for.
+    part: Part,
 }
 
 impl Starts {
     pub fn new(period: PeriodSpec, random: Random) -> Self {
-        Self { period, random, count: 0, at_s: 0.0, step: 0, step_began_s: 0.0, in_step: 0 }
+        Self { period, random, count: 0, at_s: 0.0, step: 0, step_began_s: 0.0, in_step: 0, part: Part::default() }
     }
 
-    /// The next one, ns. Even ones are computed from the first (of their step): they do not drift.
+    /// The same, of which only these are told: several machines go by one sequence.
+    pub fn of_part(self, part: Part) -> Self {
+        Self { part, ..self }
+    }
+
+    /// The next one, ns.
     pub fn next_ns(&mut self) -> Nanos {
+        let others = if self.count == 0 { self.part.index } else { self.part.of - 1 };
+        for _ in 0..others {
+            self.any_ns();
+        }
+        self.any_ns()
+    }
+
+    /// The next one, whosever it is. Even ones are computed from the first (of their step): they do not drift.
+    fn any_ns(&mut self) -> Nanos {
         if self.count > 0 {
             self.at_s = match &self.period {
                 PeriodSpec::Fixed { period_s } => self.count as f64 * period_s,
@@ -67,6 +83,21 @@ mod tests {
         let mut starts = Starts::new(PeriodSpec::Fixed { period_s: 0.1 }, Random::of_client(0));
         let last = (0..=1_000_000).map(|_| starts.next_ns()).last();
         assert_eq!(last, Some(100_000 * 1_000_000_000), "28 hours at 10 a second");
+    }
+
+    #[test]
+    fn parts_of_a_sequence_are_together_all_of_it() {
+        let variable = PeriodSpec::Variable { steps: vec![(1.0, 3.0), (0.5, 1.0)] };
+        for period in [PeriodSpec::Fixed { period_s: 0.1 }, PeriodSpec::Exponential { mean_s: 0.02 }, variable] {
+            let all = || Starts::new(period.clone(), Random::of_client(3));
+            let (mut whole, of) = (all(), 3);
+            let mut parts: Vec<Starts> = (0..of).map(|index| all().of_part(Part { index, of })).collect();
+            for nth in 0..300 {
+                assert_eq!(parts[nth % 3].next_ns(), whole.next_ns(), "{period:?}");
+            }
+        }
+        let shares = |all| (0..3).map(|index| Part { index, of: 3 }.share(all)).collect::<Vec<_>>();
+        assert_eq!((shares(7), shares(2), Part::default().share(7)), (vec![3, 2, 2], vec![1, 1, 0], 7));
     }
 
     #[test]

@@ -115,8 +115,11 @@ impl<'a> Run<'a> {
         let recorder = if spec.planned_s() > LONG_S { recorder.without_seconds() } else { recorder };
         live.show(0, OPERATIONS.map(str::to_owned).to_vec(), recorder.tally());
         let start_ns = timeline.start_ns;
-        let books = Books::new(recorder, spec.mode(), spec.client, start_ns);
-        let mut starts = spec.period.clone().map(|period| Starts::new(period, Random::of_client(spec.client.index)));
+        let books = Books::new(recorder, spec.mode(), (spec.client, spec.part), start_ns);
+        let mut starts = spec
+            .period
+            .clone()
+            .map(|period| Starts::new(period, Random::of_client(spec.client.index)).of_part(spec.part));
         let first_ns = starts.as_mut().map_or(0, Starts::next_ns);
         let print = spec.print_reply;
         Ok(Self {
@@ -147,12 +150,12 @@ impl<'a> Run<'a> {
             heard: Vec::new(),
             dirty: Vec::new(),
             buffer: vec![0; READ_BYTES],
-            next_server: 0,
+            next_server: spec.part.index as usize % spec.servers.len(),
             starts,
             next_start_ns: start_ns + first_ns,
             freed_ns: 0,
             started: 0,
-            to_start: spec.starts(),
+            to_start: spec.own_starts(),
             timeout_ns: spec.timeout_s.map(nanos),
             think_timeout_ns: nanos(spec.think_timeout_s),
             start_ns,
@@ -259,7 +262,7 @@ impl<'a> Run<'a> {
 
     /// Whether there are as many connections as there may be: only loads without sessions bound all together.
     fn is_full(&self) -> bool {
-        let most = self.spec.max_connections.filter(|_| self.rules.mode == Mode::Connections);
+        let most = self.spec.own_connections().filter(|_| self.rules.mode == Mode::Connections);
         most.is_some_and(|most| self.open.len() >= most as usize)
     }
 
@@ -269,7 +272,7 @@ impl<'a> Run<'a> {
             self.places.push(Place::default());
             self.grow_timers();
         }
-        let nth = self.started;
+        let nth = self.started * u64::from(self.spec.part.of) + u64::from(self.spec.part.index);
         self.started += 1;
         self.active += 1;
         let place = &mut self.places[at];
@@ -307,7 +310,7 @@ impl<'a> Run<'a> {
 
     fn open(&mut self, at: usize, link: usize) {
         let server = self.next_server;
-        self.next_server = (server + 1) % self.spec.servers.len();
+        self.next_server = (server + self.spec.part.of as usize) % self.spec.servers.len();
         let began_ns = MonotonicClock.now_ns();
         let line = match self.dialer.dial(server) {
             Ok(line) => line,

@@ -41,6 +41,17 @@ impl Rate {
     }
 }
 
+/// The middle of the first of these bins with which half of all are reached, s; 0 without any.
+pub(crate) fn median_s(bins: &[(u32, u32)]) -> f64 {
+    let all: u64 = bins.iter().map(|&(_, count)| u64::from(count)).sum();
+    let mut sum = 0;
+    let reaches = |&&(_, count): &&(u32, u32)| {
+        sum += u64::from(count);
+        2 * sum >= all
+    };
+    bins.iter().find(reaches).map_or(0.0, |&(bin, _)| (f64::from(bin) + 0.5) * 1e-3)
+}
+
 /// Lifetimes in bins of 1 ms. What lasted longer than all bins is in the last.
 #[derive(Debug, Default)]
 pub(crate) struct Lifetimes {
@@ -60,13 +71,7 @@ impl Lifetimes {
 
     /// The middle of the first bin with which half of all are reached, s; 0 without any.
     pub fn median_s(&self) -> f64 {
-        let mut sum = 0;
-        let reaches = |&count: &u32| {
-            sum += u64::from(count);
-            2 * sum >= self.count
-        };
-        let bin = self.bins.iter().position(reaches).filter(|_| self.count > 0);
-        bin.map_or(0.0, |bin| (bin as f64 + 0.5) * 1e-3)
+        median_s(&self.bins())
     }
 
     /// Those that are not empty.

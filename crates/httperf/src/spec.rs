@@ -158,6 +158,12 @@ pub struct PrintSpec {
     pub body: bool,
 }
 
+impl PrintSpec {
+    const fn any(self) -> bool {
+        self.header || self.body
+    }
+}
+
 /// `--ssl` and its fellows.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -262,6 +268,36 @@ pub struct HttperfSpec {
     pub verbose: bool,
     /// Events of level `figures` now and then, with all that was counted so far.
     pub tell_figures: bool,
+    /// The part of all starts that is this machine's.
+    #[serde(skip)]
+    pub part: Part,
+}
+
+/// Which of the starts of one sequence are begun here: the `index`th and every `of`th after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// From 0.
+    pub index: u32,
+    /// How many machines there are.
+    pub of: u32,
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Self { index: 0, of: 1 }
+    }
+}
+
+impl Part {
+    /// How many of so many things, numbered from 0, are its own.
+    pub fn share(self, all: u64) -> u64 {
+        (all + u64::from(self.of - 1 - self.index)) / u64::from(self.of)
+    }
+
+    /// Whether others have starts, too.
+    pub const fn is_divided(self) -> bool {
+        self.of > 1
+    }
 }
 
 /// What is counted off: connections with their calls, or sessions.
@@ -277,6 +313,7 @@ impl HttperfSpec {
     /// Reads the workload of a trial and checks all of it.
     pub fn from_trial(trial: &TrialSpec) -> Result<Self, SpecError> {
         let mut spec = Self::deserialize(&trial.workload)?;
+        spec.part = Part { index: trial.slice.index, of: trial.slice.of };
         if let (None, Load::Rate(rate)) = (&spec.period, &trial.load) {
             if rate.arrivals != (Shape::Constant {}) {
                 return range("without a period the arrivals of a rate must be constant");
@@ -293,6 +330,10 @@ impl HttperfSpec {
         if matches!(trial.load, Load::Clients(clients) if clients != 1) {
             return range("without a rate one connection or session follows the other: the load must be 1 client");
         }
+        let told = spec.print_request.any() || spec.print_reply.any() || spec.periodic_stats || spec.verbose;
+        if spec.part.is_divided() && told {
+            return range("several machines print no messages: leave print options, periodic-stats and verbose out");
+        }
         if trial.ramp_up_s > 0.0 || trial.ramp_down_s > 0.0 || trial.delay_s > 0.0 || trial.think_s > 0.0 {
             return range("httperf has no ramps, delay or think time of the trial: they must be 0");
         }
@@ -306,6 +347,22 @@ impl HttperfSpec {
         } else {
             Mode::Connections
         }
+    }
+
+    /// Connections or sessions that begin here.
+    pub fn own_starts(&self) -> u64 {
+        self.part.share(self.starts())
+    }
+
+    /// Connections that may be open here at once, where that is bounded.
+    pub fn own_connections(&self) -> Option<u64> {
+        self.max_connections.map(|most| self.part.share(u64::from(most)))
+    }
+
+    /// The client whose files of a set are asked for here: those of each part are its own.
+    pub const fn own_client(&self) -> ClientSpec {
+        let ClientSpec { index, of } = self.client;
+        ClientSpec { index: index.wrapping_add(of.wrapping_mul(self.part.index)), of: of.wrapping_mul(self.part.of) }
     }
 
     /// Connections or sessions in all.

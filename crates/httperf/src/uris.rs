@@ -23,7 +23,7 @@ pub(crate) enum Uri {
 #[derive(Debug)]
 pub(crate) enum Uris {
     Fixed,
-    Log { count: u32, wrap: bool, next: u32 },
+    Log { count: u32, wrap: bool, next: u32, step: u32 },
     Set(FileSet),
 }
 
@@ -41,24 +41,25 @@ pub(crate) struct FileSet {
 impl Uris {
     pub fn new(spec: &HttperfSpec) -> Self {
         if let Some(log) = &spec.wlog {
-            return Self::Log { count: log.uris.len() as u32, wrap: log.wrap, next: 0 };
+            let count = log.uris.len() as u32;
+            let next = if log.wrap { spec.part.index % count.max(1) } else { spec.part.index.min(count) };
+            return Self::Log { count, wrap: log.wrap, next, step: spec.part.of };
         }
-        spec.wset.map_or(Self::Fixed, |set| Self::Set(FileSet::new(set, spec.client)))
+        spec.wset.map_or(Self::Fixed, |set| Self::Set(FileSet::new(set, spec.own_client())))
     }
 
     /// The next; `None` when the list is at its end.
     pub fn next(&mut self) -> Option<Uri> {
         match self {
             Self::Fixed => Some(Uri::Fixed),
-            Self::Log { count, wrap, next } => {
-                if *next == *count {
-                    if !*wrap {
-                        return None;
-                    }
-                    *next = 0;
+            Self::Log { count, wrap, next, step } => {
+                if *next >= *count {
+                    return None;
                 }
-                *next += 1;
-                Some(Uri::Log(*next - 1))
+                let uri = Uri::Log(*next);
+                let after = next.saturating_add(*step);
+                *next = if *wrap { after % *count } else { after };
+                Some(uri)
             }
             Self::Set(set) => Some(Uri::Set(set.next())),
         }
@@ -66,7 +67,7 @@ impl Uris {
 
     /// Whether nothing will come any more.
     pub fn is_exhausted(&self) -> bool {
-        matches!(self, Self::Log { count, wrap: false, next } if next == count)
+        matches!(self, Self::Log { count, wrap: false, next, .. } if next >= count)
     }
 }
 
@@ -162,11 +163,19 @@ mod tests {
 
     #[test]
     fn a_list_wraps_or_ends() {
-        let mut list = Uris::Log { count: 2, wrap: true, next: 0 };
+        let mut list = Uris::Log { count: 2, wrap: true, next: 0, step: 1 };
         let all: Vec<_> = (0..5).map(|_| list.next().unwrap()).collect();
         assert_eq!(all, [0, 1, 0, 1, 0].map(Uri::Log));
-        let mut list = Uris::Log { count: 2, wrap: false, next: 0 };
+        let mut list = Uris::Log { count: 2, wrap: false, next: 0, step: 1 };
         assert!(list.next().is_some() && !list.is_exhausted() && list.next().is_some() && list.is_exhausted());
         assert_eq!(list.next(), None);
+        let third = |index| {
+            let mut list = Uris::Log { count: 7, wrap: false, next: index, step: 3 };
+            std::iter::from_fn(move || list.next()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (0..3).map(third).collect::<Vec<_>>(),
+            [vec![0, 3, 6], vec![1, 4], vec![2, 5]].map(|part| part.into_iter().map(Uri::Log).collect::<Vec<_>>())
+        );
     }
 }

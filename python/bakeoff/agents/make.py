@@ -32,10 +32,15 @@ def make_agents(plan: "Plan", cluster: str | None, names: Sequence[str] = ()) ->
                 "are" + ("" if names else ", or give --agents 1")
             )
         return [make_agent()]
+    return cluster_machines(cluster, plan.fleet.agents, names)
+
+
+def cluster_machines(cluster: str, count: int, names: Sequence[str] = ()) -> list[Agent]:
+    """So many machines of a cluster, sorted by their names. Raises LabError with advice when it cannot be used."""
     _prepare_ray()
     from bakeoff.agents.ray import cluster_agents
 
-    return [*cluster_agents(cluster, plan.fleet.agents, names)]
+    return [*cluster_agents(cluster, count, names)]
 
 
 def _prepare_ray() -> None:

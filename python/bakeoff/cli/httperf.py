@@ -1,7 +1,7 @@
 """`bakeoff httperf`: httperf's options and output on the engine of this program."""
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer._click.shell_completion import CompletionItem
@@ -9,6 +9,9 @@ from typer.core import TyperCommand
 
 from bakeoff import __version__
 from bakeoff.httperf.getopt import GROUPS, SHORT, Option
+
+if TYPE_CHECKING:
+    from bakeoff.agents.base import Agent
 
 EXIT_INTERRUPTED = 130
 INTRODUCTION = """\
@@ -27,6 +30,8 @@ parentheses holds without the option.
   One of four machines, for 28 hours; then the four results beside each other:
     bakeoff httperf --server www --num-conns 1000000 --rate 10 --client 0/4 --timeout 5 -o 0.bakeoff
     bakeoff httperf --side-by-side 0.bakeoff 1.bakeoff 2.bakeoff 3.bakeoff
+  1,000 connections a second by four machines of a cluster, in one report:
+    bakeoff httperf --server www --num-conns 100000 --rate 1000 --cluster HEAD:6379 --agents 4
 """
 
 
@@ -57,7 +62,7 @@ def register(app: typer.Typer) -> None:
 
 def httperf(context: typer.Context) -> None:
     """Connections or sessions at a rate, with httperf's options and httperf's output (-h lists the options)."""
-    from bakeoff.agents.make import make_agent
+    from bakeoff.agents.make import cluster_machines, make_agent
     from bakeoff.httperf.options import parse
     from bakeoff.httperf.progress import Progress
     from bakeoff.httperf.run import run
@@ -72,7 +77,13 @@ def httperf(context: typer.Context) -> None:
         _write(beside(options.beside, options.json))
         return
     progress = Progress(sys.stderr, options.settings, sys.stderr.isatty())
-    if run(options, make_agent(), _write, _tell, progress):
+    if options.cluster is None:
+        agent: Agent = make_agent()
+    else:
+        from bakeoff.httperf.divided import Divided
+
+        agent = Divided(cluster_machines(options.cluster, options.agents))
+    if run(options, agent, _write, _tell, progress):
         raise typer.Exit(EXIT_INTERRUPTED)
 
 

@@ -96,6 +96,14 @@ GROUPS: dict[str, tuple[Option, ...]] = {
         _no("periodic-stats", "replies with status 200 and 302, each second"),
         _no("verbose", "rate of replies every five seconds; -vv: lifetimes of connections, too"),
     ),
+    "From several machines": (
+        _yes(
+            "cluster",
+            "ADDRESS",
+            "machines of the cluster whose head is there begin the connections, in turn; needs a rate",
+        ),
+        _yes("agents", "N", "so many of them (1)"),
+    ),
     "Others": (
         _no("help", "this"),
         _no("version", "the version"),

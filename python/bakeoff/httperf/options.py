@@ -14,9 +14,12 @@ from bakeoff.kinds.httperf.plan import HttperfSettings
 from bakeoff.kinds.httperf.spec import PrintSpec
 from bakeoff.kinds.httperf.values import parse_count
 from bakeoff.kinds.httperf.work import NOTHING, Telling
+from bakeoff.plan.fleet import AGENTS_MAX
 from bakeoff.plan.messages import explain, input_names
 from bakeoff.plan.settings import LENGTH_MAX_S
 
+# What is told or kept of each connection, or while it goes on.
+ONE_MACHINE_ONLY = ("output", "print-request", "print-reply", "periodic-stats", "verbose")
 REPEATED = ("add-header", "myaddr", "")
 PARTS = {"": PrintSpec(header=True, body=True), "header": PrintSpec(header=True, body=False)}
 PARTS["body"] = PrintSpec(header=False, body=True)
@@ -45,6 +48,8 @@ class Options:
     version: bool = False
     warnings: tuple[str, ...] = ()
     beside: tuple[Path, ...] = ()
+    cluster: str | None = None
+    agents: int = 1
 
     @property
     def address(self) -> str:
@@ -89,6 +94,7 @@ def parse(words: Sequence[str]) -> Options:
         raise PlanError(f"{operands[0][:80]!r} belongs to no option: values of optional ones stand behind =; {HINT}")
     tls = "ssl" in given
     settings = _settings(given)
+    agents = _agents(given, settings)
     if len(settings.rates) > 1:
         raise PlanError("--rate: give one rate here; `bakeoff run httperf` goes through several")
     if "server" in given and "servers" in given:
@@ -111,6 +117,8 @@ def parse(words: Sequence[str]) -> Options:
         verbose=given.get("verbose", 0),
         json="json" in given,
         output=Path(given["output"]) if "output" in given else None,
+        cluster=given.get("cluster"),
+        agents=agents,
         warnings=tuple(f"--{name} does nothing: {reasons[key]}" for name, key in _idle(given, reasons)),
     )
 
@@ -138,6 +146,30 @@ def _port(text: str | None, tls: bool) -> int:
         return (443 if tls else 80) if text is None else parse_count(text, 1, 65535)
     except ValueError as error:
         raise PlanError(f"--port: {error}") from None
+
+
+def _agents(given: dict[str, Any], settings: HttperfSettings) -> int:
+    """How many machines send the load."""
+    try:
+        agents = parse_count(given["agents"], 1, AGENTS_MAX) if "agents" in given else 1
+    except ValueError as error:
+        raise PlanError(f"--agents: {error}") from None
+    if "cluster" not in given:
+        if agents > 1:
+            raise PlanError("--agents: say with --cluster ADDRESS where the machines are")
+        return agents
+    alone = [name for name in given if name in ONE_MACHINE_ONLY]
+    if alone:
+        raise PlanError(
+            f"--{alone[0]} tells what one machine does: leave it out with --cluster"
+            + ("; `bakeoff run httperf --cluster` keeps a run" if alone[0] == "output" else "")
+        )
+    if agents > 1 and settings.planned_s == 0:
+        raise PlanError(
+            "--agents: without a rate one connection or session follows the other, which is one machine's work: give "
+            "--rate or --period, or leave --agents out"
+        )
+    return agents
 
 
 def _part(given: dict[str, Any], name: str) -> str | None:

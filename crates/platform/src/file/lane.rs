@@ -153,7 +153,10 @@ impl Lane {
     /// The end of a trial that its session asked for, with what a command said that has failed.
     pub fn aborted(&self, fault: String) -> End {
         let said = self.common.command_fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-        End::Aborted(said.map_or(fault.clone(), |said| format!("{fault}; it ended with {said}")))
+        End::Aborted(match said {
+            Some(said) => format!("{fault}; it ended with {said}"),
+            None => fault,
+        })
     }
 }
 

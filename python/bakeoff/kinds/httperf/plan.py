@@ -386,6 +386,15 @@ class HttperfPlanPart(PlanPart):
     target = "web"
     example = ({"rate": "100"}, "at 100 starts/s")
 
+    def undivided(self, settings: CommonSettings) -> str | None:
+        """See PlanPart."""
+        if all(isinstance(mix, Rate) for mix in settings.mix_values):
+            return None
+        return (
+            "without a rate one connection or session of httperf follows the other, which is one machine's work: leave "
+            "agents out, or give rate or period"
+        )
+
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""
         if parse_web_address(address).unix is not None:

@@ -112,7 +112,8 @@ impl FileWorkload for MixWorkload {
     type Session = MixSession;
 
     fn undivided(&self) -> Option<&'static str> {
-        matches!(self.work, Work::Replay { .. }).then_some("the clients of a loadfile wait for each other in the middle of it")
+        matches!(self.work, Work::Replay { .. })
+            .then_some("the clients of a loadfile wait for each other in the middle of it")
     }
 
     fn operations(&self) -> Vec<String> {

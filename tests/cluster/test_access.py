@@ -4,15 +4,11 @@ import importlib.util
 import json
 import re
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.cluster.clusters import TOKEN, Cluster, start
+from tests.cluster.clusters import TOKEN, Cluster, listeners
 from tests.cluster.machines import ROOT, Machine, until
-from tests.cluster.test_join import listeners
 from tests.control import PATIENCE_S
 
 METHOD = re.compile(rb"/ray\.rpc\.[A-Za-z.]+Service/[A-Za-z]+")
@@ -61,13 +57,6 @@ def probe(
     script = f"exec {sys.executable} -m tests.cluster.grpc_probe </tmp/asked"
     answers = json.loads(machine.run(["sh", "-c", script], PYTHONPATH=str(ROOT)).stdout)
     return {f"{host}:{port}": answer for (host, port), answer in zip(hosts, answers, strict=True)}
-
-
-@pytest.fixture(scope="module")
-def lab(machines: Callable[[int], list[Machine]]) -> tuple[Cluster, Machine, Machine]:
-    """A cluster of one machine that has joined, that machine, and one that has no part in it."""
-    head, agent, stranger = machines(3)
-    return start(head, agent), agent, stranger
 
 
 def test_no_port_does_anything_for_who_has_no_token(lab: tuple[Cluster, Machine, Machine]) -> None:

@@ -3,9 +3,8 @@
 import json
 import signal
 import sys
-from collections.abc import Callable
 
-from tests.cluster.clusters import TOKEN, start
+from tests.cluster.clusters import TOKEN, Cluster
 from tests.cluster.machines import ROOT, Machine
 
 # A controller whose relays hear two machines each: a trial of the null workload, and one in which a machine is killed.
@@ -52,16 +51,17 @@ print(json.dumps(told), flush=True)
 """
 
 
-def test_a_trial_is_seen_whole_and_a_machine_that_is_killed_is_named(machines: Callable[[int], list[Machine]]) -> None:
-    head, *agents = machines(4)
-    cluster = start(head, *agents)
+def test_a_trial_is_seen_whole_and_a_machine_that_is_killed_is_named(fleet: tuple[Cluster, list[Machine]]) -> None:
+    cluster, agents = fleet
     variables = {"BAKEOFF_CLUSTER_TOKEN_FILE": TOKEN, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": TOKEN}
-    run = head.spawn([sys.executable, "-c", CONTROL, cluster.address], variables | {"PYTHONPATH": str(ROOT / "python")})
+    run = cluster.head.spawn(
+        [sys.executable, "-c", CONTROL, cluster.address], variables | {"PYTHONPATH": str(ROOT / "python")}
+    )
     assert run.stdout is not None
     said = run.stdout.readline()
     assert said == "now\n", said + run.stdout.read()
     for process in agents[2].processes:
-        if process.name().startswith("ray::"):
+        if process.name() == "ray::Actor":
             process.send_signal(signal.SIGKILL)
     said = run.stdout.read()
     told = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
