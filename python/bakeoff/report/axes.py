@@ -28,6 +28,8 @@ FAR = 20.0
 # Where a logarithmic axis begins, as a share of the least on it.
 LEAST = 0.8
 MOST_TICKS = 8
+# Vega leaves out every other tick, even of those that it is given, while there are more than the theme wants.
+EVERY_ONE = 100
 
 
 def amount_axis(title: str, top: float) -> alt.Axis:
@@ -76,7 +78,7 @@ def log_axis(unit: str, values: Sequence[float]) -> alt.Axis:
         if len(ticks) <= MOST_TICKS:
             break
     label = "datum.value >= 1e6 ? format(datum.value / 1e6, ',~f') + ' M' : format(datum.value, ',~r')"
-    return alt.Axis(title=f"{unit}, log scale", values=ticks, labelExpr=label, labelOverlap=False)
+    return alt.Axis(title=f"{unit}, log scale", values=ticks, labelExpr=label, labelOverlap=False, tickCount=EVERY_ONE)
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:
@@ -92,7 +94,7 @@ def log_range(values: Sequence[float]) -> alt.Scale:
 def ratio_axis(title: str, low: float, high: float) -> alt.Axis:
     """A logarithmic axis of ratios on which 1 is always told; below 0.1 they read as 1/20."""
     label = "datum.value < 0.095 ? '1/' + format(1 / datum.value, ',.0f') : format(datum.value, ',~f')"
-    return alt.Axis(title=title, values=log_ticks(low, high), labelExpr=label, labelOverlap=False)
+    return alt.Axis(title=title, values=log_ticks(low, high), labelExpr=label, labelOverlap=False, tickCount=EVERY_ONE)
 
 
 def log_ticks(low: float, high: float) -> list[float]:

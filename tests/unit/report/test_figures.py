@@ -118,14 +118,14 @@ def test_ratios_have_a_tick_at_1_wherever_they_lie() -> None:
     for low, high in ((0.002, 1.05), (0.9, 1.2), (0.97, 640.0), (1 / 490, 490.0), (0.999, 1.001)):
         ticks = log_ticks(low, high)
         assert 1.0 in ticks and 1 <= len(ticks) <= 12 and all(low <= tick <= high for tick in ticks)
-    rows = [
-        {"contender": "caddy", "mix": str(mix), "ratio": 1 / 490, "low": 1 / 600, "high": 1 / 300, "shown": True}
-        for mix in MIXES
-    ]
-    drawing = ratio_over_mixes(rows, NAMES, MIXES, 0.05, "Ratio", "bands", "above 1 is better")
-    (panel,) = figure_of(Chart("chart-r", "Ratio", "words", drawing, table=None)).panels  # type: ignore[arg-type]
-    labels = axis_labels(panel.svg)
-    assert "1" in labels and "1/100" in labels and not any(label.startswith("0.0") for label in labels)
+    for middle in (1 / 490, 1 / 40, 0.3, 1.3, 8.0, 640.0):
+        place = {"contender": "caddy", "ratio": middle, "low": middle / 1.4, "high": middle * 1.4, "shown": True}
+        rows = [{**place, "mix": str(mix)} for mix in MIXES]
+        drawing = ratio_over_mixes(rows, NAMES, MIXES, 0.05, "Ratio", "bands", "above 1 is better")
+        (panel,) = figure_of(Chart("chart-r", "Ratio", "words", drawing, table=None)).panels  # type: ignore[arg-type]
+        across, down = (axis_labels(part) for part in panel.svg.split(">Simulated clients<"))
+        assert across == ["1", "4", "8"] and "1" in down and len(down) >= 3, (middle, down)
+        assert not any(label.startswith("0.0") for label in down)
 
 
 def seconds(*widths: float) -> tuple[SecondRecord, ...]:
