@@ -78,3 +78,25 @@ def test_loads_are_told_as_whole_numbers_where_they_are() -> None:
     found = ContenderCapacity("a", 6, 64.0, 60.0, 68.5, 1, 0, 0, 0, (), None)
     assert capacity_text(found, "clients") == "at least 64 clients (95 % 60 – 68.50)"
     assert capacity_text(replace(found, capacity=math.nan, low=math.nan, blocks=0), "clients") == "none found"
+
+
+def sent_by(run: RunRecord, names: str, *, contender: str, least_order: int = 0) -> RunRecord:
+    """The same, whose trials of a contender from that one on were sent by these machines, a letter each."""
+    trials = tuple(
+        replace(trial, per_agent=tuple(replace(trial.per_agent[0], agent=name) for name in names))
+        if trial.contender == contender and trial.order >= least_order
+        else trial
+        for trial in run.trials
+    )
+    return replace(run, trials=trials)
+
+
+def test_capacities_that_other_machines_found_are_listed_and_compared_with_none(run: RunRecord) -> None:
+    alike = sent_by(sent_by(run, "xyz", contender="a"), "xyz", contender="b")
+    told = [left.reason for left in compare_run(alike).left_out]
+    without = [left.reason for left in compare_run(sent_by(alike, "xy", contender="b")).left_out]
+    assert not any("machines were lost" in reason for reason in told)
+    (met,) = {search.met for search in run.searches if search.contender == "a"}
+    assert any("x, y" in reason and "x, y, z" in reason for reason in set(without) - set(told))
+    changed = compare_run(sent_by(alike, "xy", contender="a", least_order=met or 0)).left_out
+    assert any(left.reason.startswith("searched by ") and left.contender == "a" for left in changed)
