@@ -40,6 +40,8 @@ MUTED = "#5d6673"
 GRID = "#e6e9ed"
 DOMAIN = "#9aa3ae"
 ZONE = "#eef1f4"
+# Cells keep their colours: they are mixed from those of two contenders.
+FREE = ":not(.fixed svg)"
 # What an ink of light paper is on dark paper, where it is not the same.
 _DARK = {
     INK: "#e6e8eb",
@@ -58,9 +60,9 @@ def stylesheet() -> str:
     dark = "".join(f"--s{i}:{colour};" for i, colour in enumerate(ON_DARK))
     series = "".join(f".s{i}{{color:var(--s{i})}}" for i in range(len(PALETTE)))
     drawn = "".join(
-        f'figure svg [{where}="{short_hex(here)}"]{{{where}:{there}}}'
+        f'figure svg{free} [{where}="{short_hex(here)}"]{{{where}:{there}}}'
         for here, there in _DARK.items()
-        for where in ("fill", "stroke")
+        for where, free in (("fill", FREE if here in PALETTE else ""), ("stroke", ""))
     )
     return f":root{{{light}}}{series}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}{drawn}}}"
 
