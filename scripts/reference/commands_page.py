@@ -10,10 +10,10 @@ HEAD = """# Commands
 | exit code | means |
 |---|---|
 | 0 | done |
-| 1 | done, with something to say: accounts that failed, a machine to mend, a defect of Bakeoff |
+| 1 | done, with something to say: `check` found worse, accounts failed, a machine is to mend, a defect of Bakeoff |
 | 2 | refused: one sentence says what to change, and nothing was lost |
-| 3 | measured, and nothing is comparable: no block has usable trials of two contenders |
-| 4 | measured, and a contender failed: in trials, or by wrong results; all of it is in the report |
+| 3 | measured, and nothing is comparable: no block has usable trials of two contenders; of `check` inconclusive |
+| 4 | measured, and a contender failed: in trials, or by wrong results; all of it is in the report; of `check` void |
 | 99 | a rule stopped a contender in a soak; all that was measured is kept |
 | 130 | interrupted; what was measured is kept |
 | 141 | the reader of the output went away |

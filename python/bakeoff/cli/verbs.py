@@ -26,6 +26,7 @@ VERBS = {
     "show": "List the trials of a run file.",
     "explain": "Say what a mark or state of a trial means, and what to do about it.",
     "compare": "Say which contender is better, by how much, and how sure that is.",
+    "check": "Say by the exit code whether a contender is worse than the baseline by more than is allowed.",
     "report": "Write the report of a run as one HTML file that opens offline, or as plain text.",
     "import": "Make a run file of what another tool has printed, so that it can be compared and reported.",
     "export": "Write a run in the format of another tool.",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CAPACITY, CapacityComparison, ContenderCapacity, LeastLoad, SearchOutcome
@@ -175,8 +175,8 @@ def capacity_pairs(run: RunRecord, baseline: str, like: Judge, unit: str) -> tup
     """The verdicts about capacities, by the statistics of any run."""
     cube = build_cube(found_view(run), baseline)
     searches = {name: tuple(s for s in run.searches if s.contender == name) for name in cube.contenders}
-    known = (like.little, like.delta, like.faults, like.different, like.differences, like.look, like.repeated)
-    judge = CapacityJudge(cube, *known, like.ceiling, searches)
+    same = {field.name: getattr(like, field.name) for field in fields(like)}
+    judge = CapacityJudge(**{**same, "cube": cube, "searches": searches})
     return compare_pairs(cube, (capacity_metric(unit),), judge)
 
 

@@ -51,6 +51,8 @@ class Judge:
     repeated: tuple[Repeated, ...] = ()
     # What the generator could have asked at most, where that was measured.
     ceiling: Ceiling | None = None
+    # Whoever is ahead, both are held to what the one ahead is held to.
+    both: bool = False
 
     def verdict(
         self,
@@ -65,7 +67,7 @@ class Judge:
         """The verdict on `contender` against `baseline` over `mixes`; `leader` is the one ahead, by a factor
         inside `reach`.
         """
-        alike = decision.outcome not in AHEAD
+        alike = self.both or decision.outcome not in AHEAD
         follower = baseline if leader == contender else contender
         gates = tuple(self._gates(leader, follower, mixes, alike))
         return self._worded(decision, leader, blocks, gates, reach), gates

@@ -42,8 +42,10 @@ from bakeoff.store.records import RunRecord
 SAME_CONTENT = "Same content"
 
 
-def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None = None) -> Comparison:
-    """Compare all contenders of `run`.
+def compare_run(
+    run: RunRecord, baseline: str | None = None, delta: float | None = None, both: bool = False
+) -> Comparison:
+    """Compare all contenders of `run`; with `both` each of a pair passes the gates only as the one ahead has to.
 
     `baseline` is the contender that the others are divided by (default: the first of the plan);
     `delta` the smallest ratio minus 1 that matters (default: the plan's). Raises PlanError when the
@@ -66,7 +68,7 @@ def compare_run(run: RunRecord, baseline: str | None = None, delta: float | None
     audits = _audits(whole, run, cube, little)
     look, repeated, most = look_of(whole), repeated_trials(whole), ceiling_of(run)
     different = different_content(cube, audits)
-    judge = Judge(cube, little, smallest, wrong, different, differences(run), look, repeated, most)
+    judge = Judge(cube, little, smallest, wrong, different, differences(run), look, repeated, most, both)
     pairs = compare_pairs(cube, measured, judge)
     curves = contender_curves(cube, measured, LEVEL)
     contenders = summaries(run, cube, measured, curves)

@@ -20,6 +20,7 @@ from bakeoff.stats.intervals import (
     ratio_by_signs,
     ratio_from_logs,
 )
+from bakeoff.stats.limit import AgainstLimit, against_limit, blocks_for_limit
 from bakeoff.stats.looks import BOUNDARIES, Boundary, nominal_levels, spent
 from bakeoff.stats.multiplicity import benjamini_hochberg, fcr_level, holm
 from bakeoff.stats.order import median_ranks
@@ -31,6 +32,7 @@ from bakeoff.stats.verdict import Decision, decide
 
 __all__ = [
     "BOUNDARIES",
+    "AgainstLimit",
     "Bands",
     "Boundary",
     "Collapse",
@@ -39,9 +41,11 @@ __all__ = [
     "PairedRatio",
     "RowRatios",
     "Saturation",
+    "against_limit",
     "benjamini_hochberg",
     "blocks_for_difference",
     "blocks_for_equivalence",
+    "blocks_for_limit",
     "blocks_for_sign_flip",
     "collapse_after_peak",
     "decide",

@@ -48,6 +48,9 @@ def offered(environment: dict[str, str]) -> str:
         (["export", "run.bakeoff", "--to", "io"], ["iometer-csv"], []),
         (["compare", "run.bakeoff", "--baseline", ""], ["a", "b"], []),
         (["compare", "none.bakeoff", "--baseline", ""], [], ["Traceback", "Error"]),
+        (["check", "r"], ["run.bakeoff"], ["plan.toml"]),
+        (["check", "run.bakeoff", "--baseline", ""], ["a", "b"], []),
+        (["check", "run.bakeoff", "--also", "p99,p9"], ["p99,p95"], ["p99,p99"]),
     ],
 )
 @pytest.mark.parametrize("shell", [by_bash, by_zsh, by_fish])

@@ -1,0 +1,62 @@
+"""What a check found: whether a run keeps to the regression that is allowed, by contender and endpoint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Outcome = Literal["pass", "worse", "inconclusive", "void"]
+# What decides over several: what could not be judged at all comes before what was.
+PRECEDENCE: tuple[Outcome, ...] = ("void", "worse", "inconclusive", "pass")
+EXIT_CODES: dict[Outcome, int] = {"pass": 0, "worse": 1, "inconclusive": 3, "void": 4}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One endpoint of one contender against the baseline. `most` is the regression that is allowed, a share; `limit`
+    the ratio that this is: the least of what is good when it is much, the most of other things. `low` and `high` are
+    the interval that decides, at `level`, NaN under six blocks. `text` is all of it in one sentence.
+    """
+
+    contender: str
+    metric: str
+    title: str
+    outcome: Outcome
+    text: str
+    ratio: float
+    low: float
+    high: float
+    level: float
+    blocks: int
+    most: float
+    limit: float
+    higher_is_better: bool
+    more_blocks: int | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """All that was checked of a run; `notes` are what must be known besides."""
+
+    run: str
+    suite: str
+    baseline: str
+    checked: tuple[Checked, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Of the whole run: passed when all passed."""
+        found = {each.outcome for each in self.checked}
+        return next(outcome for outcome in PRECEDENCE if outcome in found)
+
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with."""
+        return EXIT_CODES[self.outcome]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One for each endpoint, the outcome first: what decides over all comes first."""
+        ordered = sorted(self.checked, key=lambda each: PRECEDENCE.index(each.outcome))
+        return tuple(dict.fromkeys(f"{each.outcome}: {each.text}" for each in ordered))

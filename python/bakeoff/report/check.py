@@ -1,0 +1,143 @@
+"""What a check found, in the forms that build servers read: lines, annotations, JUnit's XML, Markdown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+from bakeoff.compare import wording
+from bakeoff.compare.check_model import Check, Checked, Outcome
+from bakeoff.compare.model import Comparison
+from bakeoff.report.blocks import Block, Bullets, Chart, Column, Report, Section, Table, Tone, Toned
+from bakeoff.report.brief import brief
+from bakeoff.report.compose import compose
+from bakeoff.report.depth import Depth
+from bakeoff.report.renderers import markdown
+from bakeoff.store.records import RunRecord
+from bakeoff.visible import visible
+
+# GitHub takes 65,536 characters of a comment.
+MOST_CHARACTERS = 60_000
+TONES: dict[Outcome, Tone] = {"pass": "good", "worse": "bad", "inconclusive": "warning", "void": "bad"}
+TITLES: dict[Outcome, str] = {
+    "pass": "Check passed",
+    "worse": "Worse than allowed",
+    "inconclusive": "Check inconclusive",
+    "void": "Check void",
+}
+_COMMANDS: dict[Outcome, str] = {"pass": "notice", "worse": "error", "inconclusive": "warning", "void": "error"}
+_NO_XML = re.compile("[\ufffe\uffff]")
+
+
+def lines(check: Check) -> list[str]:
+    """A sentence for each endpoint, and the notes; text from servers begins no line, and starts no command of a build
+    server.
+    """
+    return [_line(text) for text in (*check.sentences, *(f"note: {note}" for note in check.notes))]
+
+
+def github(check: Check) -> list[str]:
+    """Workflow commands of GitHub: one for each endpoint, a warning for each note."""
+    found = dict.fromkeys((each.outcome, each.text) for each in check.checked)
+    told = [(_COMMANDS[outcome], TITLES[outcome], text) for outcome, text in found]
+    told += [("warning", "Note on the measurement", note) for note in check.notes]
+    return [f"::{command} title={_property(title)}::{_data(text)}" for command, title, text in told]
+
+
+def junit(check: Check) -> bytes:
+    """A test case for each endpoint: worse is a failure; inconclusive and void are errors, as nothing was shown."""
+    counts = {kind: sum(_fault(each) == kind for each in check.checked) for kind in ("failure", "error")}
+    numbers = {"tests": str(len(check.checked)), "failures": str(counts["failure"]), "errors": str(counts["error"])}
+    top = ElementTree.Element("testsuites", numbers)
+    suite = ElementTree.SubElement(top, "testsuite", {"name": _xml(f"bakeoff check {check.run}"), **numbers})
+    for each in check.checked:
+        name = f"{each.contender} against {check.baseline}: {each.title}, at most {wording.percent(each.most)} worse"
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": _xml(f"bakeoff.{check.suite}"), "name": _xml(name)}
+        )
+        if fault := _fault(each):
+            ElementTree.SubElement(case, fault, {"type": each.outcome, "message": _xml(each.text)})
+        else:
+            ElementTree.SubElement(case, "system-out").text = _xml(each.text)
+    if check.notes:
+        ElementTree.SubElement(suite, "system-out").text = "\n".join(map(_xml, check.notes))
+    ElementTree.indent(top)
+    text: bytes = ElementTree.tostring(top, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
+
+
+def comment(check: Check, run: RunRecord, found: Comparison) -> bytes:
+    """Markdown that fits a comment on a change: the outcome, and of the report what decides, without its charts, which
+    would be files beside it. What is too long is left to the report.
+    """
+    table = Section("check", "What was checked", (_table(check), *_told(check)))
+    whole = brief(compose(run, found, depth=Depth.COMPARISON))
+    rest = [replace(section, blocks=_without_charts(section)) for section in whole.sections]
+    made = replace(
+        whole,
+        verdict=TITLES[check.outcome],
+        tone=TONES[check.outcome],
+        headline=check.sentences,
+        tones=tuple("plain" for _ in check.sentences),
+        sections=(table, *(section for section in rest if section.blocks)),
+    )
+    content = markdown.render(made)
+    while len(content) > MOST_CHARACTERS and len(made.sections) > 1:
+        made = replace(made, sections=made.sections[:-1])
+        content = markdown.render(made)
+    return content if len(content) <= MOST_CHARACTERS else _shortest(check, made)
+
+
+def _shortest(check: Check, made: Report) -> bytes:
+    """Of hundreds of endpoints only how many had which outcome."""
+    counts = [f"{sum(each.outcome == outcome for each in check.checked):,} {outcome}" for outcome in TITLES]
+    return markdown.render(replace(made, headline=(", ".join(counts),), tones=("plain",), sections=(), facts=()))
+
+
+def _without_charts(section: Section) -> tuple[Block, ...]:
+    return tuple((block.plain or block.table) if isinstance(block, Chart) else block for block in section.blocks)
+
+
+def _table(check: Check) -> Table:
+    columns = ("Contender", "Endpoint", f"Ratio to {check.baseline}", "Interval", "Allowed", "Blocks", "Outcome")
+    rows = tuple(
+        (
+            each.contender,
+            each.title,
+            wording.ratio(each.ratio, each.low, each.high),
+            wording.interval(each.low, each.high),
+            f"{'≥' if each.higher_is_better else '≤'} {wording.ratio(each.limit, 0.0, 0.01)}",
+            f"{each.blocks:,}",
+            Toned(each.outcome, TONES[each.outcome]),
+        )
+        for each in check.checked
+    )
+    level = f"{100.0 * check.checked[0].level:.4g} %"
+    note = f"Passes when the whole {level} interval is on the allowed side, is worse when none of it is."
+    return Table("Endpoints", tuple(Column(name, 2 <= at <= 5) for at, name in enumerate(columns)), rows, note)
+
+
+def _told(check: Check) -> tuple[Block, ...]:
+    return (Bullets(check.notes),) if check.notes else ()
+
+
+def _fault(each: Checked) -> str:
+    return {"pass": "", "worse": "failure"}.get(each.outcome, "error")
+
+
+def _line(text: str) -> str:
+    """On one line. Runners of GitHub take `##[` for a command wherever it stands."""
+    return " ".join(visible(text).split()).replace("##[", "# #[")
+
+
+def _data(text: str) -> str:
+    return _line(text).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _xml(text: str) -> str:
+    return _NO_XML.sub("�", visible(text))
