@@ -8,12 +8,9 @@ import typer
 
 from bakeoff.cli.compare import RUN_FILES, share
 from bakeoff.cli.complete import contenders, run_files
+from bakeoff.cli.made import make_report
 from bakeoff.errors import LabError, PlanError
-from bakeoff.kinds import KINDS, compare_part
 from bakeoff.report.renderers import Renderer, endings, form_of
-from bakeoff.store.campaign import campaign_of
-from bakeoff.store.join import join
-from bakeoff.store.read import read_run
 from bakeoff.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -53,35 +50,17 @@ def report(
     ] = False,
 ) -> None:
     """Write the report of a run: one HTML file that opens offline, a PDF to print, Markdown or plain text."""
-    path, campaign = paths[0], campaign_of(paths)
+    path = paths[0]
     target = path.parent / f"{path.stem}.html" if output is None else output
     form = check_target(paths, target, force)
     smallest = share(delta)
+    from bakeoff.report.edition import Edition
     from bakeoff.report.renderers import renderer  # these take a moment to load: refuse bad input first
 
     chosen = renderer(form)
     chosen.prepare()
-    if campaign is not None:
-        from bakeoff.cli.campaign import compared, facts_of
-        from bakeoff.report.brief import brief
-        from bakeoff.report.campaign import compose_campaign
-
-        folder, of_all = compared(campaign, baseline, smallest)
-        made = compose_campaign(of_all, folder.runs, facts_of(folder), surfaces)
-        _write(chosen, brief(made) if short else made, target, force, of_all.headline[:1])
-        return
-    run = join([read_run(path) for path in paths])
-    if surfaces and not _has_surfaces(run.kind):
-        drawn = ", ".join(filter(_has_surfaces, KINDS))
-        raise PlanError(f"--surfaces draws runs of {drawn}, {path} is one of {run.kind}: leave it out")
-    from bakeoff.compare import compare_run
-    from bakeoff.report.brief import brief
-    from bakeoff.report.compose import compose
-
-    comparison = compare_run(run, baseline, smallest)
-    made = compose(run, comparison, surfaces)
-    made = brief(made) if short else made
-    _write(chosen, made, target, force, comparison.result())
+    made, result = make_report(paths, Edition(baseline=baseline, delta=smallest, surfaces=surfaces, short=short))
+    _write(chosen, made, target, force, result)
 
 
 def _write(chosen: Renderer, made: "Report", target: Path, force: bool, result: Sequence[str]) -> None:
@@ -101,12 +80,6 @@ def beside(path: Path, content: bytes) -> None:
     except OSError as error:
         raise LabError(f"{path.parent} cannot be made ({error.strerror}): choose another name with -o") from None
     write_whole(path, content)
-
-
-def _has_surfaces(kind: str) -> bool:
-    """Whether the cells of a kind differ by two sizes."""
-    cells = compare_part(kind).cells
-    return cells is not None and len(cells.axes) == 2
 
 
 def check_target(runs: Sequence[Path], target: Path, force: bool) -> str:

@@ -28,6 +28,7 @@ VERBS = {
     "compare": "Say which contender is better, by how much, and how sure that is.",
     "check": "Say by the exit code whether a contender is worse than the baseline by more than is allowed.",
     "report": "Write the report of a run as one HTML file that opens offline, or as plain text.",
+    "verify": "Hold every word and number of a report against its run.",
     "import": "Make a run file of what another tool has printed, so that it can be compared and reported.",
     "export": "Write a run in the format of another tool.",
     "corpus": "Write the corpus of a suite to a folder, with a manifest of sizes and hashes.",
