@@ -39,6 +39,15 @@ def test_links_within_a_page_lead_somewhere() -> None:
         assert set(re.findall(r"\]\(#([^)]*)\)", text)) <= anchors, name
 
 
+def test_each_number_of_a_decision_is_given_once_and_stands_above_it() -> None:
+    decisions = sorted((FOLDER.parent / "decisions").glob("0*.md"))
+    numbers = [int(path.name[:4]) for path in decisions]
+    assert len(set(numbers)) == len(numbers) > 50
+    heads = [path.read_text(encoding="utf-8").partition("\n")[0] for path in decisions]
+    for path, number, head in zip(decisions, numbers, heads, strict=True):
+        assert re.match(rf"# 0*{number}\b", head), f"{path.name}: {head}"
+
+
 def test_every_command_has_a_man_page_that_roff_reads_without_a_warning(tmp_path: Path) -> None:
     found = man.files()
     assert {f"man/man1/bakeoff-{verb}.1" for verb in VERBS} | {"man/man1/bakeoff.1"} <= set(found)

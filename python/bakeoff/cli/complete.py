@@ -77,12 +77,15 @@ def folder_addresses(incomplete: str) -> list[str]:
 
 def contenders(ctx: typer.Context, incomplete: str) -> list[str]:
     """Names of contenders of the run files on the line."""
-    return _named(ctx, incomplete, "contenders")
+    from bakeoff.store.read import read_run
 
-
-def agents(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Names of machines that sent the load of the run files on the line."""
-    return _named(ctx, incomplete, "agents")
+    names: list[str] = []
+    for path in _words(ctx, "paths", "path"):
+        try:
+            names += [one.name for one in read_run(Path(path)).contenders]
+        except Exception:
+            continue
+    return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
 
 
 def resets(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -98,15 +101,3 @@ def _words(ctx: typer.Context, *arguments: str) -> list[str]:
     given: Any = next((value for name in arguments if (value := ctx.params.get(name))), ctx.args)
     words: Sequence[Any] = given if isinstance(given, (list, tuple)) else (given,)
     return [str(word) for word in words]
-
-
-def _named(ctx: typer.Context, incomplete: str, what: str) -> list[str]:
-    from bakeoff.store.read import read_run
-
-    names: list[str] = []
-    for path in _words(ctx, "paths", "path"):
-        try:
-            names += [one.name for one in getattr(read_run(Path(path)), what)]
-        except Exception:
-            continue
-    return [name for name in dict.fromkeys(names) if name.startswith(incomplete)]
