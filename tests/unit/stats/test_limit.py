@@ -1,6 +1,8 @@
 """One-sided tests against a limit: golden numbers, and simulated rates of error at the limit itself."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -86,3 +88,14 @@ def test_edges() -> None:
     assert (at.p_within, at.p_beyond) == (1.0, 1.0)
     assert stats.blocks_for_limit(LIMIT, 0.1, LIMIT, ALPHA) is None
     assert stats.blocks_for_limit(0.0, math.nan, LIMIT, ALPHA) is None
+
+
+def test_the_how_to_has_the_numbers_of_blocks() -> None:
+    page = Path(__file__).parents[3] / "docs/how-to/ci.md"
+    rows = re.findall(r"^\| (\d+) % \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page.read_text(), re.MULTILINE)
+    assert len(rows) == 4
+    for spread, *told in rows:
+        for limit, blocks in zip((2, 3, 5, 10), told, strict=True):
+            needed = stats.blocks_for_limit(0.0, int(spread) / 100.0, math.log1p(-limit / 100.0), ALPHA)
+            assert needed is not None
+            assert max(6, needed) == int(blocks)

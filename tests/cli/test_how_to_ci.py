@@ -1,0 +1,121 @@
+"""The workflow of the how-to on build servers: it is YAML, and its steps do what they say of two branches."""
+
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from tests.control import PATIENCE_S
+from tests.servers.conftest import free_port
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/ci.md"
+# As GitHub's runners start a step.
+SHELL = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+# So far apart that no machine is too busy to see it.
+QUICK, SLOW = "1ms", "30ms"
+LOAD = "--mixes 2 --length 300ms --ramp-up 20ms --ramp-down 20ms --blocks"
+
+
+def workflow() -> dict[str, Any]:
+    """The workflow of the page."""
+    found = re.findall(r"^```yaml\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(found) == 1
+    read: dict[str, Any] = yaml.safe_load(found[0])
+    return read
+
+
+def program(path: Path, text: str) -> None:
+    """A shell script that can be called."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def checked_out(folder: Path, side: str, delay: str) -> None:
+    """A checkout whose build makes a server that holds replies back for so long."""
+    serve = f'exec {sys.executable} -m bakeoff serve web --delay {delay} "$@"'
+    program(folder / side / "make-server", f"printf '#!/bin/sh\\n%s\\n' '{serve}' > server; chmod +x server")
+
+
+def follow(folder: Path, environment: dict[str, str]) -> tuple[dict[str, int], dict[str, str]]:
+    """Exit codes and outputs of the steps that are shell commands, by name; after a fault only those for any case."""
+    codes: dict[str, int] = {}
+    told: dict[str, str] = {}
+    for step in workflow()["jobs"]["speed"]["steps"]:
+        name = step.get("name", "")
+        fault = any(codes.values())
+        if "run" not in step or name == "Install Bakeoff" or (fault and "if" not in step):
+            continue
+        done = subprocess.run(
+            [*SHELL, step["run"]], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE_S
+        )
+        codes[name], told[name] = done.returncode, done.stdout + done.stderr
+    return codes, told
+
+
+@pytest.mark.parametrize(
+    ("main", "branch", "blocks", "more", "code", "outcome"),
+    [
+        (SLOW, QUICK, "5", "+1", 0, "::notice title=Check passed::"),
+        (QUICK, SLOW, "6", "none", 1, "::error title=Worse than allowed::"),
+    ],
+)
+def test_steps(main: str, branch: str, blocks: str, more: str, code: int, outcome: str, tmp_path: Path) -> None:
+    """The first one is too short to tell, and goes on."""
+    for side, delay in (("main", main), ("branch", branch)):
+        checked_out(tmp_path, side, delay)
+    program(tmp_path / "bin/gh", f'echo "$@" >> {tmp_path}/gh.txt')
+    own = {name: str(value) for name, value in workflow()["env"].items()}
+    changed = {"BUILD": "./make-server", "LOAD": f"{LOAD} {blocks}", "MORE": more}
+    changed |= {"MAIN_PORT": str(free_port()), "BRANCH_PORT": str(free_port())}
+    assert set(changed) < set(own)
+    environment = {
+        **os.environ,
+        **own,
+        **changed,
+        "PATH": f"{tmp_path}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "CHANGE": "the-change",
+    }
+    try:
+        codes, told = follow(tmp_path, environment)
+    finally:
+        for pid in tmp_path.glob("*.pid"):
+            with suppress(ProcessLookupError):
+                os.kill(int(pid.read_text()), signal.SIGTERM)
+    assert codes == {
+        "Build both": 0, "Start both": 0, "Measure": 0, "Check": code, "Report": 0, "Comment": 0, "Stop both": 0,
+    }, told  # fmt: skip
+    assert ("at least 6 blocks are needed" in told["Check"]) == (blocks == "5")
+    assert f"\n{outcome}Requests/s: branch is at " in told["Check"]
+    case = ElementTree.parse(tmp_path / "speed.xml").getroot().find(".//testcase")
+    assert case is not None
+    assert (case.find("failure") is not None) == bool(code)
+    assert "# main against branch" in (tmp_path / "summary.md").read_text()
+    assert (tmp_path / "gh.txt").read_text() == "pr comment the-change --edit-last --body-file speed.md\n"
+    assert (tmp_path / "speed.html").stat().st_size > 100_000
+
+
+def test_what_others_may_write_is_in_no_command() -> None:
+    """Expressions in commands are how names of branches become commands; and only the comment needs to write."""
+    read = workflow()
+    steps = read["jobs"]["speed"]["steps"]
+    assert not [step["run"] for step in steps if "${{" in step.get("run", "")]
+    assert read[True] == "pull_request"  # `on`, as YAML 1.1 has it
+    assert read["permissions"] == {"contents": "read", "pull-requests": "write"}
+
+
+def test_the_table_of_exit_codes_is_that_of_the_command() -> None:
+    from bakeoff.compare.check_model import EXIT_CODES
+
+    codes = {int(code) for code in re.findall(r"^\| (\d) \|", PAGE.read_text(), re.MULTILINE)}
+    assert codes == {*EXIT_CODES.values(), 2}
