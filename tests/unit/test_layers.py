@@ -41,6 +41,7 @@ FORBIDDEN = {
     "capacity": [f"bakeoff.{layer}" for layer in ("plan", "run", "agents", "report", "compare", "cli")]
     + ["bakeoff.store.read", "bakeoff.store.write", "bakeoff.store.schema"],
     "cluster": [f"bakeoff.{layer}" for layer in ("plan", "run", "store", "report", "compare", "cli", "kinds")],
+    "paper": [f"bakeoff.{layer}" for layer in ("run", "agents", "store", "report", "compare", "cli")],
     "corpus": ["bakeoff.run", "bakeoff.store", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
 }
 STATS_MAY = {"numpy", "scipy"}

@@ -8,7 +8,7 @@ import typer
 
 from bakeoff.cli.compare import RUN_FILES, share
 from bakeoff.cli.complete import contenders, run_files
-from bakeoff.cli.made import make_report
+from bakeoff.cli.made import make_report, paper_tables
 from bakeoff.errors import LabError, PlanError
 from bakeoff.report.renderers import Renderer, endings, form_of
 from bakeoff.whole_file import write_whole
@@ -44,6 +44,13 @@ def report(
         str | None,
         typer.Option(metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."),
     ] = None,
+    paper: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PAPER.toml",
+            help="Put the author's title, summary, findings, notes and conclusion before what is generated.",
+        ),
+    ] = None,
     short: Annotated[bool, typer.Option("--brief", help="The short edition: two pages with what decides.")] = False,
     surfaces: Annotated[
         bool, typer.Option("--surfaces", help="Also draw each test of a file matrix as a 3-D surface.")
@@ -57,9 +64,11 @@ def report(
     from bakeoff.report.edition import Edition
     from bakeoff.report.renderers import renderer  # these take a moment to load: refuse bad input first
 
+    words = paper_tables(paper)
     chosen = renderer(form)
     chosen.prepare()
-    made, result = make_report(paths, Edition(baseline=baseline, delta=smallest, surfaces=surfaces, short=short))
+    edition = Edition(baseline=baseline, delta=smallest, surfaces=surfaces, short=short, paper=words)
+    made, result = make_report(paths, edition)
     _write(chosen, made, target, force, result)
 
 

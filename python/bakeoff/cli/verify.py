@@ -7,7 +7,7 @@ import typer
 
 from bakeoff.bounded_file import MIB, read_bounded
 from bakeoff.cli.complete import run_files
-from bakeoff.cli.made import make_report
+from bakeoff.cli.made import make_report, paper_tables
 from bakeoff.errors import PlanError
 from bakeoff.report.renderers import endings, form_of
 
@@ -30,6 +30,10 @@ def verify(
             metavar="RUN.bakeoff...", help="The run files, or the campaign, that it tells of.", autocompletion=run_files
         ),
     ],
+    paper: Annotated[
+        Path | None,
+        typer.Option(metavar="PAPER.toml", help="The paper file of a report as .md or .txt; others hold it."),
+    ] = None,
 ) -> None:
     """Hold every word and number of a report against its run.
 
@@ -46,10 +50,11 @@ def verify(
     from bakeoff.report.renderers import renderer
     from bakeoff.report.words import differences, said
 
+    words = paper_tables(paper)
     chosen = renderer(form)
     chosen.prepare()
     here = said(form, content)
-    made, _ = make_report(runs, here.edition or Edition())
+    made, _ = make_report(runs, here.edition or Edition(paper=words))
     found = differences(here, said(form, chosen.render(made, report.stem)))
     found += [
         difference

@@ -118,7 +118,45 @@ class Listing:
     depth: Depth = Depth.PAGE
 
 
-Block = Text | Bullets | Table | Chart | Cards | Listing
+@dataclass(frozen=True)
+class Span:
+    """Words of a passage that look alike. `link` is an address of http or https, or empty."""
+
+    text: str
+    strong: bool = False
+    emphasis: bool = False
+    code: bool = False
+    link: str = ""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A paragraph; with a `marker` ("•", "2.") an item of a list, `level` lists deep."""
+
+    spans: tuple[Span, ...]
+    marker: str = ""
+    level: int = 0
+
+
+@dataclass(frozen=True)
+class Prose:
+    """What a person wrote. `by` says so: it stands above it, that nobody takes it for a result."""
+
+    by: str
+    passages: tuple[Passage, ...]
+    depth: Depth = Depth.PAGE
+
+
+Block = Text | Bullets | Table | Chart | Cards | Listing | Prose
+
+
+@dataclass(frozen=True)
+class Cover:
+    """The title that an author gave, `by` whom it is, and lines of (label, value)."""
+
+    title: str
+    by: str
+    lines: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -135,6 +173,7 @@ class Report:
     """The whole report. `headline` is the result in sentences, each with a tone in `tones`; `verdict` is its kind
     in one or two words. `contenders` are their names in the order of their colours and marks: a column, or a cell of a
     column "Contender", that is called like one of them is its own. A `short` report leaves out what does not decide.
+    A paper has a `cover`.
     """
 
     title: str
@@ -148,6 +187,7 @@ class Report:
     embedded: dict[str, Any] = field(default_factory=dict)
     contenders: tuple[str, ...] = ()
     short: bool = False
+    cover: Cover | None = None
 
     def blocks(self, depth: Depth) -> tuple[Block, ...]:
         """What a reader at `depth` is shown, in its order."""

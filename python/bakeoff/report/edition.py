@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
 
 KEY = "edition"
@@ -16,3 +18,5 @@ class Edition(BaseModel):
     delta: float | None = None
     surfaces: bool = False
     short: bool = False
+    paper: dict[str, Any] | None = None
+    """The tables of a paper file, without secrets."""

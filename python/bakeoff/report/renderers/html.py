@@ -30,6 +30,7 @@ def render_html(report: blocks.Report) -> str:
     )
     environment.filters["code"] = _with_code
     environment.filters["drawn"] = Markup
+    environment.filters["passages"] = _passages
     template = environment.from_string(_file("report.html.j2"))
     figures = {chart.id: figure_of(chart) for chart in report.charts()}
     # Maps, their curves and surfaces are drawn from the comparison, which is in the page already.
@@ -104,6 +105,28 @@ def _named(contenders: tuple[str, ...]) -> Callable[[str], Markup | str]:
 def _with_code(text: str) -> Markup:
     """Escaped text in which `words between backticks` are set as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
+
+
+def _passages(passages: tuple[blocks.Passage, ...]) -> Markup:
+    """Paragraphs and lists. An item is a line with its marker, as lists of people begin and end anywhere."""
+    made = Markup("")
+    for passage in passages:
+        words = Markup("").join(_span(span) for span in passage.spans)
+        if passage.level:
+            form = Markup('<p class="item" style="--level:{}"><span class="marker">{}</span> {}</p>\n')
+            made += form.format(min(passage.level, 6), passage.marker, words)
+        else:
+            made += Markup("<p>{}</p>\n").format(words)
+    return made
+
+
+def _span(span: blocks.Span) -> Markup:
+    made = Markup("{}").format(span.text)
+    for wanted, tag in ((span.code, "code"), (span.emphasis, "em"), (span.strong, "strong")):
+        made = Markup(f"<{tag}>{{}}</{tag}>").format(made) if wanted else made
+    if span.link:
+        made = Markup('<a href="{}" rel="noopener noreferrer nofollow">{}</a>').format(span.link, made)
+    return made
 
 
 def _file(name: str) -> str:

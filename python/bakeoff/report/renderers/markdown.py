@@ -14,6 +14,8 @@ from bakeoff.visible import visible
 
 SIGNS = {"plain": "", "good": "✅ ", "warning": "⚠️ ", "bad": "❌ "}
 _MARKUP = re.compile(r"([\\*_\[\]|~#!$])")
+# What would open a list at the start of a line.
+_NO_BLOCK = re.compile(r"^(\d{0,9})([-+.)])")
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -24,7 +26,7 @@ def prepare() -> None:
 
 def render(report: blocks.Report, stem: str = "report") -> bytes:
     """See Renderer."""
-    parts = [f"# {_plain(report.title)}", _plain(report.subtitle), *_result(report)]
+    parts = [*_cover(report.cover), f"# {_plain(report.title)}", _plain(report.subtitle), *_result(report)]
     parts.append("\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in report.facts))
     for section in report.sections:
         parts += [f"## {_plain(section.title)}", *(_block(block, stem) for block in section.blocks)]
@@ -34,6 +36,13 @@ def render(report: blocks.Report, stem: str = "report") -> bytes:
 def beside(report: blocks.Report, stem: str) -> Mapping[str, bytes]:
     """See Renderer."""
     return {_figure(chart, stem): draw(chart).encode() for chart in report.charts()}
+
+
+def _cover(cover: blocks.Cover | None) -> Iterable[str]:
+    if cover is None:
+        return ()
+    title = f"<sub>{_plain(cover.by)}:</sub> <strong>{_plain(cover.title)}</strong>" if cover.title else ""
+    return title, " · ".join(f"{_plain(name)}: {_plain(value)}" for name, value in cover.lines)
 
 
 def _result(report: blocks.Report) -> Iterable[str]:
@@ -60,6 +69,23 @@ def _block(block: blocks.Block, stem: str) -> str:
         case blocks.Listing():
             fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", block.text) or [""]))
             return _folded(block.title, f"{fence}\n{block.text}\n{fence}")
+        case blocks.Prose():
+            return "\n\n".join((f"<sub>{_plain(block.by)}</sub>", *map(_passage, block.passages)))
+
+
+def _passage(passage: blocks.Passage) -> str:
+    """A paragraph; items keep their marker as text, for lists of people begin and end anywhere."""
+    words = "".join(map(_span, passage.spans)).strip()
+    head = "&emsp;" * passage.level + (f"{_plain(passage.marker)} " if passage.marker else "")
+    return head + (words if head else _NO_BLOCK.sub(r"\1\\\2", words))
+
+
+def _span(span: blocks.Span) -> str:
+    """By tags, which mean the same wherever they stand: stars do not."""
+    words = _plain(span.text)
+    for wanted, tag in ((span.code, "code"), (span.emphasis, "em"), (span.strong, "strong")):
+        words = f"<{tag}>{words}</{tag}>" if wanted else words
+    return f"[{words}](<{span.link.replace('@', '%40')}>)" if span.link else words
 
 
 def _table(table: blocks.Table) -> str:

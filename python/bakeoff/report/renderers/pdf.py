@@ -11,6 +11,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import asdict
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -101,6 +102,7 @@ def _content(report: blocks.Report) -> dict[str, Any]:
         "verdict": report.verdict,
         "tone": report.tone,
         "short": report.short,
+        "cover": None if report.cover is None else asdict(report.cover),
         "headline": [{"text": text, "tone": tone} for text, tone in zip(report.headline, report.tones, strict=True)],
         "facts": report.facts,
         "sections": [
@@ -131,6 +133,8 @@ def _block(block: blocks.Block) -> dict[str, Any]:
             return {"kind": "cards", "cards": [_card(card) for card in block.cards]}
         case blocks.Listing():
             return {"kind": "listing", "title": block.title, "text": block.text}
+        case blocks.Prose():
+            return {"kind": "prose", "by": block.by, "passages": [asdict(passage) for passage in block.passages]}
 
 
 def _table(table: blocks.Table) -> dict[str, Any]:

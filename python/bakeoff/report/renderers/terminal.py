@@ -11,7 +11,20 @@ from collections.abc import Iterable, Mapping
 from rich.console import Console
 from rich.text import Text as Line
 
-from bakeoff.report.blocks import Block, Bullets, Cards, Chart, Listing, Report, Table, Text, Tone, Toned
+from bakeoff.report.blocks import (
+    Block,
+    Bullets,
+    Cards,
+    Chart,
+    Listing,
+    Passage,
+    Prose,
+    Report,
+    Table,
+    Text,
+    Tone,
+    Toned,
+)
 from bakeoff.report.depth import Depth
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.report.palette import colour, marker
@@ -47,6 +60,9 @@ def show(report: Report, console: Console, depth: Depth) -> None:
     for sentence, tone in zip(report.headline, report.tones, strict=True):
         _line(console, sentence, f"bold {STYLES[tone]}" if STYLES[tone] else "")
     console.print()
+    if report.cover is not None:
+        _facts([(report.cover.by, report.cover.title)] if report.cover.title else [], console)
+        _facts(report.cover.lines, console)
     if depth == Depth.PAGE:
         _facts(report.facts, console)
     for section in report.sections:
@@ -94,6 +110,17 @@ def _block(block: Block, console: Console, depth: Depth, contenders: tuple[str, 
                 _facts(((f"  {name}", value) for name, value in card.lines), console)
         case Listing():
             _line(console, f"{block.title}\n{block.text}")
+        case Prose():
+            _line(console, block.by, "dim")
+            for passage in block.passages:
+                _line(console, f"{'  ' * passage.level}{passage.marker} " * bool(passage.level) + _said(passage))
+
+
+def _said(passage: Passage) -> str:
+    """The words of a passage, with where its links lead."""
+    return "".join(
+        f"{span.text} ({span.link})" if span.link and span.link != span.text else span.text for span in passage.spans
+    )
 
 
 def _sentence(text: Text) -> str:

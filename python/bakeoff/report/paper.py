@@ -1,0 +1,87 @@
+"""A report with what its author gave: their text stands before what was generated, and never instead of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bakeoff.compare.model import Comparison
+from bakeoff.paper.model import Paper
+from bakeoff.report.blocks import Block, Column, Cover, Passage, Prose, Report, Section, Span, Table
+from bakeoff.report.depth import Depth
+from bakeoff.report.inserted import inserted
+from bakeoff.report.prose import passages_of
+from bakeoff.report.redact import without_secrets
+
+BY = "Author's text: Bakeoff measured none of it but the numbers that it inserted"
+TITLE_BY = "Author's title"
+CHAPTERS = (("summary", "Summary", Depth.SUMMARY), ("findings", "Key findings", Depth.SUMMARY))
+AFTER = (("conclusion", "Conclusion", Depth.PAGE), ("disclaimer", "Disclaimer", Depth.PAGE))
+
+
+def with_paper(report: Report, paper: Paper, comparisons: Mapping[str, Comparison]) -> Report:
+    """`report` with the author's chapters first; `comparisons` are what numbers are inserted from, by suite.
+
+    Raises PlanError for text that cannot be shown, and for numbers that are not in the comparison.
+    """
+    made = _Author(paper, comparisons)
+    chapters = made.chapters()
+    return replace(
+        report,
+        cover=_cover(paper),
+        sections=(*chapters, *report.sections),
+        embedded={**report.embedded, "inserted": made.numbers},
+    )
+
+
+def _cover(paper: Paper) -> Cover | None:
+    words = paper.words
+    labels = (("Author", words.author), ("Commissioned by", words.commissioner), ("Date", words.date))
+    lines = tuple((label, without_secrets(value)) for label, value in labels if value)
+    return Cover(without_secrets(words.title), TITLE_BY, lines) if words.title or lines else None
+
+
+@dataclass
+class _Author:
+    """The author's chapters, and the numbers that were inserted on the way."""
+
+    paper: Paper
+    comparisons: Mapping[str, Comparison]
+    numbers: list[dict[str, Any]] = field(default_factory=list)
+
+    def chapters(self) -> list[Section]:
+        """Summary, findings, notes, conclusion and disclaimer, those that are there; then the numbers inserted."""
+        texts = [self._chapter(*chapter) for chapter in CHAPTERS]
+        texts += [self._notes(), *(self._chapter(*chapter) for chapter in AFTER)]
+        sections = [section for section in texts if section is not None]
+        if self.numbers:
+            last = sections[-1]
+            sections[-1] = replace(last, blocks=(*last.blocks, self._table()))
+        return sections
+
+    def _chapter(self, key: str, title: str, depth: Depth) -> Section | None:
+        text = getattr(self.paper.words, key)
+        passages = self._passages(text, key)
+        return Section(f"author-{key}", f"Author: {title}", (Prose(BY, passages, depth),)) if passages else None
+
+    def _notes(self) -> Section | None:
+        blocks: list[Block] = []
+        for number, note in enumerate(self.paper.words.notes, 1):
+            day = Passage((Span(without_secrets(note.date), strong=True),))
+            blocks.append(Prose(BY, (day, *self._passages(note.text, f"notes[{number}] text"))))
+        return Section("author-notes", "Author: Notes", tuple(blocks)) if blocks else None
+
+    def _passages(self, text: str, key: str) -> tuple[Passage, ...]:
+        return passages_of(without_secrets(text), f"{self.paper.origin} [paper] {key}", self._insert)
+
+    def _insert(self, asked: str) -> str:
+        number = inserted(asked, self.comparisons)
+        self.numbers.append(number)
+        return str(number["text"])
+
+    def _table(self) -> Table:
+        rows = dict.fromkeys((f"{{{number['asked']}}}", str(number["text"])) for number in self.numbers)
+        columns = (Column("Asked for", numeric=False), Column("Inserted", numeric=False))
+        note = "From the comparison, which is embedded in this report."
+        return Table("Numbers inserted in the author's text", columns, tuple(rows), note, folded=True)
