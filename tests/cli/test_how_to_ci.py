@@ -25,11 +25,11 @@ QUICK, SLOW = "1ms", "30ms"
 LOAD = "--mixes 2 --length 300ms --ramp-up 20ms --ramp-down 20ms --blocks"
 
 
-def workflow() -> dict[str, Any]:
+def workflow() -> dict[Any, Any]:
     """The workflow of the page."""
     found = re.findall(r"^```yaml\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert len(found) == 1
-    read: dict[str, Any] = yaml.safe_load(found[0])
+    read: dict[Any, Any] = yaml.safe_load(found[0])
     return read
 
 
