@@ -1,0 +1,34 @@
+"""Tables of any run as Parquet."""
+
+import io
+
+from bakeoff.errors import LabError
+from bakeoff.exporters.base import Exporter
+from bakeoff.exporters.tables import table_of
+from bakeoff.store.records import RunRecord
+
+ADVICE = "writing Parquet needs Polars: pip install 'bakeoff[parquet]', or use --to csv"
+
+
+class Parquet(Exporter):
+    """See Exporter."""
+
+    name = "parquet"
+    suffix = ".parquet"
+    summary = "the same tables for Polars, pandas, DuckDB and others, with types"
+    tables = True
+
+    def content(self, run: RunRecord, table: str | None = None) -> bytes:
+        """See Exporter. Raises LabError without Polars."""
+        from bakeoff.opened import framed, is_installed
+
+        if not is_installed("polars"):
+            raise LabError(ADVICE)
+
+        made = table_of(run, table)
+        file = io.BytesIO()
+        framed(made.columns, made.rows).write_parquet(file)
+        return file.getvalue()
+
+
+PARQUET = Parquet()
