@@ -48,7 +48,7 @@ def report(
         Path | None,
         typer.Option(
             metavar="PAPER.toml",
-            help="Put the author's title, summary, findings, notes and conclusion before what is generated.",
+            help="Put the author's words before what is generated, and prices and features behind it.",
         ),
     ] = None,
     short: Annotated[bool, typer.Option("--brief", help="The short edition: two pages with what decides.")] = False,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 LONGEST = 50_000
 """Signs of a text: more is a book of its own."""
@@ -41,6 +42,68 @@ class Words(Part):
     conclusion: Text = Field("", description="Conclusion (Markdown).")
     notes: tuple[Note, ...] = Field((), max_length=200, description="Dated notes.", strict=False)
     disclaimer: Text = Field("", description="Disclaimer (Markdown).")
+    features: str = Field("", description="A CSV file with the table of features, beside this one.")
+
+
+Money = Annotated[float, Field(ge=0, le=1e15, strict=False, allow_inf_nan=False)]
+
+
+class PriceRules(Part):
+    """`[price]`: what all prices are in, and over how many years they are added up."""
+
+    currency: Annotated[str, Field(min_length=1, max_length=10)] = Field("EUR", description="Of all prices: EUR.")
+    years: Annotated[float, Field(gt=0, le=100, strict=False)] = Field(3, description="Years of use that are counted.")
+
+
+class Price(Part):
+    """What a contender costs: once, and in each year."""
+
+    cost: Money = Field(description="Paid once.")
+    per_year: Money = Field(0.0, description="Paid in each year.")
+    availability: str = Field("", max_length=100, description="Since or from when it can be bought.")
+
+    def total(self, years: float) -> float:
+        """Over so many years."""
+        return self.cost + years * self.per_year
+
+
+class About(Part):
+    """`[contenders.NAME]`."""
+
+    price: Price | None = Field(None, description='{ cost = 1200, per_year = 100, availability = "2026-11" }')
+    pros: tuple[Line, ...] = Field((), max_length=50, strict=False, description="What speaks for it.")
+    cons: tuple[Line, ...] = Field((), max_length=50, strict=False, description="What speaks against it.")
+
+
+class Answer(Part):
+    """Whether a contender has a feature, with what shows it."""
+
+    answer: Literal["yes", "no", "partly", "unknown"] = Field(description="yes, no, partly or unknown.")
+    evidence: str = Field("", max_length=500, description="Where that is to be seen, or how it was tried.")
+    note: str = Field("", max_length=500, description="A footnote.")
+
+
+def _answer(value: Any) -> Any:
+    """`yes` is short for a table with nothing else."""
+    return {"answer": value} if isinstance(value, str) else value
+
+
+class Feature(Part):
+    """`[[features]]`: a row of the table of features."""
+
+    feature: Line = Field(description="What is asked.")
+    group: str = Field("", max_length=100, description="What it belongs to.")
+    answers: dict[str, Annotated[Answer, BeforeValidator(_answer)]] = Field(
+        description='{ NAME = "yes", OTHER = { answer = "partly", evidence = "…", note = "…" } }'
+    )
+
+
+class Task(Part):
+    """`[[administration]]`: something that an administrator did."""
+
+    task: Line = Field(description="What was done.")
+    times: dict[str, Line] = Field(description='How long it took: { NAME = "6 min", OTHER = "20 s" }.')
+    note: str = Field("", max_length=1000, description="What was noticed.")
 
 
 @dataclass(frozen=True)
@@ -50,3 +113,7 @@ class Paper:
     origin: str
     words: Words
     tables: dict[str, Any]
+    price: PriceRules
+    contenders: Mapping[str, About]
+    features: tuple[Feature, ...]
+    administration: tuple[Task, ...]

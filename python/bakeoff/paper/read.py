@@ -10,17 +10,26 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from bakeoff.errors import PlanError
-from bakeoff.paper.model import Paper, Part, Words
+from bakeoff.paper.features import read_features
+from bakeoff.paper.model import About, Feature, Paper, Part, PriceRules, Task, Words
 from bakeoff.plan.fields import read_toml
 from bakeoff.plan.messages import did_you_mean, explain
 
 P = TypeVar("P", bound=Part)
-TABLES = ("paper",)
+TABLES = {"paper": "table", "price": "table", "contenders": "table", "features": "rows", "administration": "rows"}
 
 
 def read_paper(path: Path) -> Paper:
-    """The paper file at `path`. Raises PlanError, one sentence for each fault."""
-    return paper_of(_plain(read_toml(path, "paper file")), str(path))
+    """The paper file at `path`, with the table of features that it names. Raises PlanError."""
+    tables = _plain(read_toml(path, "paper file"))
+    paper = paper_of(tables, str(path))
+    if not paper.words.features:
+        return paper
+    if "features" in tables:
+        raise PlanError(f"{path}: features stand in {paper.words.features} and in [[features]]: keep one of them")
+    features = read_features(path.parent / paper.words.features)
+    own = {key: value for key, value in tables["paper"].items() if key != "features"}
+    return paper_of({**tables, "paper": own, "features": features}, str(path))
 
 
 def paper_of(tables: dict[str, Any], origin: str = "paper") -> Paper:
@@ -28,9 +37,22 @@ def paper_of(tables: dict[str, Any], origin: str = "paper") -> Paper:
     for key, table in tables.items():
         if key not in TABLES:
             raise PlanError(f"{origin}: unknown table [{key}]: {did_you_mean(key, TABLES)}")
-        if not isinstance(table, dict):
-            raise PlanError(f"{origin}: write [{key}] as a table")
-    return Paper(origin, _part(Words, tables.get("paper", {}), f"{origin} [paper]"), tables)
+        if not isinstance(table, dict if TABLES[key] == "table" else list):
+            raise PlanError(f"{origin}: write [{key}] as a table" if TABLES[key] == "table" else _rows(origin, key))
+    about = tables.get("contenders", {})
+    return Paper(
+        origin,
+        _part(Words, tables.get("paper", {}), f"{origin} [paper]"),
+        tables,
+        _part(PriceRules, tables.get("price", {}), f"{origin} [price]"),
+        {name: _part(About, table, f"{origin} [contenders.{name}]") for name, table in about.items()},
+        tuple(_part(Feature, table, f"{origin} [[features]]") for table in tables.get("features", [])),
+        tuple(_part(Task, table, f"{origin} [[administration]]") for table in tables.get("administration", [])),
+    )
+
+
+def _rows(origin: str, key: str) -> str:
+    return f"{origin}: write each row as its own [[{key}]] table"
 
 
 def _plain(value: Any) -> Any:
@@ -44,7 +66,7 @@ def _plain(value: Any) -> Any:
     return f"{value}" if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _part(model: type[P], table: dict[str, Any], where: str) -> P:
+def _part(model: type[P], table: Any, where: str) -> P:
     try:
         return model.model_validate(table)
     except ValidationError as error:

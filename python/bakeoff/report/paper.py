@@ -8,6 +8,8 @@ from typing import Any
 
 from bakeoff.compare.model import Comparison
 from bakeoff.paper.model import Paper
+from bakeoff.paper.read import paper_of
+from bakeoff.report.author_tables import author_tables
 from bakeoff.report.blocks import Block, Column, Cover, Passage, Prose, Report, Section, Span, Table
 from bakeoff.report.depth import Depth
 from bakeoff.report.inserted import inserted
@@ -25,12 +27,13 @@ def with_paper(report: Report, paper: Paper, comparisons: Mapping[str, Compariso
 
     Raises PlanError for text that cannot be shown, and for numbers that are not in the comparison.
     """
+    paper = paper_of(without_secrets(paper.tables), paper.origin)
     made = _Author(paper, comparisons)
     chapters = made.chapters()
     return replace(
         report,
         cover=_cover(paper),
-        sections=(*chapters, *report.sections),
+        sections=(*chapters, *report.sections, *author_tables(paper, report.contenders, comparisons)),
         embedded={**report.embedded, "inserted": made.numbers},
     )
 
@@ -38,8 +41,8 @@ def with_paper(report: Report, paper: Paper, comparisons: Mapping[str, Compariso
 def _cover(paper: Paper) -> Cover | None:
     words = paper.words
     labels = (("Author", words.author), ("Commissioned by", words.commissioner), ("Date", words.date))
-    lines = tuple((label, without_secrets(value)) for label, value in labels if value)
-    return Cover(without_secrets(words.title), TITLE_BY, lines) if words.title or lines else None
+    lines = tuple((label, value) for label, value in labels if value)
+    return Cover(words.title, TITLE_BY, lines) if words.title or lines else None
 
 
 @dataclass
@@ -68,12 +71,12 @@ class _Author:
     def _notes(self) -> Section | None:
         blocks: list[Block] = []
         for number, note in enumerate(self.paper.words.notes, 1):
-            day = Passage((Span(without_secrets(note.date), strong=True),))
+            day = Passage((Span(note.date, strong=True),))
             blocks.append(Prose(BY, (day, *self._passages(note.text, f"notes[{number}] text"))))
         return Section("author-notes", "Author: Notes", tuple(blocks)) if blocks else None
 
     def _passages(self, text: str, key: str) -> tuple[Passage, ...]:
-        return passages_of(without_secrets(text), f"{self.paper.origin} [paper] {key}", self._insert)
+        return passages_of(text, f"{self.paper.origin} [paper] {key}", self._insert)
 
     def _insert(self, asked: str) -> str:
         number = inserted(asked, self.comparisons)
