@@ -1,5 +1,6 @@
 """Forecasts of file work hold: against folders of known speed, and against what a run moves."""
 
+import os
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -75,6 +76,15 @@ def parts_of(plan: Plan) -> list[Any]:
 def time_of(work: Work, cost: Cost) -> float:
     each_s = work.cells * cost.cell_s + work.calls * cost.call_s + work.bytes * cost.byte_s
     return work.timed_s + each_s + work.laid_bytes * cost.laid_s_per_byte + cost.trial_fixed_s
+
+
+def test_a_folder_that_is_mounted_read_only_is_refused_in_a_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounted = SimpleNamespace(f_flag=os.ST_RDONLY)
+    monkeypatch.setattr("bakeoff.kinds.files.foresee.os.statvfs", lambda folder: mounted)
+    with pytest.raises(TargetError, match=r"cannot be written to .*: mount it for writing"):
+        foreseen(plan_of("file-mix", tmp_path))
 
 
 def test_costs_are_those_that_made_the_times() -> None:

@@ -13,6 +13,7 @@ from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.run import Calibrate
 from bakeoff.cli.searches import capacity_lines
 from bakeoff.cli.suite_command import SuiteCommand
+from bakeoff.compare.wording import plural
 from bakeoff.kinds import plan_part, run_part
 from bakeoff.mix import Mix, Rate
 from bakeoff.plan.durations import Expected, expected
@@ -174,7 +175,8 @@ def _mixes(plan: Plan) -> list[str]:
     mixes = plan.settings.mix_values
     return [
         f"mixes ({mixes[0].unit}): " + ", ".join(map(str, mixes)),
-        f"{plan.trials} trials = {len(plan.contenders)} contenders x {len(mixes)} mixes x {plan.blocks} blocks",
+        f"{plan.trials} trials = {plural(len(plan.contenders), 'contender')} x "
+        f"{plural(len(mixes), 'mix', 'mixes')} x {plural(plan.blocks, 'block')}",
     ]
 
 
@@ -247,7 +249,7 @@ def _blocks_table(plan: Plan, found: Expected) -> Table:
         notes = {
             MINIMUM_BLOCKS: "fewest for a verdict",
             DEFAULT_BLOCKS: "default",
-            CELL_BLOCKS: "for claims about single cells",
+            CELL_BLOCKS: f"for claims about single {_single(plan)}",
         }
         note = notes.get(blocks, "no verdict" if blocks < MINIMUM_BLOCKS else "")
         if blocks == plan.blocks:
@@ -256,6 +258,12 @@ def _blocks_table(plan: Plan, found: Expected) -> Table:
             str(blocks), f"{smallest_p(blocks):.3g}", short_duration(found.laid_s + per_block_s * blocks), note
         )
     return table
+
+
+def _single(plan: Plan) -> str:
+    """What single claims are about: cells, where trials are made of them."""
+    work = plan.settings.work(plan.settings.mix_values[-1])
+    return "mixes" if work is None or not work.cells else "cells"
 
 
 def _advice(plan: Plan) -> str:
@@ -269,6 +277,6 @@ def _advice(plan: Plan) -> str:
     if plan.blocks < CELL_BLOCKS:
         return (
             f"{plan.blocks} blocks are enough for the verdict of the suite; use --blocks {CELL_BLOCKS} "
-            "for claims about single mixes."
+            f"for claims about single {_single(plan)}."
         )
-    return f"{plan.blocks} blocks are enough for the verdict of the suite and for single mixes."
+    return f"{plan.blocks} blocks are enough for the verdict of the suite and for single {_single(plan)}."

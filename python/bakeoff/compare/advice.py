@@ -24,6 +24,8 @@ FAIRNESS_FLOOR = 0.9
 # Ends of the names of mount options that say where a folder is, not how it is read.
 OF_THE_PLACE = ("addr", "port", "username", "domain", "uid", "gid", "dir", "ino")
 AUDIT_ADVICE = {
+    "Little's law": "See the audits for the trials. Short ones on a busy machine are often off: repeat them "
+    "with a longer `--length` and nothing beside. If they still are, operations were lost, or a clock is wrong.",
     "Same content": "See the audits, and look at what each contender sends: their pages differ, so that they do not do "
     "the same work.",
 }
@@ -185,7 +187,8 @@ def _left_out(cube: Cube, contenders: tuple[ContenderSummary, ...]) -> list[Advi
             if not down.startswith("dead"):
                 text = f"{contender} {down}: {_why(cube, contender)}; each counts as lost."
         else:
-            text = f"{contender} has {wording.plural(number, f'{state} trial')}; their pairs enter no ratio."
+            pairs = "its pair enters" if number == 1 else "their pairs enter"
+            text = f"{contender} has {wording.plural(number, f'{state} trial')}; {pairs} no ratio."
         advisories.append(Advisory(text, LEFT_OUT_ADVICE[state]))
     return advisories
 

@@ -115,7 +115,7 @@ def _little(trials: list[TrialRecord], law: LittlesLaw) -> Audit:
     what = "Little's law: clients × threads (× streams) = operations/s × (mean response + think time)"
     if any(_outside(trial) for trial in trials):
         what += ", and the sessions that were filling and checking data"
-    rule = f"{wording.percent(LITTLE_TOLERANCE)} and one operation per session"
+    rule = f"{wording.percent(LITTLE_TOLERANCE)} and {law.kind.law_allows}"
     return Audit("Little's law", what, checked, len(trials) - checked, worst, rule, tuple(bad))
 
 

@@ -27,7 +27,8 @@ class ComparePart:
     its words for classes whose names would mislead. From a mean of `enough` operations on a client without any was
     starved. With `ends_with_its_starts` a trial has a number of starts, and its window lasts until the last of them is
     over. `cells` is how its cells are told, where trials are made of cells. `gates_of_its_own` and
-    `audits_of_its_own` name what `gates` and `same_work` may find beyond the general ones.
+    `audits_of_its_own` name what `gates` and `same_work` may find beyond the general ones. `law_allows` says what
+    `law_tolerance` leaves to the edges of the window.
     """
 
     work: str = "operations"
@@ -41,6 +42,7 @@ class ComparePart:
     ends_with_its_starts: bool = False
     gates_of_its_own: Sequence[str] = ()
     audits_of_its_own: Sequence[str] = ()
+    law_allows: str = "one operation per session"
 
     def response(self, trial: TrialRecord) -> Summary:
         """Response times in ns, as the kind means them: those of single operations, and at a rate those of whole turns

@@ -216,7 +216,10 @@ def parse_contenders(words: Sequence[str]) -> list[dict[str, Any]]:
     for word in words:
         name, equals, address = word.partition("=")
         if not equals or not address or not re.fullmatch(r"[A-Za-z0-9._+-]+", name):
-            raise PlanError(f"{word!r} is not a contender: write NAME=ADDRESS, such as nginx=http://127.0.0.1:8080")
+            raise PlanError(
+                f"{word!r} is not a contender: write NAME=ADDRESS, such as nginx=http://127.0.0.1:8080, "
+                "or of a folder nfs=/mnt/nfs"
+            )
         contenders.append({"name": name, "address": address})
     return contenders
 

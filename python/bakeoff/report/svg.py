@@ -20,6 +20,8 @@ DRAWING_ADDRESSES = 66 << 30
 MAP, SIZES, SURFACE = "chart-heat-", "chart-sizes-", "chart-surface-"
 # Drawings of cells, whose texts would be too small if they were narrower.
 FIXED = (MAP, SURFACE, "chart-level-")
+# A map of so many columns at most can be as narrow as a telephone.
+FEW_COLUMNS = 4
 # What a specification of several panels has, and that of one has not.
 OF_SEVERAL = frozenset({"concat", "columns", "spacing", "resolve", "usermeta"})
 # The marks of Vega in a square of 12 pixels around 0.
@@ -55,13 +57,14 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart as it stands in a page. `fixed`: its drawing cannot be narrower than it is."""
+    """A chart as it stands in a page. `fixed`: its drawing cannot be narrower, but with `few` columns."""
 
     title: str
     subtitle: str
     legend: tuple[Entry, ...]
     panels: tuple[Panel, ...]
     fixed: bool
+    few: bool = False
 
 
 def check_drawing() -> None:
@@ -84,7 +87,9 @@ def figure_of(chart: blocks.Chart) -> Figure:
     if "concat" not in spec:
         panel = Panel(_panel(spec, chart.id, chart.title, chart.description, chart.id), spec.get("width", 0))
         fixed = chart.id.startswith(FIXED)
-        return Figure(heading.get("text", chart.title), heading.get("subtitle", ""), entries, (panel,), fixed)
+        return Figure(
+            heading.get("text", chart.title), heading.get("subtitle", ""), entries, (panel,), fixed, _few(chart)
+        )
     shared = {key: value for key, value in spec.items() if key not in OF_SEVERAL}
     panels = []
     for place, (one, owner) in enumerate(zip(spec["concat"], owners_of(spec), strict=True)):
@@ -94,6 +99,13 @@ def figure_of(chart: blocks.Chart) -> Figure:
         svg = _panel(own, id_, f"{chart.title}: {name}", chart.description, chart.id)
         panels.append(Panel(svg, own["width"], Entry(mark_of(owner), name)))
     return Figure(heading["text"], heading["subtitle"], entries, tuple(panels), False)
+
+
+def _few(chart: blocks.Chart) -> bool:
+    """Whether a map has so few columns that all of them fit a narrow window."""
+    if not chart.id.startswith(MAP) or chart.wide:
+        return False
+    return len(chart.spec["layer"][0]["encoding"]["x"]["scale"]["domain"]) <= FEW_COLUMNS
 
 
 def contender_mark(place: int) -> str:

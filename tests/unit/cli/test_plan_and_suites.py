@@ -33,6 +33,13 @@ def test_few_blocks_are_called_what_they_are() -> None:
     assert "enough for the verdict of the suite and for single mixes" in output("plan", "web-static", "--blocks", "13")
 
 
+def test_single_claims_are_about_cells_where_a_trial_has_them(tmp_path: Path) -> None:
+    words = ("plan", "file-blocks", f"a={tmp_path}", f"b={tmp_path}", "--no-calibration", "--region", "16MiB")
+    text = output(*words, "--mixes", "1")
+    assert "12 trials = 2 contenders x 1 mix x 6 blocks" in text
+    assert "use --blocks 13 for claims about single cells" in text and "single mixes" not in text
+
+
 def test_the_order_can_be_listed() -> None:
     words = ["web-static", "--blocks", "1", "--mixes", "3"]
     rows = [line.split() for line in output("plan", *words, "--order").splitlines()]

@@ -102,6 +102,27 @@ def test_time_for_checking_data_belongs_to_littles_law() -> None:
     assert lost.pairs[0].primary.verdict.kind == "withheld"
 
 
+@pytest.mark.parametrize(("longest_share", "off", "deviating"), [(0.0, 1.05, 24), (0.06, 1.05, 0), (0.5, 1.15, 24)])
+def test_a_long_call_that_an_edge_of_the_window_cuts_is_no_fault(
+    longest_share: float, off: float, deviating: int
+) -> None:
+    """It counts whole where it ends; beyond 10 % nothing excuses a trial."""
+    record, trials = mix_run(), []
+    for trial in record.trials:
+        assert trial.service.mean_ns is not None
+        longest_ns = max(trial.service.mean_ns, longest_share * trial.window_s * 1e9)
+        service = replace(trial.service, mean_ns=off * trial.service.mean_ns, max_ns=round(longest_ns))
+        trials.append(replace(trial, service=service))
+    found = compare_run(replace(record, trials=tuple(trials)))
+    law = audit(found, "Little's law")
+    assert (len(law.deviating), law.tolerance) == (
+        deviating,
+        "2 % and the longest operation (or turn with its rest) of each session",
+    )
+    advice = [warning.advice for warning in found.warnings if "Little" in warning.text]
+    assert all("longer `--length`" in words for words in advice) and bool(advice) == bool(deviating)
+
+
 def test_littles_law_is_not_asked_of_trials_made_of_cells() -> None:
     for record in (matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL), blocks_run(lambda *_: 1.1)):
         odd = replace(record, trials=tuple(replace(trial, mix=Clients(1), operations=9) for trial in record.trials))

@@ -316,3 +316,12 @@ def test_the_mix_has_its_operations_with_counts_and_times_for_each_contender() -
     # 6 blocks of 1,000; p50 is what each took, p99 three times that. Of 20 a block there is no p99 but the longest.
     assert first.rows[0] == ("read", "6,000", "0.500", "0.500", "1.50", "0", "6,000", "0.250", "0.250", "0.750", "0")
     assert first.rows[1][1:5] == ("120", "7.00", "7.00", "max 35.0")
+
+
+@pytest.mark.parametrize(("columns", "few"), [(3, True), (4, True), (5, False)])
+def test_a_map_of_few_columns_may_be_as_narrow_as_a_telephone(columns: int, few: bool) -> None:
+    names = [f"{column}K" for column in range(columns)]
+    cells = [HeatCell(name, "64K", "1.00", 1.0) for name in names]
+    drawing = heat_map(cells, names, ["64K"], (0, 1), 1.0, ("", "", "", ""))
+    figure = figure_of(Chart("chart-heat-0-write", "Write", "words", drawing, table=None))  # type: ignore[arg-type]
+    assert figure.fixed and figure.few == few

@@ -1,5 +1,6 @@
 """What file work needs and how long it takes in these folders: asked of the folders, and tried in them for a moment."""
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -138,6 +139,11 @@ def _room(plan: Plan) -> tuple[str, ...]:
         if not Path(contender.address).is_dir():
             raise TargetError(
                 f"{contender.name}: there is no folder {contender.address}: mount the share, or make the folder"
+            )
+        if os.statvfs(contender.address).f_flag & os.ST_RDONLY:
+            raise TargetError(
+                f"{contender.name}: {contender.address} cannot be written to (Read-only file system): "
+                "mount it for writing"
             )
         devices.setdefault(Path(contender.address).stat().st_dev, []).append(contender)
     lines = [f"space needed: {format_size(needed)} in each folder" + (", kept for the run" if stays else "")]
