@@ -365,3 +365,30 @@ def test_the_target_takes_users_with_and_without_their_domain(mail: MailServe, t
         except poplib.error_proto:
             assert not is_let_in, name
         session.quit()
+
+
+def test_a_server_that_does_not_do_what_the_plan_asks_of_it_is_told_what_is_wrong(
+    bakeoff: Bakeoff, mail: MailServe, users: Path
+) -> None:
+    address = mail("--users", str(users))
+    words = ["--users", users, *SHORT, "--blocks", "1"]
+    done = bakeoff("run", "mail-pop", f"a={address}", *words, "--starttls")
+    assert done.returncode == 2 and "does not turn to TLS (STARTTLS: 500" in done.stderr, done.stderr
+    assert "leave --starttls out" in done.stderr
+    smtp, pop3 = (place.partition("=")[2] for place in address.split(","))
+    for alone, protocol, other in ((smtp, "pop3", "smtp"), (pop3, "smtp", "pop3")):
+        done = bakeoff("run", "mail-pop", f"a={alone}", *words)
+        assert done.returncode == 2, done.stderr
+        assert f"a: {protocol} at {alone} is a server of {other}" in done.stderr
+        assert "name both ports, as in smtp=HOST:PORT,pop3=HOST:PORT" in done.stderr
+
+
+def test_contenders_with_and_without_tls_are_named_before_they_are_compared(
+    bakeoff: Bakeoff, mail: MailServe, users: Path
+) -> None:
+    plain, secured = mail("--users", str(users)), mail("--users", str(users), "--implicit-tls")
+    secured = secured.replace("smtp=", "smtps=").replace("pop3=", "pop3s=")
+    words = ["--users", users, *SHORT, "--blocks", "1", "--insecure", "-o", "r.bakeoff"]
+    done = bakeoff("run", "mail-pop", f"plain={plain}", f"tls={secured}", *words)
+    assert done.returncode == 0, done.stderr
+    assert "plain by SMTP without TLS and POP3 without TLS, tls by SMTP with TLS from the first byte" in done.stderr

@@ -61,12 +61,22 @@ class SuiteCommand(TyperCommand):
 
     def _refuse(self, ctx: Any, option: str, error: Exception) -> NoReturn:
         """Raises PlanError with the flag that was meant, or the error itself where that is not known."""
-        if (advice := here(option)) is not None:
+        if any(option in (*param.opts, *param.secondary_opts) for param in self.params):
+            raise error
+        suite = _suite_of(ctx.meta.get(__name__, ()))
+        params = self.params if suite is None else self._for(suite).params
+        known = {word for param in params for word in param.opts}
+        # A flag cut short is meant before one of another tool: `--user` is `--users` where there is one.
+        cut = {word for word in known if option.startswith("--") and word == f"{option}s"}
+        if not cut and (advice := here(option)) is not None:
             raise PlanError(f"there is no {option}; {advice}") from None
-        known = {word for param in self.params for word in param.opts}
-        near = did_you_mean(option, known)
+        near = did_you_mean(option, cut or known)
         if near.startswith("did"):
             raise PlanError(f"there is no {option}: {near}") from None
+        if suite is not None:
+            raise PlanError(
+                f"there is no {option} of {suite}: `bakeoff {ctx.info_name} {suite} --help` lists the flags"
+            ) from None
         raise error
 
 

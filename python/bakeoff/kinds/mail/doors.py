@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from bakeoff.errors import TargetError
 from bakeoff.kinds.mail.plan import MailSettings
-from bakeoff.kinds.mail.talk import open_pop3
+from bakeoff.kinds.mail.talk import OtherError, PlainError, open_pop3
 from bakeoff.mail.accounts import Account
 from bakeoff.mail.address import Place
 from bakeoff.run.wire import HandshakeError, UntrustedError, WireError
@@ -77,6 +77,13 @@ def unanswered(error: WireError) -> str:
     """What follows the place of a server that does not greet: why, and what to do."""
     if isinstance(error, UntrustedError):
         return f"cannot be trusted: {error}: {error.advice}"
+    if isinstance(error, PlainError):
+        return f"does not turn to TLS ({error}): let the server offer it, or leave --starttls out"
+    if isinstance(error, OtherError):
+        return (
+            f"is a server of {error.protocol} ({error}): name both ports, as in smtp=HOST:PORT,pop3=HOST:PORT; "
+            "HOST:PORT alone is one for both"
+        )
     if isinstance(error, HandshakeError):
         return (
             f"does not speak TLS as it should ({error}): smtps= and pop3s= are for ports that begin with TLS, smtp= "

@@ -11,7 +11,7 @@ from bakeoff.errors import PlanError
 from bakeoff.kinds.mail.spec import MailboxSpec, MailWorkload, Pop3Spec, SmtpSpec
 from bakeoff.kinds.spec import TlsSpec, new_mark
 from bakeoff.mail.accounts import Account, read_accounts
-from bakeoff.mail.address import Place, parse_mail_address
+from bakeoff.mail.address import MailAddress, Place, parse_mail_address
 from bakeoff.mail.sizes import (
     ISP_2001,
     RECIPIENT_TABLES,
@@ -244,6 +244,17 @@ def accounts_digest(accounts: Sequence[Account]) -> str:
     """SHA-256 over the accounts, in hex: the same file for every part of a run."""
     text = "\n".join(f"{a.address} {a.password}" for a in accounts)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def way_of(mail: MailSettings, address: MailAddress) -> str:
+    """How a contender is spoken to: `SMTP and POP3 with STARTTLS`."""
+    return " and ".join(
+        place.protocol.removesuffix("s").upper() + _SECURED[_security(mail, place)]
+        for place in (address.sending, address.reading)
+    )
+
+
+_SECURED = {"none": " without TLS", "starttls": " with STARTTLS", "tls": " with TLS from the first byte"}
 
 
 def _security(mail: MailSettings, place: Place) -> Literal["none", "starttls", "tls"]:

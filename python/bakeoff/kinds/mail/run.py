@@ -9,7 +9,7 @@ from bakeoff.errors import TargetError
 from bakeoff.kinds.mail.doors import login_fault, refused, unanswered
 from bakeoff.kinds.mail.figures import Ledger, MailFigures
 from bakeoff.kinds.mail.look import Held, look
-from bakeoff.kinds.mail.plan import accounts_digest, mail_settings, workload
+from bakeoff.kinds.mail.plan import accounts_digest, mail_settings, way_of, workload
 from bakeoff.kinds.mail.spec import MailWorkload
 from bakeoff.kinds.mail.talk import TalkError, open_pop3, open_smtp
 from bakeoff.mail.accounts import Account
@@ -104,6 +104,7 @@ class MailCheck(Check):
             for name, held in self._held.items()
             if held.foreign
         ]
+        notes += self._unlike()
         for name, facts in self._facts.items():
             notes += [
                 Note("info", f"{name}: the {key} is {value}: more connections at once than that can be refused")
@@ -111,6 +112,14 @@ class MailCheck(Check):
                 if key.endswith("listen backlog") and value < self._threads()
             ]
         return notes
+
+    def _unlike(self) -> list[Note]:
+        """That some contenders are spoken to by TLS and others are not: handshakes are part of what is measured."""
+        ways = {c.name: way_of(self._settings, parse_mail_address(c.address)) for c in self.plan.contenders}
+        if len(set(ways.values())) < 2:
+            return []
+        said = ", ".join(f"{name} by {way}" for name, way in ways.items())
+        return [Note("warning", f"contenders are not spoken to alike: {said}: the ratio is that of these ways, too")]
 
     def _threads(self) -> int:
         return max(self._settings.clients) * self._settings.threads

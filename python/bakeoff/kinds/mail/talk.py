@@ -19,6 +19,18 @@ class TalkError(WireError):
     """The other side says no; the words are its own."""
 
 
+class PlainError(WireError):
+    """It was asked for TLS, and says no."""
+
+
+class OtherError(WireError):
+    """It greets as a server of another protocol does; `protocol` is which."""
+
+    def __init__(self, wanted: str, protocol: str, line: bytes) -> None:
+        super().__init__(f"this is not {wanted}: {shown(line)!r}")
+        self.protocol = protocol
+
+
 def open_smtp(place: Place, mail: MailSettings) -> "Smtp":
     """A greeted session with a server of either protocol, secured as the plan says; all of it has to fit into
     connect_timeout and reply_timeout. Raises WireError, TargetError when the name is not known.
@@ -40,7 +52,10 @@ def open_pop3(place: Place, mail: MailSettings) -> "Pop3":
     try:
         session = Pop3(wire)
         if mail.starttls:
-            session.command("STLS")
+            try:
+                session.command("STLS")
+            except TalkError as error:
+                raise PlainError(f"STLS: {error}") from None
             wire.start_tls(tls_context(mail.ca_file, mail.insecure), place.host)
         return session
     except BaseException:
@@ -85,7 +100,10 @@ class Smtp(_Session):
 
     def start_tls(self, host: str, mail: MailSettings) -> None:
         """Turn to TLS and greet again."""
-        self._expect(self.command("STARTTLS"))
+        try:
+            self._expect(self.command("STARTTLS"))
+        except TalkError as error:
+            raise PlainError(f"STARTTLS: {error}") from None
         self.wire.start_tls(tls_context(mail.ca_file, mail.insecure), host)
         self.offers = self._greet()
 
@@ -122,6 +140,8 @@ class Smtp(_Session):
         for _ in range(LINES):
             line = self.wire.line(LINE_BYTES)
             match = _REPLY.fullmatch(line)
+            if match is None and line.startswith(b"+OK"):
+                raise OtherError("SMTP", "pop3", line)
             if match is None:
                 raise WireError(f"this is not SMTP: {shown(line)!r}")
             texts.append(shown(match[3] or b""))
@@ -184,6 +204,8 @@ class Pop3(_Session):
             return shown(line[3:].strip())
         if line.startswith(b"-ERR"):
             raise TalkError(shown(line))
+        if line.startswith(b"220"):
+            raise OtherError("POP3", "smtp", line)
         raise WireError(f"this is not POP3: {shown(line)!r}")
 
 
