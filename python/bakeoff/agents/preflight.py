@@ -29,8 +29,14 @@ def _check_cores(demand: Demand) -> list[str]:
             f"{demand.cores} load threads share {len(available)} cores of this machine: set cores to {len(available)}"
         )
     if demand.loopback and demand.pin is None:
+        *some, last = demand.loopback
+        they = (
+            f"{', '.join(some)} and {last} run on this machine and share"
+            if some
+            else f"{last} runs on this machine and shares"
+        )
         warnings.append(
-            f"{' and '.join(demand.loopback)} run on this machine and share its {len(available)} cores with the load "
+            f"{they} its {len(available)} cores with the load "
             f"generator: figures are steadier when each has cores of its own (--pin {max(available)} for the "
             "generator, `taskset` for the servers)"
         )

@@ -64,9 +64,9 @@ def advise(
     ]
     advisories = [replace(each, first=True) for each in known]
     for contender in contenders:
-        advisories += [*_hung(cube, contender), *_contender(cube, contender), *_waited(contender)]
+        advisories += [*_hung(cube, contender), *_contender(cube, contender)]
         advisories += _schedule(cube, contender.name)
-    advisories += [*_disturbed(cube), *fits_into_caches(run, list(cube.usable.values()))]
+    advisories += [*_waited(contenders), *_disturbed(cube), *fits_into_caches(run, list(cube.usable.values()))]
     advisories += [*_spread(cube), *_ceiling(run, info, contenders), *_short_trials(cube), *_audits(audits)]
     return tuple(sorted(advisories, key=lambda each: not each.first))
 
@@ -228,14 +228,18 @@ def _hung(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
     ]
 
 
-def _waited(contender: ContenderSummary) -> list[Advisory]:
-    if not contender.generator_waited:
+def _waited(contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
+    """One note of all of them: what else ran on the machine took its time from each."""
+    parts: list[str] = []
+    for each in (one for one in contenders if one.generator_waited):
+        share = wording.percent(each.generator_wait_share)
+        trials = f"{each.generator_waited} of {wording.plural(each.trials_ok, 'trial')} of {each.name}"
+        parts.append(f"{share} in {trials}" if parts else f"{share} of its time for a processor in {trials}")
+    if not parts:
         return []
-    share = wording.percent(contender.generator_wait_share)
-    trials = f"{contender.generator_waited} of {wording.plural(contender.trials_ok, 'trial')} of {contender.name}"
     return [
         Advisory(
-            f"The load generator waited up to {share} of its time for a processor in {trials}.",
+            f"The load generator waited up to {', '.join(parts)}.",
             "Give it cores of its own (`--pin` for the generator, `taskset` for servers on the same machine) or a "
             "machine of its own: its waits are in the response times shown.",
         )
@@ -284,19 +288,23 @@ def _disturbed(cube: Cube) -> list[Advisory]:
 
 
 def _spread(cube: Cube) -> list[Advisory]:
-    advisories = []
-    for name in cube.contenders:
-        spread = widest([trial for (contender, _, _), trial in cube.usable.items() if contender == name])
-        if spread is not None:
-            text = spread.text(name, cube.kind.work)
-            advisories.append(
-                Advisory(
-                    f"{text[0].upper()}{text[1:]}: the machine or the server has more than one speed.",
-                    "Look for what changes between blocks: clock frequency, neighbours, the cores that processes land "
-                    "on (`--pin`, `taskset`), warm-up. A mean of two speeds describes neither.",
-                )
-            )
-    return advisories
+    spreads = {
+        name: spread
+        for name in cube.contenders
+        if (spread := widest([trial for (contender, _, _), trial in cube.usable.items() if contender == name]))
+    }
+    if not spreads:
+        return []
+    (first, widest_of_first), *others = spreads.items()
+    told = [widest_of_first.text(first, cube.kind.work), *(spread.also(name) for name, spread in others)]
+    who = "server has" if len(told) == 1 else "servers have"
+    return [
+        Advisory(
+            f"F{'; '.join(told)[1:]}: the machine or the {who} more than one speed.",
+            "Look for what changes between blocks: clock frequency, neighbours, the cores that processes land on "
+            "(`--pin`, `taskset`), warm-up. A mean of two speeds describes neither.",
+        )
+    ]
 
 
 def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:

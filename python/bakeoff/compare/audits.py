@@ -27,9 +27,13 @@ LITTLE_RED = 0.10
 LITTLE_ERRORS = 0.001
 # Chance exceeds so many standard deviations of a Poisson count less than once in a million.
 CHANCE_DEVIATIONS = 5.0
-# Response headers differ, and the files of a class do a little.
+# The files of a class differ a little.
 CONTENT_TOLERANCE = 0.25
 CONTENT_OPERATIONS = 30
+# Headers are each server's own, and are most of a small reply. Whole bodies of GET are compared before timing.
+HEADER_BYTES = 512
+# Standard deviation ÷ mean of the sizes in a class as uneven as the large files of web-static.
+UNEVEN_SIZES = 0.85
 
 
 @dataclass(frozen=True)
@@ -206,7 +210,8 @@ def same_content(cube: Cube, own: frozenset[str] = frozenset()) -> Audit:
     """The same work for all: bytes per operation of each class against the baseline at the same mix and block; classes
     in `own` are each contender's own.
 
-    Class by class, for in a short trial chance decides how many of the large ones are among them.
+    Class by class, for in a short trial chance decides how many of the large ones are among them, and which: few
+    operations may differ by more.
     """
     bad, worst, checked = [], 0.0, 0
     for (contender, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
@@ -215,21 +220,42 @@ def same_content(cube: Cube, own: frozenset[str] = frozenset()) -> Audit:
             continue
         pairs = {name: pair for name, pair in _bytes_by_class(trial, other).items() if name not in own}
         checked += bool(pairs)
-        off = {name: abs(mine / theirs - 1.0) for name, (mine, theirs) in pairs.items()}
+        off = {name: pair.off for name, pair in pairs.items()}
         worst = max([worst, *off.values()])
         parts = [
-            f"{name}: {pairs[name][0]:,.0f} bytes per operation, {other.contender} {pairs[name][1]:,.0f}"
+            f"{name}: {pairs[name].mine:,.0f} bytes per operation, {other.contender} {pairs[name].theirs:,.0f}"
             for name, by in off.items()
-            if by > CONTENT_TOLERANCE
+            if by > pairs[name].allowed
         ]
         if parts:
             bad.append(deviating(trial, "; ".join(parts[:3])))
     what = (
-        "bytes per operation of each class agree with the baseline's at the same mix and block (headers differ a "
-        f"little; classes with fewer than {CONTENT_OPERATIONS} operations are not compared)"
+        f"bytes per operation of each class agree with the baseline's at the same mix and block ({HEADER_BYTES} bytes "
+        f"aside, for headers differ; classes with fewer than {CONTENT_OPERATIONS} operations are not compared)"
     )
-    rest = len(cube.usable) - checked
-    return Audit("Same content", what, checked, rest, worst, wording.percent(CONTENT_TOLERANCE), tuple(bad))
+    allowed = f"{wording.percent(CONTENT_TOLERANCE)} or chance"
+    return Audit("Same content", what, checked, len(cube.usable) - checked, worst, allowed, tuple(bad))
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Mean bytes per operation of one class, `mine` and the baseline's; `spread` is what chance may make of their
+    logarithms' difference, in standard deviations of 1.
+    """
+
+    mine: float
+    theirs: float
+    spread: float
+
+    @property
+    def off(self) -> float:
+        """Share by which they differ, beyond what headers may."""
+        return max(0.0, abs(self.mine - self.theirs) - HEADER_BYTES) / self.theirs
+
+    @property
+    def allowed(self) -> float:
+        by_chance = math.exp(CHANCE_DEVIATIONS * UNEVEN_SIZES * self.spread)
+        return max(CONTENT_TOLERANCE, by_chance - 1.0 if self.mine > self.theirs else 1.0 - 1.0 / by_chance)
 
 
 def different_content(cube: Cube, audits: tuple[Audit, ...]) -> frozenset[str]:
@@ -241,11 +267,15 @@ def different_content(cube: Cube, audits: tuple[Audit, ...]) -> frozenset[str]:
     return frozenset(name for name, times in bad.items() if 2 * times > number[name])
 
 
-def _bytes_by_class(trial: TrialRecord, other: TrialRecord) -> dict[str, tuple[float, float]]:
+def _bytes_by_class(trial: TrialRecord, other: TrialRecord) -> dict[str, _Sizes]:
     """Bytes per operation of both, of the classes in which both have enough operations."""
     base = {part.name: part for part in other.per_operation}
     return {
-        part.name: (part.bytes_in / part.operations, base[part.name].bytes_in / base[part.name].operations)
+        part.name: _Sizes(
+            part.bytes_in / part.operations,
+            base[part.name].bytes_in / base[part.name].operations,
+            math.sqrt(1.0 / part.operations + 1.0 / base[part.name].operations),
+        )
         for part in trial.per_operation
         if part.name in base
         and min(part.operations, base[part.name].operations) >= CONTENT_OPERATIONS

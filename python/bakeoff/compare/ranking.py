@@ -80,7 +80,8 @@ def undecided(pairs: list[PairComparison]) -> list[Sentence]:
         return []
     parts = [f"{_several(names, len(pairs))} {WITHOUT_WINNER[kind]}" for kind, names in listed]
     number = sum(len(names) for _, names in listed)
-    of = f"No winner in {number} of the other {wording.plural(len(pairs), 'pair')}"
+    count = "any" if number == len(pairs) > 1 else number
+    of = f"No winner in {count} of the other {wording.plural(len(pairs), 'pair')}"
     return [Sentence(listed[0][0], f"{of}: {'; '.join(parts)}.")]
 
 

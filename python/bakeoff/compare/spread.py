@@ -23,11 +23,19 @@ class Spread:
 
     def text(self, name: str, work: str) -> str:
         """One clause for a verdict or a warning."""
-        more = f", and at {wording.plural(self.mixes - 1, 'more mix', 'more mixes')} likewise" if self.mixes > 1 else ""
-        return (
-            f"figures of {name} at {self.mix.words} vary from {wording.rate(self.low)} to "
-            f"{wording.rate(self.high)} {work}/s between blocks{more}"
-        )
+        return f"figures of {name} at {self.mix.words} vary {self._between} {work}/s between blocks{self._more}"
+
+    def also(self, name: str) -> str:
+        """The same of another contender, after the clause of the first."""
+        return f"those of {name} at {self.mix.words} {self._between}{self._more}"
+
+    @property
+    def _between(self) -> str:
+        return f"from {wording.rate(self.low)} to {wording.rate(self.high)}"
+
+    @property
+    def _more(self) -> str:
+        return f", and at {wording.plural(self.mixes - 1, 'more mix', 'more mixes')} likewise" if self.mixes > 1 else ""
 
 
 def widest(usable: list[TrialRecord]) -> Spread | None:

@@ -11,8 +11,9 @@ from typing import Any
 
 from bakeoff.errors import LabError
 from bakeoff.report import blocks
-from bakeoff.report.palette import LIGHT_PAPER, SHAPES, short_hex
+from bakeoff.report.palette import INK, LIGHT_PAPER, SHAPES, short_hex
 from bakeoff.report.theme import FIT, FONT, Key, colour_of, legend_of, owners_of
+from bakeoff.visible import visible
 
 # What V8, which draws, reserves at its start: found by trying; with 40 GiB it ends the process.
 DRAWING_ADDRESSES = 66 << 30
@@ -24,6 +25,8 @@ FIXED = (MAP, SURFACE, "chart-level-")
 FEW_COLUMNS = 4
 # What a specification of several panels has, and that of one has not.
 OF_SEVERAL = frozenset({"concat", "columns", "spacing", "resolve", "usermeta"})
+# A legend under a drawing, in pixels; a letter is as wide as a wide one of 12 pixels is on the average.
+LEGEND_LEFT, LEGEND_ROW, LEGEND_GAP, LETTER = 8.0, 20.0, 6, 7
 # The marks of Vega in a square of 12 pixels around 0.
 PATHS = {
     "square": "M-4,-4H4V4H-4Z",
@@ -81,9 +84,7 @@ def figure_of(chart: blocks.Chart) -> Figure:
     """The drawings of a chart, and as text what a drawing would cut off or shrink: title, legend, names of panels."""
     spec = dict(chart.spec)
     heading = spec.pop("title", {})
-    keys = legend_of(spec)
-    # One contender is named by the page.
-    entries = tuple(Entry(mark_of(key), key.label) for key in keys) if len(keys) > 1 or "concat" in spec else ()
+    entries = tuple(Entry(mark_of(key), key.label) for key in _keys_shown(spec))
     if "concat" not in spec:
         panel = Panel(_panel(spec, chart.id, chart.title, chart.description, chart.id), spec.get("width", 0))
         fixed = chart.id.startswith(FIXED)
@@ -106,6 +107,12 @@ def _few(chart: blocks.Chart) -> bool:
     if not chart.id.startswith(MAP) or chart.wide:
         return False
     return len(chart.spec["layer"][0]["encoding"]["x"]["scale"]["domain"]) <= FEW_COLUMNS
+
+
+def _keys_shown(spec: dict[str, Any]) -> list[Key]:
+    """The legend of a chart: one contender is named by the page."""
+    keys = legend_of(spec)
+    return keys if len(keys) > 1 or "concat" in spec else []
 
 
 def contender_mark(place: int) -> str:
@@ -132,13 +139,46 @@ def mark_of(key: Key) -> str:
 
 def draw(chart: blocks.Chart) -> str:
     """All of a chart as one drawing, with its title and its legend, for a file of its own."""
-    return _svg(chart.spec, chart.id, chart.title, chart.description, chart.id)
+    svg = _svg(without_legend(chart.spec), chart.id, chart.title, chart.description, chart.id)
+    return with_legend(svg, chart.spec, FONT)
+
+
+def with_legend(svg: str, spec: dict[str, Any], font: str) -> str:
+    """A drawing of `spec` without a legend, grown at its foot by the one that a page writes beside it.
+
+    Vega's own would lie over the unit of the axis, and has no dashes.
+    """
+    size = re.search(r' width="([\d.]+)" height="([\d.]+)" viewBox="0 0 [\d.]+ [\d.]+"', svg)
+    keys = _keys_shown(spec)
+    if size is None or not keys:
+        return svg
+    width, top = float(size[1]), float(size[2])
+    parts, x, y = [], LEGEND_LEFT, top + LEGEND_ROW / 2
+    for key in keys:
+        mark, label = mark_of(key), visible(key.label)
+        mark_width = int(re.findall(r'width="(\d+)"', mark)[0])
+        entry_width = mark_width + LEGEND_GAP + len(label) * LETTER
+        if x > LEGEND_LEFT and x + entry_width > width:
+            x, y = LEGEND_LEFT, y + LEGEND_ROW
+        parts.append(mark.replace("<svg ", f'<svg x="{x:g}" y="{y - 7:g}" ', 1))
+        parts.append(
+            f'<text x="{x + mark_width + LEGEND_GAP:g}" y="{y + 4:g}" text-anchor="start" font-size="12px" '
+            f'font-family="{escape(font)}" fill="{INK}">{escape(label)}</text>'
+        )
+        x += entry_width + 2 * LEGEND_GAP
+    height = f"{y + LEGEND_ROW / 2:g}"
+    head = f' width="{size[1]}" height="{height}" viewBox="0 0 {size[1]} {height}"'
+    return svg.replace(size[0], head, 1).removesuffix("</svg>") + "".join(parts) + "</svg>"
+
+
+def without_legend(spec: dict[str, Any]) -> dict[str, Any]:
+    """The same chart without the legend that Vega would draw."""
+    return {**spec, "config": {**spec.get("config", {}), "legend": {"disable": True}}}
 
 
 def _panel(spec: dict[str, Any], id_: str, title: str, description: str, prefix: str) -> str:
     """A drawing whose title and legend stand in the page."""
-    config = {**spec.get("config", {}), "legend": {"disable": True}}
-    return _svg({**spec, "config": config}, id_, title, description, prefix)
+    return _svg(without_legend(spec), id_, title, description, prefix)
 
 
 def _svg(spec: dict[str, Any], id_: str, title: str, description: str, prefix: str) -> str:

@@ -73,6 +73,18 @@ def test_a_starved_generator_qualifies_the_verdict_and_names_the_cure(name: str)
     assert len(advice) == 1 and "--pin" in advice[0] and "taskset" in advice[0]
 
 
+def test_notes_that_are_alike_are_one_with_what_each_contender_has_to_it() -> None:
+    both = change(starved("nginx"), "apache", 8, (1,), marks=("generator-waited",), generator_run_delay_share=0.3)
+    halved = tuple(replace(t, operations_per_s=t.operations_per_s / (3 if t.block == 2 else 1)) for t in both.trials)
+    texts = [w.text for w in compare_run(replace(both, trials=halved)).warnings]
+    (waited,) = [text for text in texts if "for a processor" in text]
+    assert "12 % of its time for a processor in 3 of 18 trials of nginx" in waited
+    assert "30 % in 1 of 18 trials of apache" in waited
+    (differ,) = [text for text in texts if "between blocks" in text]
+    assert re.match(r"Figures of nginx at .* vary from .* between blocks.*; those of apache at .* from ", differ)
+    assert "servers have" in differ
+
+
 def test_blocks_that_differ_by_more_than_twice_are_named() -> None:
     record = run(blocks=8, window_s=8.0)
     two_speeds = tuple(

@@ -131,9 +131,26 @@ def test_different_mixes_of_sizes_are_the_same_content_and_different_pages_are_n
 
     assert audited(classes(110, 31, 300_000)) == (0, []), "chance chose fewer large ones"
     assert audited(classes(110, 2, 900_000)) == (0, []), "too few to say anything"
+    assert audited(classes(80, 40, 380_000)) == (0, []), "chance drew larger ones"
+    assert audited(classes(80, 4_000, 380_000)) == (0, []), "of the baseline's there are few"
     deviating, (advice,) = audited(classes(80, 40, 90_000))
     assert deviating == 18
     assert "their pages differ" in advice and "generator" not in advice
+
+
+@pytest.mark.parametrize(("page", "deviating"), [(155, 0), (700, 0), (800, 18), (40_000, 18)])
+def test_headers_of_small_replies_are_no_other_content(page: int, deviating: int) -> None:
+    """Seen: a POST answered with 8 bytes by both, with headers 155 and 223 bytes."""
+
+    def replies(size: int) -> dict[str, Any]:
+        part = OperationRecord("POST /login", 2_000, {}, 2_000 * size, 0, summary(2_000, 1.0))
+        return {"per_operation": (part,), "bytes_in": part.bytes_in}
+
+    record = change(run(), "nginx", None, None, **replies(155))
+    found = compare_run(change(record, "apache", None, None, **replies(page)))
+    (audit,) = (audit for audit in found.audits if audit.name == "Same content")
+    assert len(audit.deviating) == deviating
+    assert any(gate.name == "different content" for gate in found.pairs[0].primary.gates) == bool(deviating)
 
 
 def test_cached_cells_are_counted_among_the_cells_of_the_average() -> None:

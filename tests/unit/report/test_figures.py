@@ -18,7 +18,7 @@ from bakeoff.report.narrow import stacks, wide
 from bakeoff.report.palette import PALETTE
 from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.relief import Relief, reliefs
-from bakeoff.report.svg import figure_of
+from bakeoff.report.svg import draw, figure_of
 from bakeoff.report.theme import legend_of
 from bakeoff.store.records import RunRecord, SecondRecord
 from tests.unit.compare.synthetic import Server, change, run, summary
@@ -58,6 +58,32 @@ def test_legends_are_text_of_the_page_and_never_cut_off() -> None:
         line, mark = re.findall(r"<path[^>]*>", entry.mark)
         assert key.colour in mark and "dasharray" not in mark  # the dash is the line's alone
         assert ("dasharray" in line) == (key.dash != (1, 0))
+
+
+def test_a_drawing_by_itself_has_its_legend_under_it_whole() -> None:
+    alone, in_page = draw(drawn(curve(100.0))), figure_of(drawn(curve(100.0))).panels[0].svg
+    for name in NAMES:
+        assert alone.count(f">{name}</text>") == 1 and name not in in_page
+    width, height, axis = (
+        float(re.findall(pattern, svg)[0])
+        for pattern, svg in (
+            (r'<svg [^>]*? width="([\d.]+)"', alone),
+            (r'<svg [^>]*? height="([\d.]+)"', alone),
+            (r'<svg [^>]*? height="([\d.]+)"', in_page),
+        )
+    )
+    foot = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="start"[^>]*>([^<]*)<', alone)
+    entries = [(float(x), float(y), label) for x, y, label in foot if label in NAMES]
+    assert all(axis < y < height and x + 6 * len(label) <= width for x, y, label in entries), (
+        "under the axis, and whole"
+    )
+    assert len({y for _, y, _ in entries}) == 2, "the long name begins a second row"
+    assert "stroke-dasharray" in alone[alone.index(NAMES[0]) :]
+
+
+def test_one_contender_needs_no_legend() -> None:
+    only = lines_with_intervals(curve(1.0)[:3], NAMES[:1], MIXES, "requests/s", "Rate", "mean")
+    assert NAMES[0] not in draw(Chart("chart-x", "Rate", "words", only, table=None))  # type: ignore[arg-type]
 
 
 def test_intervals_at_one_mix_stand_beside_each_other_and_in_the_order_of_the_legend() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.errors import LabError
-from bakeoff.report.blocks import Report, Table
+from bakeoff.report.blocks import Cards, Report, Table
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers import pdf
@@ -147,3 +147,18 @@ def test_without_typst_the_advice_is_to_install_it(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pdf.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(LabError, match=r"bakeoff\[pdf\]"):
         pdf.prepare()
+
+
+def test_figures_in_print_name_their_contenders() -> None:
+    report, made = paper()
+    names = [
+        card.title
+        for section in report.sections
+        for block in section.blocks
+        if isinstance(block, Cards)
+        for card in block.cards
+    ]
+    (page,) = [text for text in pages(made) if "Figure 1." in text]
+    before = page[: page.index("Figure 1.")]
+    axis = before[before.index("Simulated clients") :]
+    assert len(names) > 1 and all(name in axis for name in names), "each stands in the legend, under the axis"

@@ -143,6 +143,8 @@ def test_an_error_page_is_measured_only_when_it_is_asked_for() -> None:
     with serving({}) as one, serving({"x": b"y"}) as two:
         with pytest.raises(TargetError, match=r"/x: status 404: correct the address, or give `--expect 404`"):
             examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url"))
+        with pytest.raises(TargetError, match=r": HEAD /x: status 404"):
+            examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url", method="HEAD"))
         for expect in ("404", "any", "2xx,404"):
             examined(plan_for(one.address + "/gone", suite="web-url", expect=expect))
         check = examined(plan_for(one.address + "/x", two.address + "/x", suite="web-url", expect="200,404"))

@@ -135,7 +135,8 @@ class WebCheck(HttpCheck):
             return reply
         if reply.status == 400 and prober.address.scheme == "http" and b"HTTPS" in reply.body:
             fault = "it speaks TLS there: write the address with https://"
-        raise TargetError(f"{prober.name} ({prober.address.place}): {sample.request.path}: {fault}")
+        asked = request.path if request.method == "GET" else f"{request.method} {request.path}"
+        raise TargetError(f"{prober.name} ({prober.address.place}): {asked}: {fault}")
 
     def compare(self) -> Sequence[Note]:
         """See Check."""

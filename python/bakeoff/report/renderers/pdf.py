@@ -21,7 +21,7 @@ from bakeoff.errors import LabError
 from bakeoff.report import blocks
 from bakeoff.report.palette import PALETTE
 from bakeoff.report.redact import hidden
-from bakeoff.report.svg import check_drawing
+from bakeoff.report.svg import check_drawing, with_legend, without_legend
 from bakeoff.report.theme import FONT
 from bakeoff.visible import visible
 
@@ -89,9 +89,9 @@ def _draw(chart: blocks.Chart, root: Path) -> str:
     import vl_convert  # takes a moment to start: only when something is drawn
 
     path = root / f"{chart.id}.svg"
-    config = {**chart.spec.get("config", {}), "font": TYPEFACE}
-    svg = str(vl_convert.vegalite_to_svg({**chart.spec, "config": config}))
-    path.write_text(svg.replace(escape(FONT), TYPEFACE), encoding="utf-8")
+    spec = without_legend(chart.spec)
+    svg = str(vl_convert.vegalite_to_svg({**spec, "config": {**spec["config"], "font": TYPEFACE}}))
+    path.write_text(with_legend(svg, spec, TYPEFACE).replace(escape(FONT), TYPEFACE), encoding="utf-8")
     return path.name
 
 
