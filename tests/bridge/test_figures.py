@@ -160,7 +160,7 @@ def test_what_the_engine_tells_fits_and_bears_the_names_of_the_model(
 
 
 # Names of cells that only one of the kinds with cells tells.
-OF_SOME_CELLS = {"empty", "stretched", "cpu_us_per_io", "idle_clients"}
+OF_SOME_CELLS = {"empty", "stretched", "cpu_us_per_io", "idle_clients", "ios_per_s"}
 
 
 def test_kinds_without_a_model_of_their_own_have_that_of_all() -> None:

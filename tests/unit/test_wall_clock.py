@@ -16,6 +16,7 @@ MAY = {
     "iozone/run.py": "the line that IOzone begins with",
     "cli/demo.py": "the name of a folder",
     "cli/run.py": "the name of a run file",
+    "cli/campaign.py": "the name of the folder of a campaign",
 }
 RUST_MAY = {
     "platform/src/clock.rs": "to notice that it was set",
