@@ -29,6 +29,7 @@ VERBS = {
     "check": "Say by the exit code whether a contender is worse than the baseline by more than is allowed.",
     "report": "Write the report of a run as one HTML file that opens offline, or as plain text.",
     "verify": "Hold every word and number of a report against its run.",
+    "disclose": "Print what a paper can disclose of contenders and test bed, to be filled in.",
     "import": "Make a run file of what another tool has printed, so that it can be compared and reported.",
     "export": "Write a run in the format of another tool.",
     "corpus": "Write the corpus of a suite to a folder, with a manifest of sizes and hashes.",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from bakeoff.paper.disclosure import CONTENDER, TESTBED
+from bakeoff.plan.messages import did_you_mean
 
 LONGEST = 50_000
 """Signs of a text: more is a book of its own."""
@@ -67,11 +70,32 @@ class Price(Part):
         return self.cost + years * self.per_year
 
 
+def _known(fields: Mapping[str, str]) -> Callable[[dict[str, str]], dict[str, str]]:
+    """Refuses keys that are none of `fields`."""
+
+    def check(given: dict[str, str]) -> dict[str, str]:
+        for key in given:
+            if key not in fields:
+                raise ValueError(f"unknown key {key!r}: {did_you_mean(key, fields)}")
+        return given
+
+    return check
+
+
+class TestBed(Part):
+    """`[testbed]`, as one value."""
+
+    testbed: Annotated[dict[str, Text], AfterValidator(_known(TESTBED))] = Field(default_factory=dict, description="")
+
+
 class About(Part):
     """`[contenders.NAME]`."""
 
     price: Price | None = Field(None, description='{ cost = 1200, per_year = 100, availability = "2026-11" }')
     pros: tuple[Line, ...] = Field((), max_length=50, strict=False, description="What speaks for it.")
+    disclosure: Annotated[dict[str, Text], AfterValidator(_known(CONTENDER))] = Field(
+        default_factory=dict, description="See `bakeoff disclose --template`."
+    )
     cons: tuple[Line, ...] = Field((), max_length=50, strict=False, description="What speaks against it.")
 
 
@@ -117,3 +141,4 @@ class Paper:
     contenders: Mapping[str, About]
     features: tuple[Feature, ...]
     administration: tuple[Task, ...]
+    testbed: Mapping[str, str]

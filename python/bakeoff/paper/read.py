@@ -11,12 +11,19 @@ from pydantic import ValidationError
 
 from bakeoff.errors import PlanError
 from bakeoff.paper.features import read_features
-from bakeoff.paper.model import About, Feature, Paper, Part, PriceRules, Task, Words
+from bakeoff.paper.model import About, Feature, Paper, Part, PriceRules, Task, TestBed, Words
 from bakeoff.plan.fields import read_toml
 from bakeoff.plan.messages import did_you_mean, explain
 
 P = TypeVar("P", bound=Part)
-TABLES = {"paper": "table", "price": "table", "contenders": "table", "features": "rows", "administration": "rows"}
+TABLES = {
+    "paper": "table",
+    "price": "table",
+    "testbed": "table",
+    "contenders": "table",
+    "features": "rows",
+    "administration": "rows",
+}
 
 
 def read_paper(path: Path) -> Paper:
@@ -48,6 +55,7 @@ def paper_of(tables: dict[str, Any], origin: str = "paper") -> Paper:
         {name: _part(About, table, f"{origin} [contenders.{name}]") for name, table in about.items()},
         tuple(_part(Feature, table, f"{origin} [[features]]") for table in tables.get("features", [])),
         tuple(_part(Task, table, f"{origin} [[administration]]") for table in tables.get("administration", [])),
+        _part(TestBed, {"testbed": tables.get("testbed", {})}, origin).testbed,
     )
 
 

@@ -12,6 +12,7 @@ from bakeoff.paper.read import paper_of
 from bakeoff.report.author_tables import author_tables
 from bakeoff.report.blocks import Block, Column, Cover, Passage, Prose, Report, Section, Span, Table
 from bakeoff.report.depth import Depth
+from bakeoff.report.disclosed import disclosure
 from bakeoff.report.inserted import inserted
 from bakeoff.report.prose import passages_of
 from bakeoff.report.redact import without_secrets
@@ -33,7 +34,12 @@ def with_paper(report: Report, paper: Paper, comparisons: Mapping[str, Compariso
     return replace(
         report,
         cover=_cover(paper),
-        sections=(*chapters, *report.sections, *author_tables(paper, report.contenders, comparisons)),
+        sections=(
+            *chapters,
+            *report.sections,
+            *author_tables(paper, report.contenders, comparisons),
+            *disclosure(paper, report.contenders),
+        ),
         embedded={**report.embedded, "inserted": made.numbers},
     )
 

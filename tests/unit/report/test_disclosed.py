@@ -1,0 +1,51 @@
+"""What is disclosed stands side by side, differences first; what is missing is said to be, and secrets are gone."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from bakeoff.errors import PlanError
+from bakeoff.paper.disclosure import CONTENDER, TESTBED, template
+from bakeoff.paper.read import paper_of
+from bakeoff.report.blocks import Table
+from bakeoff.report.disclosed import MISSING
+from tests.unit.report.test_author_tables import section
+
+
+def test_differences_come_first_and_equal_lines_are_folded() -> None:
+    told = {
+        "nginx": {"memory": "16 GB", "storage": "1 disk"},
+        "apache": {"memory": "16 GB", "tuning_software": "password=planted"},
+    }
+    tables: dict[str, object] = {"contenders": {name: {"disclosure": fields} for name, fields in told.items()}}
+    differ, alike, bed = section(tables | {"testbed": {"network": "1 Gbit/s"}}, "author-disclosure").blocks
+    assert isinstance(differ, Table) and isinstance(alike, Table) and isinstance(bed, Table)
+    assert differ.rows == (
+        (CONTENDER["tuning_software"], MISSING, "password=(hidden)"),
+        (CONTENDER["storage"], "1 disk", MISSING),
+    )
+    assert alike.folded and (CONTENDER["memory"], "16 GB") in alike.rows and (CONTENDER["notes"], MISSING) in alike.rows
+    assert len(differ.rows) + len(alike.rows) == len(CONTENDER)
+    assert (TESTBED["network"], "1 Gbit/s") in bed.rows and (TESTBED["topology"], MISSING) in bed.rows
+
+
+def test_the_template_has_every_field_and_is_read_when_it_is_filled_in() -> None:
+    assert tomllib.loads(template()) == {}
+    filled = "\n".join(
+        line.removeprefix("#").removeprefix(" ")
+        for line in template().splitlines()
+        if line.startswith(("#", "# [")) and ("=" in line or "[" in line)
+    )
+    tables = tomllib.loads(filled)
+    assert set(tables["contenders"]["NAME"]["disclosure"]) == set(CONTENDER) and set(tables["testbed"]) == set(TESTBED)
+    paper_of(tables)
+
+
+@pytest.mark.parametrize(
+    "tables", [{"testbed": {"netwrok": "x"}}, {"contenders": {"a": {"disclosure": {"memroy": "x"}}}}]
+)
+def test_an_unknown_field_is_refused_with_the_nearest(tables: dict[str, object]) -> None:
+    with pytest.raises(PlanError, match=r"did you mean '(network|memory)'"):
+        paper_of(tables)
