@@ -312,15 +312,15 @@ def test_check_names_the_accounts_that_fail_on_either_side(
     (tmp_path / "other.csv").write_text(text)
     done = bakeoff("users", "check", "other.csv", *address, "--parallel", "3")
     assert done.returncode == 1 and "39 of 41 accounts are ready" in done.stdout
-    assert re.findall(r"^(\S+): (\w+): ", done.stderr, re.MULTILINE) == [
-        ("u0007@bakeoff.test", "pop3"),
-        ("stranger@bakeoff.test", "pop3"),
+    assert re.findall(r"^(\S+) \(line (\d+)\): (\w+): ", done.stderr, re.MULTILINE) == [
+        ("u0007@bakeoff.test", "8", "pop3"),
+        ("stranger@bakeoff.test", "42", "pop3"),
     ]
     # Everybody is let in here, but no mail is taken.
     refusing = mail("--reject", "RCPT=550")
     done = bakeoff("users", "check", users, *refusing.split(","))
     assert done.returncode == 1 and "0 of 40 accounts are ready" in done.stdout
-    assert "u0001@bakeoff.test: smtp: 550" in done.stderr and "… and 20 more" in done.stderr
+    assert "u0001@bakeoff.test (line 2): smtp: 550" in done.stderr and "… and 20 more" in done.stderr
 
 
 def test_a_plan_says_what_would_run_and_sends_nothing(bakeoff: Bakeoff, users: Path) -> None:
