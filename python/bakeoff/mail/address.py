@@ -3,10 +3,13 @@
 import re
 import socket
 from dataclasses import dataclass
+from typing import Literal
 
 from bakeoff.errors import PlanError, TargetError
 
 PORTS = {"smtp": 25, "lmtp": 24, "smtps": 465, "pop3": 110, "pop3s": 995}
+Security = Literal["none", "starttls", "tls"]
+_SECURED = {"none": " without TLS", "starttls": " with STARTTLS", "tls": " with TLS from the first byte"}
 SENDING = ("smtp", "lmtp", "smtps")
 READING = ("pop3", "pop3s")
 _FORMS = "write smtp=HOST:PORT,pop3=HOST:PORT (also lmtp=, smtps=, pop3s=), or a host name for ports 25 and 110"
@@ -37,6 +40,19 @@ class MailAddress:
 
     sending: Place
     reading: Place
+
+
+def security(place: Place, starttls: bool) -> Security:
+    """How a side is secured by a plan that turns to TLS with STARTTLS, or does not."""
+    return "tls" if place.implicit_tls else "starttls" if starttls else "none"
+
+
+def way_of(address: MailAddress, starttls: bool) -> str:
+    """How a contender is spoken to: `SMTP and POP3 with STARTTLS`."""
+    return " and ".join(
+        place.protocol.removesuffix("s").upper() + _SECURED[security(place, starttls)]
+        for place in (address.sending, address.reading)
+    )
 
 
 def parse_mail_address(text: str) -> MailAddress:

@@ -172,3 +172,14 @@ def test_a_rate_that_equals_a_known_throttle_at_every_load() -> None:
     )
     assert limits(throttled(19.8, 25.0)) == ()
     assert limits(mail_run(flow={"accepted_per_s": 20.0})) == ()
+
+
+def test_contenders_with_and_without_tls_are_named_before_all_else() -> None:
+    """A plain server beside one that shakes hands looks faster by what it leaves out."""
+    record = mail_run()
+    record = replace(record, contenders=tuple(replace(each, address="127.0.0.1") for each in record.contenders))
+    first = replace(record.contenders[0], address="smtps=a:465,pop3s=a:995")
+    told = compare_run(replace(record, contenders=(first, *record.contenders[1:])))
+    known = [each.text for each in told.warnings if each.first]
+    assert any("not spoken to alike" in text and "SMTP with TLS from the first byte" in text for text in known)
+    assert not any("not spoken to alike" in each.text for each in compare_run(record).warnings)

@@ -198,3 +198,11 @@ def test_one_mix_is_not_saturated() -> None:
     record = change(record, "nginx", 8, None, state="failed", reason="gone")
     left = compare_run(record).contenders[0]
     assert left.saturation_mix is None and left.shape == "one mix only: no curve; 12 trials failed"
+
+
+def test_contenders_by_http_and_https_are_named_before_all_else() -> None:
+    record = run()
+    first = replace(record.contenders[0], address="https://127.0.0.1:8443")
+    told = compare_run(replace(record, contenders=(first, *record.contenders[1:])))
+    assert any("not asked alike" in each.text and "by https" in each.text for each in told.warnings if each.first)
+    assert not any("not asked alike" in each.text for each in compare_run(record).warnings)

@@ -11,7 +11,7 @@ from bakeoff.errors import PlanError
 from bakeoff.kinds.mail.spec import MailboxSpec, MailWorkload, Pop3Spec, SmtpSpec
 from bakeoff.kinds.spec import TlsSpec, new_mark
 from bakeoff.mail.accounts import Account, read_accounts
-from bakeoff.mail.address import MailAddress, Place, parse_mail_address
+from bakeoff.mail.address import Place, parse_mail_address, security
 from bakeoff.mail.sizes import (
     ISP_2001,
     RECIPIENT_TABLES,
@@ -199,7 +199,7 @@ def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Mail
         smtp=SmtpSpec(
             addresses=(addresses[0],),
             server_name=sending.host,
-            security=_security(mail, sending),
+            security=security(sending, mail.starttls),
             tls=_tls(mail, sending),
             close_with_reset=mail.close_with_reset,
             protocol="lmtp" if sending.protocol == "lmtp" else "smtp",
@@ -210,7 +210,7 @@ def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> Mail
         pop3=Pop3Spec(
             addresses=(addresses[1],),
             server_name=reading.host,
-            security=_security(mail, reading),
+            security=security(reading, mail.starttls),
             tls=_tls(mail, reading),
             close_with_reset=mail.close_with_reset,
             login=mail.pop3_login,
@@ -246,23 +246,8 @@ def accounts_digest(accounts: Sequence[Account]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def way_of(mail: MailSettings, address: MailAddress) -> str:
-    """How a contender is spoken to: `SMTP and POP3 with STARTTLS`."""
-    return " and ".join(
-        place.protocol.removesuffix("s").upper() + _SECURED[_security(mail, place)]
-        for place in (address.sending, address.reading)
-    )
-
-
-_SECURED = {"none": " without TLS", "starttls": " with STARTTLS", "tls": " with TLS from the first byte"}
-
-
-def _security(mail: MailSettings, place: Place) -> Literal["none", "starttls", "tls"]:
-    return "tls" if place.implicit_tls else "starttls" if mail.starttls else "none"
-
-
 def _tls(mail: MailSettings, place: Place) -> TlsSpec | None:
-    if _security(mail, place) == "none":
+    if security(place, mail.starttls) == "none":
         return None
     return TlsSpec(verify=not mail.insecure, ca_file=mail.ca_file, resumption=True)
 

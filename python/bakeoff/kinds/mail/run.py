@@ -9,11 +9,11 @@ from bakeoff.errors import TargetError
 from bakeoff.kinds.mail.doors import login_fault, refused, unanswered
 from bakeoff.kinds.mail.figures import Ledger, MailFigures
 from bakeoff.kinds.mail.look import Held, look
-from bakeoff.kinds.mail.plan import accounts_digest, mail_settings, way_of, workload
+from bakeoff.kinds.mail.plan import accounts_digest, mail_settings, workload
 from bakeoff.kinds.mail.spec import MailWorkload
 from bakeoff.kinds.mail.talk import TalkError, open_pop3, open_smtp
 from bakeoff.mail.accounts import Account
-from bakeoff.mail.address import MailAddress, Place, parse_mail_address, resolve_place
+from bakeoff.mail.address import MailAddress, Place, parse_mail_address, resolve_place, way_of
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.run.kind import Check, Fault, Note, RunPart, figures_of
 from bakeoff.run.listeners import backlog
@@ -115,7 +115,7 @@ class MailCheck(Check):
 
     def _unlike(self) -> list[Note]:
         """That some contenders are spoken to by TLS and others are not: handshakes are part of what is measured."""
-        ways = {c.name: way_of(self._settings, parse_mail_address(c.address)) for c in self.plan.contenders}
+        ways = {c.name: way_of(parse_mail_address(c.address), self._settings.starttls) for c in self.plan.contenders}
         if len(set(ways.values())) < 2:
             return []
         said = ", ".join(f"{name} by {way}" for name, way in ways.items())

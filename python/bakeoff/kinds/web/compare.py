@@ -8,7 +8,7 @@ from bakeoff.compare import settings
 from bakeoff.compare.audits import same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.kind import ComparePart
-from bakeoff.compare.model import Audit
+from bakeoff.compare.model import Advisory, Audit
 from bakeoff.store.records import RunRecord, TrialRecord
 
 
@@ -24,6 +24,15 @@ class Web(ComparePart):
     def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
         """Replies to HEAD have no body, and no content to compare; pages of errors are each server's own."""
         return () if only_heads(run) else (same_content(cube, _error_pages(run)),)
+
+    def advice(self, run: RunRecord) -> list[Advisory]:
+        """That some contenders are asked over TLS, and others are not."""
+        ways = {each.name: each.address.partition(":")[0] for each in run.contenders}
+        if "https" not in ways.values() or len(set(ways.values())) < 2:
+            return []
+        said = ", ".join(f"{name} by {way}" for name, way in ways.items())
+        advice = "Ask all of them alike, unless TLS is what is compared: handshakes are part of what is measured."
+        return [Advisory(f"Contenders are not asked alike: {said}.", advice)]
 
 
 def _error_pages(run: RunRecord) -> frozenset[str]:

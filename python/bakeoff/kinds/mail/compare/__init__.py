@@ -11,6 +11,7 @@ from bakeoff.compare.faults import Source
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Advisory, Audit, Gate
+from bakeoff.errors import PlanError
 from bakeoff.kinds.mail.compare.books import LOSSES, foreign_mail, lags, ledger_counts, mail_summary
 from bakeoff.kinds.mail.compare.delivery import deliveries
 from bakeoff.kinds.mail.compare.limits import limits
@@ -18,6 +19,7 @@ from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_metrics
 from bakeoff.kinds.mail.compare.smaller import SMALLER, shortfall
 from bakeoff.kinds.mail.compare.summary import MailSummary
 from bakeoff.kinds.mail.figures import Books, MailFigures
+from bakeoff.mail.address import parse_mail_address, way_of
 from bakeoff.store.records import RunRecord, TrialRecord
 
 LOST = Source(
@@ -66,6 +68,10 @@ class Mail(ComparePart):
         """Reading that lags, foreign mail, and limits that decided the result."""
         return [
             *_advisories(
+                _unlike_ways(run),
+                "Speak to all of them alike, unless TLS is what is compared: handshakes are part of what is measured.",
+            ),
+            *_advisories(
                 lags(run),
                 "Its rate of delivered messages is that of reading or of delivery, not that of taking mail: see "
                 "backlog and visible times.",
@@ -96,6 +102,19 @@ def _sums(books: Books) -> list[tuple[str, int, int]]:
         ("accepted messages", books.accounted, books.accepted),
         ("messages seen", books.classified, books.ids_seen),
     ]
+
+
+def _unlike_ways(run: RunRecord) -> tuple[str, ...]:
+    """That some contenders are spoken to by TLS, and others are not."""
+    settings = run.plan.get("settings")
+    starttls = isinstance(settings, dict) and settings.get("starttls") is True
+    try:
+        ways = {each.name: way_of(parse_mail_address(each.address), starttls) for each in run.contenders}
+    except PlanError:  # of a file that came from elsewhere
+        return ()
+    if len(set(ways.values())) < 2:
+        return ()
+    return ("Contenders are not spoken to alike: " + ", ".join(f"{name} by {way}" for name, way in ways.items()),)
 
 
 def _advisories(texts: tuple[str, ...], advice: str) -> list[Advisory]:
