@@ -7,6 +7,7 @@ import pytest
 
 from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.elsewhere import ELSEWHERE
+from bakeoff.store.schema import SCHEMA_VERSION
 from bakeoff.store.write import RunWriter
 from tests.cli.conftest import Bakeoff, Serve
 from tests.unit.store.builders import header, planned
@@ -83,11 +84,11 @@ def test_a_run_file_of_a_newer_version(bakeoff: Bakeoff, tmp_path: Path, verb: s
     path = tmp_path / "r.bakeoff"
     RunWriter.create(path, header(), planned()).close()
     connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 7")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     connection.close()
     before = path.read_bytes()
     done = bakeoff(verb, "r.bakeoff")
-    assert done.returncode == 2 and "written by a newer Bakeoff (run file version 7" in done.stderr
+    assert done.returncode == 2 and f"written by a newer Bakeoff (run file version {SCHEMA_VERSION + 1}" in done.stderr
     assert "install the newer Bakeoff" in done.stderr and "Traceback" not in done.stderr
     assert path.read_bytes() == before
 

@@ -13,7 +13,6 @@ from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.run import Calibrate
 from bakeoff.cli.searches import capacity_lines
 from bakeoff.cli.suite_command import SuiteCommand
-from bakeoff.compare.wording import plural
 from bakeoff.kinds import plan_part, run_part
 from bakeoff.mix import Mix, Rate
 from bakeoff.plan.durations import Expected, expected
@@ -172,6 +171,8 @@ def _how_long(plan: Plan, found: Expected) -> str:
 
 
 def _mixes(plan: Plan) -> list[str]:
+    from bakeoff.compare.wording import plural  # with NumPy, which the help does without
+
     mixes = plan.settings.mix_values
     return [
         f"mixes ({mixes[0].unit}): " + ", ".join(map(str, mixes)),

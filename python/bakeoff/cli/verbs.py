@@ -18,7 +18,7 @@ from typer.main import get_group
 # The first paragraph of each verb's own help, in the order of `bakeoff --help`.
 VERBS = {
     "demo": "Compare two built-in web servers that differ in one known way, and write the report.",
-    "run": "Compare contenders: run a plan file, a suite with flags, or the plan of a run once more.",
+    "run": "Compare contenders: run a plan file, a suite with flags, the plan of a run once more, or a campaign.",
     "soak": "Load contenders for hours, one after the other, and store what each hour came to.",
     "capacity": "Find the highest load that each contender carries under an objective, and who carries more.",
     "plan": "Show the trials, their order and the duration of a plan without running it. Nothing is sent to a server.",
@@ -27,11 +27,11 @@ VERBS = {
     "explain": "Say what a mark or state of a trial means, and what to do about it.",
     "compare": "Say which contender is better, by how much, and how sure that is.",
     "check": "Say by the exit code whether a contender is worse than the baseline by more than is allowed.",
-    "report": "Write the report of a run as one HTML file that opens offline, or as plain text.",
+    "report": "Write the report of a run: one HTML file that opens offline, a PDF to print, Markdown or plain text.",
     "verify": "Hold every word and number of a report against its run.",
     "disclose": "Print what a paper can disclose of contenders and test bed, to be filled in.",
     "import": "Make a run file of what another tool has printed, so that it can be compared and reported.",
-    "export": "Write a run in the format of another tool.",
+    "export": "Write a run in the format of another tool or program.",
     "corpus": "Write the corpus of a suite to a folder, with a manifest of sizes and hashes.",
     "suites": "List the suites, or show one with its settings in each size.",
     "access": "List access specifications of file-blocks, or read and write them as Iometer files (.icf).",

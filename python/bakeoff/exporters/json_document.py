@@ -1,7 +1,6 @@
 """A run as the JSON document of `bakeoff show --json`."""
 
 from bakeoff.exporters.base import Exporter
-from bakeoff.exporters.document import document_lines
 from bakeoff.store.records import RunRecord
 
 
@@ -14,6 +13,8 @@ class Json(Exporter):
 
     def content(self, run: RunRecord, table: str | None = None) -> str:
         """See Exporter."""
+        from bakeoff.exporters.document import document_lines  # NumPy takes a moment
+
         return "\n".join(document_lines(run)) + "\n"
 
 
