@@ -23,6 +23,7 @@ SHORT = {
     "file-matrix": [*MIXES, "--file-sizes", "64KiB", "--record-sizes", "4KiB"],
     "file-blocks": [*MIXES, "--block-sizes", "4KiB", "--cell-time", "50ms", "--region", "1MiB"],
     "file-mix": [*TIMED, "--stagger", "0s"],
+    "web-session": [*MIXES, "--operations", "10"],
     "replay": ["--blocks", "2", "--speed", "10"],
     "httperf": ["--rate", "50,100", "--num-conns", "20", "--blocks", "1"],
     "rates": ["--rate", "50,100", "--blocks", "1", "--length", "0.4s", "--ramp-up", "0.1s", "--ramp-down", "0.1s"],
