@@ -177,8 +177,8 @@ def test_a_cap_of_twenty_sessions_is_named(
         done = bakeoff(*command, "--sending-share", "100%", "--sizes", "20KiB", "-o", str(file))
     finally:
         started.stop()
-    assert done.returncode == 0, done.stderr
     (trial,) = read_run(file).trials
+    assert done.returncode == (0 if trial.state == "ok" else 4), done.stderr
     assert trial.state == "ok" or name == "exim", trial.reason
     door = trial.workload["sessions"]["smtp"]
     assert door["peak"] == 20, (door, trial.workload["refusals"])

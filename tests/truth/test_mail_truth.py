@@ -185,7 +185,7 @@ def test_late_messages_are_told_by_their_ids() -> None:
     trial = {"clients": 2, "length_s": 1.0}
     result = run(spec(place["smtp"], place["pop3"], late_after_s=0.5, trial=trial))
     counts, truth = classes(result), json.loads(server.counts())
-    late = set(result["workload"]["ledger"]["ids"]["late"])
+    late = {f"{each['id']} in {each['mailbox']}" for each in result["workload"]["ledger"]["ids"]["late"]}
     assert late and late <= told(truth["deferred"]), "what the server shows at once is never late"
     assert counts["late"] >= len(late)
 
