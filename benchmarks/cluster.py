@@ -107,6 +107,8 @@ def carry(count: int, tree: bool, seconds: float) -> Carried:
             bytes_per_s=(sum(line.received for line in lines.values()) - received) / span_s, views_per_s=views / span_s,
             age_p50_ms=_quantile(ages, 50), age_p99_ms=_quantile(ages, 99), threads=threads(), lost=_lost(parts),
         )  # fmt: skip
+        for part in parts:
+            part.lost = part.lost or "it is over"  # or its thread goes on to ask beside the next ones
         for agent in agents:
             agent._closed = True  # all at once, then each waits for its thread
         for agent in agents:
