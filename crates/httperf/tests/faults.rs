@@ -75,9 +75,10 @@ fn answer(mut peer: Peer, bytes: &[u8]) {
 
 #[test]
 fn nobody_listens() {
-    let server = Server::new(drop);
-    let address = server.address.clone();
-    drop(server);
+    // Bound and without listening: nobody else gets the port meanwhile.
+    let held = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    held.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
+    let address = held.local_addr().unwrap().as_socket().unwrap().to_string();
     let (told, _) = run(&address, &json!({"num_conns": 7}));
     assert_eq!(figure(&told, "/errors/connrefused"), 7);
     assert_eq!((figure(&told, "/connections"), figure(&told, "/requests")), (7, 0));
@@ -115,7 +116,7 @@ fn the_connection_is_reset_at_once() {
 
 #[test]
 fn the_request_is_read_and_never_answered() {
-    let (told, sums) = against(&json!({"num_conns": 3, "timeout_s": 0.05}), |mut peer| {
+    let (told, sums) = against(&json!({"num_conns": 3, "timeout_s": 0.3}), |mut peer| {
         peer.request();
         peer.wait_for_end();
     });
@@ -154,7 +155,7 @@ fn the_head_is_cut() {
 
 #[test]
 fn the_body_stalls() {
-    let (told, sums) = against(&json!({"num_conns": 2, "timeout_s": 0.05}), |mut peer| {
+    let (told, sums) = against(&json!({"num_conns": 2, "timeout_s": 0.3}), |mut peer| {
         peer.request();
         peer.say(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort");
         peer.wait_for_end();
@@ -323,7 +324,7 @@ fn a_large_body_is_counted_to_the_byte_whether_it_is_kept_or_dropped() {
 
 #[test]
 fn a_trial_that_is_stopped_tells_what_was_under_way() {
-    let extra = json!({"num_conns": 5, "runtime_s": 0.2, "period": {"shape": "fixed", "period_s": 0.001}});
+    let extra = json!({"num_conns": 5, "runtime_s": 0.6, "period": {"shape": "fixed", "period_s": 0.001}});
     let (told, sums) = against(&extra, |mut peer| {
         peer.request();
         peer.wait_for_end();

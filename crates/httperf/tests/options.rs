@@ -309,14 +309,14 @@ fn a_connection_can_end_with_a_reset() {
 fn time_to_think_is_given_before_the_first_byte_only() {
     let slow = |peer: &mut Peer| {
         peer.request();
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(Duration::from_secs(1));
         peer.reply(OK);
         peer.wait_for_end();
     };
     let server = Server::new(move |mut peer| slow(&mut peer));
-    let (result, _) = run(&server.address, &json!({"timeout_s": 0.1, "think_timeout_s": 50.0}));
+    let (result, _) = run(&server.address, &json!({"timeout_s": 0.5, "think_timeout_s": 50.0}));
     assert_eq!((figure(&result, "/replies"), figure(&result, "/errors/client_timo")), (1, 0));
-    let (result, _) = run(&server.address, &json!({"timeout_s": 0.1}));
+    let (result, _) = run(&server.address, &json!({"timeout_s": 0.5}));
     assert_eq!((figure(&result, "/replies"), figure(&result, "/errors/client_timo")), (0, 1));
 }
 
@@ -346,7 +346,9 @@ fn rates_are_sampled_from_the_client_s_own_moment_on() {
     assert_eq!(figure(&result, "/reply_rate/count"), 1, "at 50 ms; the next would be 5 s later");
     let rate = events.iter().find(|event| event["level"] == "rate").unwrap();
     let told: Value = serde_json::from_str(rate["text"].as_str().unwrap()).unwrap();
-    assert_eq!(told["replies_per_s"], result.json["workload"]["reply_rate"]["max"]);
+    // A number that went through text may come back with another last digit.
+    let most = result.json["workload"]["reply_rate"]["max"].as_f64().unwrap();
+    assert!((told["replies_per_s"].as_f64().unwrap() - most).abs() <= 1e-9 * most, "{told} {most}");
     let second = events.iter().find(|event| event["level"] == "periodic").unwrap();
     let told: Value = serde_json::from_str(second["text"].as_str().unwrap()).unwrap();
     assert!(told["200"].as_u64().unwrap() <= 60 && told["302"] == 0, "{told}");

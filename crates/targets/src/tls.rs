@@ -35,6 +35,11 @@ const SESSIONS: usize = 16_384;
 
 /// `protocols` are those offered by ALPN.
 pub fn acceptor(spec: &TlsSpec, protocols: &[&[u8]]) -> Result<TlsAcceptor, ServeError> {
+    config(spec, protocols).map(TlsAcceptor::from)
+}
+
+/// The same for who moves the bytes itself.
+pub fn config(spec: &TlsSpec, protocols: &[&[u8]]) -> Result<Arc<ServerConfig>, ServeError> {
     let made = rcgen::generate_simple_self_signed(spec.names.clone())
         .map_err(|e| ServeError::Spec(format!("tls.names: no certificate can be made for {:?}: {e}", spec.names)))?;
     if let Some(path) = &spec.certificate_file {
@@ -56,7 +61,7 @@ pub fn acceptor(spec: &TlsSpec, protocols: &[&[u8]]) -> Result<TlsAcceptor, Serv
         config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
     }
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok(Arc::new(config))
 }
 
 fn write_certificate(path: &Path, pem: &str) -> Result<(), ServeError> {

@@ -1,19 +1,31 @@
 //! The arguments of `bakeoff-targets null`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
-use super::spec::NullSpec;
+use super::spec::{NullSpec, Speaks};
 use crate::arguments::PlaceArguments;
+use crate::tls::TlsSpec;
 
 /// Each is one key of the description.
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
     place: PlaceArguments,
+    /// What it speaks
+    #[arg(long, value_enum, default_value_t)]
+    speaks: Speaks,
+    /// Speak TLS with a certificate that is made at start and written to this file
+    #[arg(long, value_name = "FILE")]
+    tls_certificate: Option<PathBuf>,
+    /// Do not resume TLS sessions
+    #[arg(long, requires = "tls_certificate")]
+    no_resumption: bool,
 }
 
 impl From<Arguments> for NullSpec {
-    fn from(Arguments { place }: Arguments) -> Self {
+    fn from(Arguments { place, speaks, tls_certificate, no_resumption }: Arguments) -> Self {
         Self {
             host: place.host,
             port: place.port,
@@ -22,6 +34,12 @@ impl From<Arguments> for NullSpec {
             pin: place.pin,
             page_bytes: place.size,
             close: place.close,
+            speaks,
+            tls: tls_certificate.map(|file| TlsSpec {
+                certificate_file: Some(file),
+                resumption: !no_resumption,
+                ..TlsSpec::default()
+            }),
         }
     }
 }

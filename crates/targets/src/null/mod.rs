@@ -1,11 +1,18 @@
-//! The null server: a bare epoll loop that answers every request head with one prebuilt reply.
+//! The null server: a bare epoll loop that answers every request with one prebuilt reply.
 //!
-//! It is there to be faster than any client, so it parses nothing: a request ends at an empty line. Bodies of requests
-//! are not understood. Clients are trusted to be well-behaved: there are no time-outs.
+//! It is there to be faster than any client, so it parses no more than where a request ends. Clients are trusted to be
+//! well-behaved: there are no time-outs, and what no client of ours sends is not understood.
 
+mod app;
 #[cfg(feature = "cli")]
 mod arguments;
+mod bare;
+mod heads;
+mod http1;
+mod http2;
+mod lines;
 mod spec;
+mod spoken;
 mod worker;
 
 use std::io;
@@ -20,9 +27,16 @@ use crate::clock::now_ns;
 use crate::counts::Totals;
 use crate::listen::{Listener, pin_thread};
 use crate::running::Running;
+use crate::tls;
 #[cfg(feature = "cli")]
 pub use arguments::Arguments;
+use bare::Bare;
+use http1::Http1;
+use http2::Http2;
+use lines::Lines;
 pub use spec::NullSpec as Spec;
+use spec::Speaks;
+use spoken::{Begin, Spoken};
 use worker::{Tally, Worker};
 
 struct NullServer {
@@ -44,7 +58,7 @@ pub fn start(spec: &Spec) -> Result<impl Running + use<>, ServeError> {
         accept_with_data(&listener);
     }
     let listener = Arc::new(listener);
-    let reply: Arc<[u8]> = reply(spec.page_bytes, spec.close).into();
+    let lines = lines_of(spec)?;
     let failed = |e: io::Error| ServeError::Start(format!("cannot start the null server: {e}"));
     let (stop, stopped) = UnixStream::pair().map_err(failed)?;
     let (body_bytes, started_ns) = (spec.page_bytes as u64, now_ns());
@@ -54,9 +68,8 @@ pub fn start(spec: &Spec) -> Result<impl Running + use<>, ServeError> {
     for number in 0..spec.threads {
         let tally = Arc::new(Tally::default());
         let stopped = stopped.try_clone().map_err(failed)?;
-        let mut worker =
-            Worker::new(Arc::clone(&listener), stopped, Arc::clone(&reply), spec.close, Arc::clone(&tally))
-                .map_err(failed)?;
+        let mut worker = Worker::new(Arc::clone(&listener), stopped, lines(Arc::clone(&tally)), Arc::clone(&tally))
+            .map_err(failed)?;
         let (cores, report) = (spec.pin.clone(), report.clone());
         let work = move || {
             let pinned = pin_thread(cores.as_deref(), number);
@@ -75,6 +88,35 @@ pub fn start(spec: &Spec) -> Result<impl Running + use<>, ServeError> {
         pinned.map_err(ServeError::Start)?;
     }
     Ok(server)
+}
+
+/// What makes the connections of a worker, which counts by a tally.
+fn lines_of(spec: &Spec) -> Result<impl Fn(Arc<Tally>) -> Box<dyn Lines> + use<>, ServeError> {
+    let close = spec.close;
+    let page: Arc<[u8]> = reply(spec.page_bytes, close).into();
+    let protocol: &[u8] = if spec.speaks == Speaks::Http2 { b"h2" } else { b"http/1.1" };
+    let tls = spec.tls.as_ref().map(|tls| tls::config(tls, &[protocol])).transpose()?;
+    let begin: Option<Begin> = match spec.speaks {
+        Speaks::Http1 if tls.is_none() => None,
+        Speaks::Http1 => {
+            let page = Arc::clone(&page);
+            Some(Arc::new(move || Box::new(Http1::new(Arc::clone(&page), close))))
+        }
+        Speaks::Http2 => {
+            let reply = Arc::new(http2::Reply::new(spec.page_bytes));
+            Some(Arc::new(move || Box::new(Http2::new(Arc::clone(&reply)))))
+        }
+        Speaks::App => {
+            let known = Arc::new(app::Known::default());
+            Some(Arc::new(move || Box::new(app::App::new(Arc::clone(&known)))))
+        }
+    };
+    Ok(move |tally| -> Box<dyn Lines> {
+        match &begin {
+            None => Box::new(Bare::new(Arc::clone(&page), close, tally)),
+            Some(begin) => Box::new(Spoken::new(Arc::clone(begin), tls.clone(), tally)),
+        }
+    })
 }
 
 /// In close mode the kernel hands a connection over together with its request, which saves a wake-up.

@@ -6,7 +6,23 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::ServeError;
+use crate::check::need;
 use crate::place::{LOCALHOST, Place};
+use crate::tls::TlsSpec;
+
+/// What it speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Speaks {
+    /// HTTP/1.0 and 1.1.
+    #[default]
+    Http1,
+    /// HTTP/2, without TLS to clients that know it.
+    Http2,
+    /// The app protocol.
+    App,
+}
 
 /// The null server.
 #[derive(Debug, Clone, Deserialize)]
@@ -20,16 +36,30 @@ pub struct NullSpec {
     pub pin: Option<Vec<usize>>,
     pub page_bytes: usize,
     pub close: bool,
+    pub speaks: Speaks,
+    pub tls: Option<TlsSpec>,
 }
 
 impl Default for NullSpec {
     fn default() -> Self {
-        Self { host: LOCALHOST, port: 0, unix: None, threads: 1, pin: None, page_bytes: 1024, close: false }
+        Self {
+            host: LOCALHOST,
+            port: 0,
+            unix: None,
+            threads: 1,
+            pin: None,
+            page_bytes: 1024,
+            close: false,
+            speaks: Speaks::default(),
+            tls: None,
+        }
     }
 }
 
 impl NullSpec {
     pub fn check(&self) -> Result<(), ServeError> {
+        need(!self.close || self.speaks == Speaks::Http1, "close is for http1: with others clients end connections")?;
+        need(self.tls.is_none() || self.speaks != Speaks::App, "the app protocol has no TLS: leave tls out")?;
         self.place().check(self.page_bytes)
     }
 

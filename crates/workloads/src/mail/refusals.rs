@@ -51,9 +51,16 @@ impl Refusal {
     }
 }
 
-/// Connect times that tell of SYNs that the kernel dropped and the client's kernel sent again, ms.
-const SPIKES: [(&str, Nanos, Nanos); 3] =
-    [("connect_1s", 950, 1_900), ("connect_3s", 2_950, 3_900), ("connect_7s", 6_950, 7_900)];
+/// Connect times that tell of SYNs that the kernel dropped and the client's kernel sent again, ms: after 1, 3 and 7 s,
+/// from Linux 6.5 on after 1, 2, 3, 4, 5 and 7 s.
+const SPIKES: [(&str, Nanos, Nanos); 6] = [
+    ("connect_1s", 950, 1_900),
+    ("connect_2s", 1_950, 2_900),
+    ("connect_3s", 2_950, 3_900),
+    ("connect_4s", 3_950, 4_900),
+    ("connect_5s", 4_950, 5_900),
+    ("connect_7s", 6_950, 7_900),
+];
 const MILLISECOND_NS: Nanos = 1_000_000;
 /// Samples of what servers said, bytes each and in number.
 const TEXT_BYTES: usize = 200;
@@ -121,13 +128,14 @@ mod tests {
         refusals.count(Refusal::of(ErrorClass::Refused));
         refusals.count(Refusal::of(ErrorClass::ClosedEarly));
         refusals.count(Refusal::InUse);
-        for connect_ms in [1, 900, 1_020, 3_050, 7_100, 2_000] {
+        for connect_ms in [1, 900, 1_020, 1_930, 2_000, 3_050, 4_010, 5_300, 6_500, 7_100] {
             refusals.connected(connect_ms * MILLISECOND_NS);
         }
         refusals.sample("421 too many connections\r\n");
         refusals.sample("421 too many connections");
         let expected = json!({
-            "counts": {"refused": 1, "reset": 1, "in_use": 1, "connect_1s": 1, "connect_3s": 1, "connect_7s": 1},
+            "counts": {"refused": 1, "reset": 1, "in_use": 1, "connect_1s": 1, "connect_2s": 1, "connect_3s": 1,
+                       "connect_4s": 1, "connect_5s": 1, "connect_7s": 1},
             "texts": ["421 too many connections"],
         });
         assert_eq!(refusals.json(), expected);

@@ -164,6 +164,10 @@ impl<S: Session> EventLoop<'_, S> {
         let connection = &mut self.connections[lane];
         let connector = self.remotes[usize::from(connection.remote)].tls.as_ref().ok_or(ErrorClass::Tls)?;
         let mut tls = Box::new(connector.session()?);
+        // The end of a handshake is several small writes: held back, the first command after it would wait for them.
+        if !std::mem::replace(&mut connection.no_delay, true) {
+            socket::set_no_delay(connection.fd);
+        }
         tls.flush(connection.fd)?;
         connection.tls = Some(tls);
         connection.link = Link::Handshaking;
