@@ -1,6 +1,6 @@
 # The one door. `make help` lists what is behind it.
 .DEFAULT_GOAL := help
-.PHONY: help tools build demo demo-cluster quick test test-python test-busy test-one-core fresh lint format docs dist bench clean
+.PHONY: help tools build demo demo-cluster quick test test-python test-busy test-one-core fresh lint format docs paper dist bench clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -68,6 +68,10 @@ format: build ## format everything
 docs: build ## write docs/reference/ from the code: commands, settings, run file, JSON
 	$(BIN)/python -m scripts.reference
 
+paper: build ## the example paper in docs/examples/: three boxes of real servers under three suites; needs root, about twelve minutes
+	sh scripts/install-packages.sh
+	$(BIN)/python -m scripts.paper
+
 dist: build ## what others install, in dist/: a wheel and the built-in servers; tried in an empty environment
 	sh scripts/dist.sh
 
@@ -83,7 +87,9 @@ bench: build ## bakeoff beside other load generators, which it installs; rewrite
 	$(BIN)/python benchmarks/mail.py --write
 	$(BIN)/python benchmarks/files.py --write
 	$(BIN)/python benchmarks/soak.py --write
+	$(BIN)/python benchmarks/large_report.py --write
 	$(BIN)/python benchmarks/absolute.py
+	$(BIN)/python benchmarks/forecasts.py --long
 
 clean: ## remove what was built
 	rm -rf $(VENV) target dist

@@ -21,7 +21,6 @@ from common import ROOT, machine_line
 from bakeoff import _engine
 from bakeoff.agents.local import LocalAgent
 from bakeoff.compare import compare_run
-from bakeoff.kinds import run_part
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers import html
@@ -31,7 +30,6 @@ from bakeoff.store.read import read_run
 
 sys.path.insert(0, str(ROOT))
 from tests.conftest import Target, app_workload, run_trial, web_workload
-from tests.files.test_forecast import WORK, plan_of
 from tests.truth.queueing import waiting_time_m_d_c
 from tests.truth.test_app_queue import ARRIVALS_PER_S, CLIENTS, SERVERS, SERVICE_S, think_s
 from tests.unit.compare.synthetic import FULL_MIXES, run
@@ -67,22 +65,6 @@ def limit() -> list[Row]:
     result = run_trial(web_workload(server.address), clients=8, length_s=5, ramp_up_s=0.5, ramp_down_s=0.5)
     server.stop()
     return [("limit of 1,000 requests/s", result["operations"] / result["window_s"], 990.0, 1010.0)]
-
-
-def forecasts() -> list[Row]:
-    """Forecast over duration of short runs of files, on the disk of temporary files."""
-    return [(f"forecast of {suite} over its duration", _foreseen_over_taken(suite), 0.77, 1.3) for suite in WORK]
-
-
-def _foreseen_over_taken(suite: str) -> float:
-    with tempfile.TemporaryDirectory() as folder:
-        share = Path(folder) / "share"
-        share.mkdir()
-        plan = plan_of(suite, share, **WORK[suite])
-        foreseen = run_part(plan.kind).foresee(plan, True).expected
-        began = time.monotonic()
-        start_run(plan, Path(folder) / "r.bakeoff", [LocalAgent()], PlainObserver(sys.stderr))
-        return foreseen.run_s / (time.monotonic() - began)
 
 
 def queue() -> list[Row]:
@@ -172,7 +154,7 @@ def start() -> list[Row]:
 def main() -> int:
     """Measures all, and says which are beside their marks."""
     print(machine_line())
-    parts: list[Callable[[], list[Row]]] = [start, delay, limit, ceiling, report, forecasts, queue, planned, capacity]
+    parts: list[Callable[[], list[Row]]] = [start, delay, limit, ceiling, report, queue, planned, capacity]
     missed = 0
     for part in parts:
         for name, value, least, most in part():

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from scipy.stats import binom
 
@@ -111,3 +112,12 @@ def assert_no_later(name: str, level: float, ours_s: float, count: int, control:
 def most_by_chance(tries: int, probability: float) -> int:
     """So often may happen what has this probability: more comes about less than once in a million."""
     return int(binom.isf(1e-6, tries, probability))
+
+
+def most_connections_taken(result: dict[str, Any], per_s: float, streams: int) -> int:
+    """So many connections of `streams` requests each does a constant rate take at most when none is opened while
+    another has an idle stream: at no moment is more under way than was due within the longest response time.
+    """
+    # Histograms have three digits.
+    longest_s = result["response"]["max_ns"] / 1e9 * 1.002
+    return math.ceil((longest_s * per_s + 1) / streams)

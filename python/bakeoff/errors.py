@@ -4,6 +4,8 @@ The command line prints the message and ends with exit code 2 for every one of t
 escapes is a defect of Bakeoff and keeps its traceback.
 """
 
+from collections.abc import Mapping
+
 
 class BakeoffError(Exception):
     """Base of every error that the user can put right."""
@@ -32,3 +34,11 @@ class TargetError(BakeoffError):
 
 class RunFileError(BakeoffError):
     """A run file is missing, damaged, too new, in use or cannot be written."""
+
+
+class AbsentError(TargetError):
+    """Some contenders cannot be used as they are: `reasons` says why, by name."""
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        super().__init__("; ".join(reasons.values()))
+        self.reasons = dict(reasons)

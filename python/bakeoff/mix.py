@@ -6,6 +6,7 @@ It knows what it implies of a trial, so that an audit can ask; None where it imp
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import total_ordering
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, PlainSerializer
@@ -66,6 +67,11 @@ class Clients:
         """Whether it goes without saying: a single client."""
         return self.n == 1
 
+    @property
+    def load(self) -> "Clients":
+        """What the engine is told of it."""
+        return self
+
     def to_json(self) -> dict[str, Any]:
         """As it stands in trial specifications and run files."""
         return {"clients": self.n}
@@ -76,6 +82,78 @@ class Clients:
         if not isinstance(value, int) or isinstance(value, bool):
             raise ValueError("clients must be a whole number")
         return cls(value)
+
+
+@total_ordering
+@dataclass(frozen=True)
+class InFlight:
+    """Closed loop: `n` clients, each thread of which keeps `outstanding` requests in flight. They rise by both."""
+
+    n: int
+    outstanding: int
+    unit: ClassVar[str] = "clients × in flight"
+    axis: ClassVar[str] = "Requests in flight of all clients"
+
+    def __post_init__(self) -> None:
+        """Raises ValueError unless there is at least one of both."""
+        if self.n < 1 or self.outstanding < 1:
+            raise ValueError(f"clients and outstanding must be at least 1, not {self.n} and {self.outstanding}")
+
+    def __lt__(self, other: "InFlight") -> bool:
+        return (self.x, self.n) < (other.x, other.n)
+
+    def __str__(self) -> str:
+        return f"{self.n} × {self.outstanding}"
+
+    @property
+    def words(self) -> str:
+        """In a sentence: `2 × 16 in flight`."""
+        return f"{self.number} in flight"
+
+    @property
+    def asked(self) -> str:
+        """Of the contender: as in a sentence."""
+        return self.words
+
+    @property
+    def number(self) -> str:
+        """Without its unit, as people read it: `4 × 16`."""
+        return f"{self.n:,} × {self.outstanding}"
+
+    @property
+    def x(self) -> float:
+        """Its place on the axis."""
+        return self.n * self.outstanding
+
+    @property
+    def clients(self) -> int:
+        """Simulated clients."""
+        return self.n
+
+    def sessions(self, threads: int) -> int | None:
+        """Sessions, as those of clients: each counts once, however many requests it has in flight."""
+        return self.n * threads
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it goes without saying: it is one of several depths."""
+        return False
+
+    @property
+    def load(self) -> Clients:
+        """What the engine is told of it; the depth is a matter of the work."""
+        return Clients(self.n)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in run files."""
+        return {"clients": self.n, "outstanding": self.outstanding}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """What `to_json` wrote. Raises ValueError."""
+        if any(not isinstance(value[key], int) or isinstance(value[key], bool) for key in ("clients", "outstanding")):
+            raise ValueError("clients and outstanding must be whole numbers")
+        return cls(value["clients"], value["outstanding"])
 
 
 @dataclass(frozen=True, order=True)
@@ -137,6 +215,11 @@ class Rate:
         """Whether it goes without saying: no rate does."""
         return False
 
+    @property
+    def load(self) -> "Rate":
+        """What the engine is told of it."""
+        return self
+
     def to_json(self) -> dict[str, Any]:
         """As it stands in trial specifications and run files."""
         arrivals = arrivals_to_json(self.arrivals)
@@ -160,7 +243,7 @@ class OfCapacity:
     """
 
     share: float
-    of: Clients | Rate | None = field(default=None, compare=False)
+    of: Clients | InFlight | Rate | None = field(default=None, compare=False)
     unit: ClassVar[str] = "% of capacity"
     axis: ClassVar[str] = "Load, % of the capacity found"
 
@@ -201,21 +284,28 @@ class OfCapacity:
         """Whether it goes without saying: no share does."""
         return False
 
+    @property
+    def load(self) -> "Mix":
+        """The load that was sent."""
+        return self if self.of is None else self.of.load
+
     def to_json(self) -> dict[str, Any]:
         """As it stands in comparisons."""
         return {"share_of_capacity": self.share}
 
 
-Mix = Clients | Rate | OfCapacity
+Mix = Clients | InFlight | Rate | OfCapacity
 _SORTS: Mapping[str, type[Clients] | type[Rate]] = {"clients": Clients, "rate": Rate}
 
 
 def mix_from_json(value: Any) -> Mix:
     """The mix that `to_json` wrote; a mix is returned as it is. Raises ValueError."""
-    if isinstance(value, Clients | Rate | OfCapacity):
+    if isinstance(value, Mix):
         return value
+    if isinstance(value, Mapping) and set(value) == {"clients", "outstanding"}:
+        return InFlight.from_json(value)
     if not isinstance(value, Mapping) or len(value) != 1 or (sort := next(iter(value))) not in _SORTS:
-        raise ValueError("a mix is {clients: …} or {rate: …}")
+        raise ValueError("a mix is {clients: …}, {clients: …, outstanding: …} or {rate: …}")
     return _SORTS[sort].from_json(value[sort])
 
 
@@ -234,6 +324,6 @@ def mixes_from_json(value: Any) -> tuple[Mix, ...]:
 
 
 def named(mix: Mix | None, prefix: str = "") -> dict[str, Any]:
-    """A mix as a member of JSON output: `{"clients": 8}`, its name with `prefix`; null clients where there is none."""
+    """A mix as members of JSON output: `{"clients": 8}`, with `prefix` in their names; null clients for none."""
     stored = {"clients": None} if mix is None else mix.to_json()
     return {f"{prefix}{sort}": value for sort, value in stored.items()}

@@ -8,7 +8,20 @@ P95_OPERATIONS, P99_OPERATIONS = 72, 368
 CEILING_SHARE = 0.7
 # From here on a load thread, or a link, of a machine that sends load is the limit itself: queues grow before 100 %.
 BUSY_SHARE = 0.9
+
+
+def is_ceiling(busy_share: float | None) -> bool:
+    """Whether a rate was the generator's limit: its load threads had nothing left to give when it was measured. None:
+    nobody looked, and it is taken for one.
+    """
+    return busy_share is None or busy_share > BUSY_SHARE
+
+
 # So much of the window a load thread may have waited for a processor before it is told.
 WAIT_SHARE = 0.05
 # Starts that are as late as this, p99, are told: no server made them so.
 LATE_START_P99_NS = 50_000_000
+# From here on processors have nothing left to give: queues grow long before 100 %.
+PROCESSOR_FULL = 0.85
+# A disk that is never idle; the share of time in which something waited for memory that a server feels.
+DISK_FULL, MEMORY_PRESSURE = 0.85, 0.1

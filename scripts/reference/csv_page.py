@@ -6,6 +6,8 @@ from scripts.reference.markdown import code, table
 from bakeoff.exporters.lost_messages import COLUMNS, FATES
 from bakeoff.exporters.tables import TABLES, table_of
 from bakeoff.store.records import RunRecord
+from bakeoff.telemetry.names import DISK, LINK, MACHINE, Meaning
+from bakeoff.telemetry.names import OWN as OF_SERVERS
 
 HEAD = """# CSV
 
@@ -36,12 +38,27 @@ def text() -> str:
         columns = ", ".join(code(column) for column in table_of(run, name).columns)
         own = OWN.get(name, "")
         parts.append(f"## {name}\n\nA row is {source.row}.{own}\n\n{columns}\n")
+        if name == "telemetry":
+            parts.append(_series())
     columns = ", ".join(code(column) for column in COLUMNS)
     fates = table(("fate", "what became of the message"), [(code(fate), FATE_WORDS[fate]) for fate in FATES])
     return "\n".join([*parts, LOST, columns + "\n", fates])
 
 
+def _series() -> str:
+    """What is told of an interval beside its begin and length."""
+    named: dict[str, Meaning] = {**MACHINE, **OF_SERVERS}
+    named |= {f"disk/NAME/{name}": meaning for name, meaning in DISK.items()}
+    named |= {f"net/NAME/{name}": meaning for name, meaning in LINK.items()}
+    rows = [
+        (code(name), meaning.text, "growth" if meaning.counted else "at its end") for name, meaning in named.items()
+    ]
+    return table(("series", "what", "of an interval"), rows)
+
+
 OWN = {
+    "telemetry": " It begins `at_s` after traffic did. The columns that follow are the series below, as far as "
+    "they are known, with `_` for `/`.",
     "trials": " Behind them stand the figures of the kind of suite, under the names of `workload` in the JSON.",
     "cells": " Suites add figures of their own. A trial without cells has one row.",
 }

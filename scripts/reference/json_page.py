@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from inspect import cleandoc
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from scripts.reference.markdown import code, table
@@ -36,7 +36,8 @@ SHOWN = """All that a report uses stands here, but for histograms. Each trial is
 
 `workload` are the figures of the kind of suite: its forms are in the JSON Schema under `$defs`, `workload-web`,
 `workload-mail` and so on. Cells of file suites are `workload.cells`, the ledger of mail `workload.ledger`, requests
-that failed `workload.failed`. Files of earlier versions may tell less there.
+that failed `workload.failed`. Files of earlier versions may tell less there. Names under `telemetry[].series` are those
+of [series of telemetry](csv.md#telemetry).
 """
 MIXES = ("clients", "rate", "share_of_capacity")
 OWN = "; not there in runs of other kinds"
@@ -119,16 +120,32 @@ def _kind(hint: Any) -> str:
     return {str: "text", int: "whole number", float: "number", bool: "true or false"}.get(hint, "any")
 
 
-def made_up(made: Any) -> Any:
-    """A value of a type: every number 1, every text empty, one item in each array of records."""
+def made_up(made: Any, within: tuple[Any, ...] = ()) -> Any:
+    """A value of a type: every number 1, every text empty, one item in each array of records, but none of what it is
+    `within`.
+    """
     origin, inner = get_origin(made), get_args(made)
     if dataclasses.is_dataclass(made) and isinstance(made, type):
         hints = get_type_hints(made)
-        return made(**{field.name: made_up(hints[field.name]) for field in dataclasses.fields(made) if field.init})
+        inside = (*within, made)
+        fields = [field.name for field in dataclasses.fields(made) if field.init]
+        return made(**{name: made_up(hints[name], inside) for name in fields})
+    if isinstance(made, type) and issubclass(made, BaseModel):
+        members = {name: made_up(field.annotation, within) for name, field in made.model_fields.items()}
+        return made.model_construct(**members)
+    if origin is Annotated:
+        return made_up(inner[0], within)
     if origin in (Union, UnionType):
-        return made_up(next(part for part in inner if part is not NoneType))
+        return made_up(next(part for part in inner if part is not NoneType), within)
     if origin is tuple:
-        return (made_up(inner[0]),)
+        return () if _holds(inner[0], within) else (made_up(inner[0], within),)
     if origin in (dict, Mapping) or made is dict:
         return {}
     return {str: "", int: 1, float: 1.0, bool: True}.get(made)
+
+
+def _holds(made: Any, within: tuple[Any, ...]) -> bool:
+    """Whether a record has a field of a type that it would be within: a value of it would have no end."""
+    if not dataclasses.is_dataclass(made) or not isinstance(made, type):
+        return False
+    return any(hint in within for hint in get_type_hints(made).values())

@@ -10,8 +10,8 @@ from bakeoff.cli.verbs import load
 from bakeoff.kinds import plan_part
 from bakeoff.plan.differences import text_of
 from bakeoff.plan.fleet import FleetPlan
-from bakeoff.plan.load import PlanSection
 from bakeoff.plan.model import Contender
+from bakeoff.plan.plan_section import PlanSection
 from bakeoff.plan.suites import BLOCKS, load_suite, suite_names
 
 HEAD = """# Settings
@@ -32,11 +32,50 @@ addresses = { nfs = "/mnt/bench", nginx = "http://10.1.0.5/" }
 """
 
 
+MANNERS = """What clients do otherwise with one contender stands in its table `settings`: only what is named below the
+table of the suite, as all else is one work for all contenders. `--contender-setting NAME:SETTING=VALUE` is the flag; in
+campaigns each sort of suite has its own, `settings.web`.
+
+```toml
+[[contender]]
+name = "h2"
+address = "https://192.0.2.1/"
+[contender.settings]
+http = "2"
+```
+"""
+
+
+FACTORS = """## Factors
+
+The table `[factors]` has the levels of each factor as a list, or a table for each level; `--factor NAME=LEVEL,LEVEL`
+is the flag. Each `[[contender]]` becomes one for each combination of levels, of 4 factors 36 at most; several of them
+are a factor themselves, `server`. `{raid}` in its name, address, reset and settings stands for a level, `{raid.disk}`
+for a word in the table of the level. There `reset` runs before the contender's own; `address`, `watch`, `ready_timeout`
+and each of its `settings` replace them:
+[how to try settings as factors](../how-to/settings-as-factors.md).
+
+```toml
+[factors]
+cache = ["on", "off"]
+
+[factors.raid.5]
+disk = "/dev/md5"
+
+[factors.raid.0]
+disk = "/dev/md0"
+reset = "mdadm --readwrite {raid.disk}"
+```
+"""
+
+
 def text() -> str:
     """The page."""
     flags = _flags()
     parts = [HEAD, "## The plan\n", _model(PlanSection, flags, "plan"), "## A contender\n", _model(Contender, {}, "")]
+    parts += [MANNERS]
     parts += ["## Several load machines\n", _model(FleetPlan, flags, "fleet", without="addresses"), ADDRESSES]
+    parts += [FACTORS]
     parts += [_suite(name, flags) for name in suite_names()]
     return "\n".join(parts)
 
@@ -71,4 +110,7 @@ def _suite(name: str, flags: dict[str, str]) -> str:
         values = [cell(text_of(field_name, field, getattr(models[size], field_name))) for size in suite.sizes]
         rows.append((code(key), code(flags.get(f"setting_{key}", "")), *values, cell(field.description or "")))
     about = f"{cell(suite.suite.summary)}; modelled on {cell(suite.suite.modelled_on)}."
-    return f"## {name}: {suite.suite.title}\n\n{about}\n\n" + table(("key", "flag", *suite.sizes, "meaning"), rows)
+    made = table(("key", "flag", *suite.sizes, "meaning"), rows)
+    manners = ", ".join(map(code, plan_part(suite.suite.kind).manners))
+    own = f"Contenders may differ in {manners}." if manners else "Contenders cannot differ in any of them."
+    return f"## {name}: {suite.suite.title}\n\n{about}\n\n{made}\n{own}\n"

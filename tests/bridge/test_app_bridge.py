@@ -9,7 +9,9 @@ import pytest
 from bakeoff.errors import TargetError
 from bakeoff.kinds.app.hello import greet
 from bakeoff.kinds.app.plan import parse_app_address
+from tests.app_parts import PARTS, assert_parts_fill_the_whole, means_of
 from tests.conftest import Target, app_workload, run_trial
+from tests.ports import free_port
 
 MakeTarget = Callable[..., Target]
 KINDS = ("upload", "download", "processor", "read", "write")
@@ -35,10 +37,10 @@ def test_network_queue_and_service_make_up_the_whole(target: MakeTarget) -> None
     server = target(kind="app", service_s=0.004, threads=1)
     workload = app_workload(server.address, {"upload": 1})
     result = run_trial(workload, clients=4, length_s=600, max_operations=400)
-    means = {step["name"]: step["summary"]["mean_ns"] for step in result["steps"]}
-    parts = sum(means[name] for name in ("network", "queue", "service"))
-    assert parts == pytest.approx(result["service"]["mean_ns"], rel=0.01)
-    assert parts == pytest.approx(sum(means[f"upload/{name}"] for name in ("network", "queue", "service")), rel=1e-6)
+    means = means_of(result)
+    assert_parts_fill_the_whole(result)
+    parts = sum(means[name] for name in PARTS)
+    assert parts == pytest.approx(sum(means[f"upload/{name}"] for name in PARTS), rel=1e-6)
     kept = server.counts()["kinds"]["upload"]
     assert means["queue"] == pytest.approx(kept["queue_mean_ns"], rel=0.03)
     # One thread, four clients that always want something: three wait while one is served.
@@ -119,6 +121,6 @@ def test_the_check_before_timing_knows_an_app_server(target: MakeTarget, listene
     silent = f"127.0.0.1:{listener.getsockname()[1]}"
     with pytest.raises(TargetError, match="no answer within"):
         greet("silent", parse_app_address(silent), [silent], 0, 0.3)
-    listener.close()
+    closed = f"127.0.0.1:{free_port()}"
     with pytest.raises(TargetError, match="connection refused"):
-        greet("closed", parse_app_address(silent), [silent], 0, 0.3)
+        greet("closed", parse_app_address(closed), [closed], 0, 0.3)

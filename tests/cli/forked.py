@@ -54,7 +54,7 @@ class Forks:
         """End the process."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(20)
+        self._process.wait()
 
 
 def _stream(number: int, place: str, encoding: str) -> Any:

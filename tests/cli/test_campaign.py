@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.cli.conftest import COMMAND, Bakeoff, Serve
+from tests.control import PATIENCE_S
 
 SUITES = """
 [[suite]]
@@ -35,8 +36,16 @@ def test_all_suites_become_one_result_and_one_paper(bakeoff: Bakeoff, serve: Ser
     campaign(tmp_path, serve(), serve("--delay", "5ms"))
     planned = bakeoff("plan", "lab.toml")
     assert planned.returncode == 0 and "2 suites" in planned.stdout and "weight 2" in planned.stdout
+    for flag in ("--toml", "--trials"):
+        refused = bakeoff("plan", "lab.toml", flag)
+        assert refused.returncode == 2 and f"{flag} is about one suite" in refused.stderr
     done = bakeoff("run", "lab.toml", "-o", "lab.bakeoff")
     assert done.returncode == 0, done.stderr
+    turns = [line for line in done.stderr.splitlines() if ", block " in line and not line.startswith("[")]
+    assert sorted(turns) == [f"{suite}, block {n} of 2" for suite in ("file-mix", "web-url") for n in (1, 2)]
+    assert "resumed" not in done.stderr, "the next block of a suite goes on with nothing that stopped"
+    checked = bakeoff("check", "lab.bakeoff")
+    assert checked.returncode == 2 and "is a folder" in checked.stderr
     assert "web-url: slow served" in done.stdout and "file-mix" in done.stdout
     assert "bakeoff report lab.bakeoff" in done.stdout
     files = sorted(path.name for path in (tmp_path / "lab.bakeoff").glob("*.bakeoff"))
@@ -58,7 +67,8 @@ def test_all_suites_become_one_result_and_one_paper(bakeoff: Bakeoff, serve: Ser
 
 def test_a_suite_that_cannot_start_does_not_stop_the_others(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
     campaign(tmp_path, serve(), serve())
-    (tmp_path / "slow").rmdir()
+    for name in ("fast", "slow"):
+        (tmp_path / name).rmdir()
     done = bakeoff("run", "lab.toml", "-o", "lab.bakeoff")
     assert done.returncode == 4, done.stderr
     assert "file-mix is put aside" in done.stderr and "Traceback" not in done.stderr
@@ -67,6 +77,26 @@ def test_a_suite_that_cannot_start_does_not_stop_the_others(bakeoff: Bakeoff, se
     assert web["comparison"]["run"]["blocks_measured"] == 2 and files["comparison"] is None and files["missing"]
     page = bakeoff("report", "lab.bakeoff", "-o", "paper.txt")
     assert page.returncode == 0 and "file-mix has no figures" in (tmp_path / "paper.txt").read_text()
+
+
+def test_who_is_not_there_is_missing_from_its_suite_alone(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
+    campaign(tmp_path, serve(), serve())
+    (tmp_path / "slow").rmdir()
+    done = bakeoff("run", "lab.toml", "-o", "lab.bakeoff")
+    assert done.returncode == 4, done.stderr
+    assert "slow is missing from this run" in done.stderr and "put aside" not in done.stderr
+    first = "slow could not be measured in file-mix, which runs without it: "
+    assert done.stdout.startswith(first)
+    told = json.loads(bakeoff("compare", "lab.bakeoff", "--json").stdout)
+    web, files = told["suites"]
+    assert web["absent"] == {} and list(files["absent"]) == files["dead"] == ["slow"]
+    assert files["comparison"]["run"]["blocks_measured"] == 2 and files["comparison"]["pairs"] == []
+    assert {place["contender"]: place["no_place"] for place in told["places"]}["slow"] == "not measured in file-mix"
+    for name in ("paper.html", "paper.pdf", "paper.md", "paper.txt"):
+        made = bakeoff("report", "lab.bakeoff", "-o", name)
+        assert made.returncode == 0 and made.stdout.startswith(first), made.stderr
+        assert bakeoff("verify", name, "lab.bakeoff").returncode == 0
+    assert first in (tmp_path / "paper.txt").read_text()
 
 
 def test_an_interrupted_campaign_goes_on_where_it_was(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
@@ -78,7 +108,7 @@ def test_an_interrupted_campaign_goes_on_where_it_was(bakeoff: Bakeoff, serve: S
         if line.startswith("[1/"):
             process.send_signal(signal.SIGINT)
             break
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130 and "bakeoff resume lab.bakeoff" in said
     done = bakeoff("resume", "lab.bakeoff")
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from tests.control import PATIENCE_S
-from tests.servers.conftest import free_port
+from tests.ports import free_port
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/ci.md"
 # As GitHub's runners start a step.

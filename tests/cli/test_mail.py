@@ -68,7 +68,7 @@ def test_lost_messages_are_listed_by_the_ids_that_the_server_lost(
     bakeoff: Bakeoff, users: Path, tmp_path: Path
 ) -> None:
     server = serve(lose={"count": 1, "of": 10})
-    words = ["--users", users, *SHORT, "--blocks", "1", "--drain-limit", "500ms", "-o", "r.bakeoff"]
+    words = ["--users", users, *SHORT, "--blocks", "1", "--mailboxes", "5", "--drain-limit", "500ms", "-o", "r.bakeoff"]
     before = datetime.now(UTC)
     done = bakeoff("run", "mail-pop", f"bad={server.address()}", *words)
     after = datetime.now(UTC)
@@ -234,7 +234,8 @@ def test_a_server_with_wrong_books_is_disqualified(
     bakeoff: Bakeoff, mail: MailServe, users: Path, tmp_path: Path, fault: str
 ) -> None:
     good, bad = mail("--users", str(users)), mail("--users", str(users), *FAULTS[fault])
-    words = ["--users", users, *SHORT, "--length", "500ms", "--blocks", "1", "--drain-limit", "300ms"]
+    words = ["--users", users, *SHORT, "--length", "500ms", "--blocks", "1", "--mailboxes", "5"]
+    words += ["--drain-limit", "300ms"]
     done = bakeoff("run", "mail-pop", f"good={good}", f"bad={bad}", *words, "-o", "r.bakeoff")
     assert done.returncode == 4, done.stderr
     found = compare_run(read_run(tmp_path / "r.bakeoff"))

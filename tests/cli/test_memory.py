@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.control import PATIENCE_S
 from tests.unit.compare.synthetic import FULL_MIXES, run
 from tests.unit.store.builders import stored
 
@@ -22,7 +23,7 @@ def run_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def limited(limit_kib: int, *words: object) -> subprocess.CompletedProcess[str]:
     command = shlex.join([sys.executable, "-m", "bakeoff", *map(str, words)])
     limits = f"ulimit -v {limit_kib}; exec {command}"
-    return subprocess.run(["/bin/sh", "-c", limits], capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(["/bin/sh", "-c", limits], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
 
 @pytest.mark.parametrize("verb", ["show", "compare"])

@@ -20,7 +20,7 @@ PRINTING = [
     ("show", "r.bakeoff", "--json"),
     ("compare", "r.bakeoff"),
     ("compare", "r.bakeoff", "--json"),
-    ("plan", "web-url", "a=http://127.0.0.1:1", "--order"),
+    ("plan", "web-url", "a=http://127.0.0.1:1", "--trials"),
     ("plan", "web-url", "a=http://127.0.0.1:1", "--toml"),
     ("suites",),
     ("suites", "web-static"),

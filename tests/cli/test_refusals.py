@@ -1,5 +1,6 @@
 """Bad input: one clear message that says what to do, exit code 2, no traceback, nothing written."""
 
+import re
 import sqlite3
 from pathlib import Path
 
@@ -145,11 +146,14 @@ def test_the_help_of_a_plan_file_is_that_of_its_suite(bakeoff: Bakeoff, tmp_path
     assert bakeoff("run", "p.toml", "--help").returncode == 0
 
 
-def test_what_is_meant_by_flags_of_other_tools_is_there() -> None:
+def test_what_is_meant_by_flags_of_other_tools_is_there(bakeoff: Bakeoff) -> None:
     flags = {word for kind in KINDS for word in _flags(kind)} | {"--blocks"}
+    flags |= set(re.findall(r"--[a-z-]+", bakeoff("report", "--help").stdout))
     for text in ELSEWHERE.values():
         named = [word.rstrip(",;") for word in text.split() if word.startswith("--")]
-        assert named and set(named) <= flags, text
+        verbs = re.findall(r"bakeoff ([a-z]+)", text)
+        assert (named or verbs) and set(named) <= flags, text
+        assert all(f"bakeoff {verb} " in bakeoff(verb, "--help").stdout for verb in verbs), text
 
 
 def _flags(kind: str) -> list[str]:

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -55,16 +56,25 @@ def test_a_plan_file_and_the_default_name_of_the_run_file(bakeoff: Bakeoff, serv
     assert "my plan" in bakeoff("show", path.name).stdout
 
 
-def interrupt_after_first_trial(process: subprocess.Popen[str], number: signal.Signals) -> str:
-    """Send `number` in the middle of the second trial; gives what was said on standard error."""
+def requests_of(url: str) -> int:
+    """What a target has counted so far; this question is not among it."""
+    with urllib.request.urlopen(f"{url.rstrip('/')}/.bakeoff/counts") as reply:
+        return int(json.load(reply)["requests"])
+
+
+def interrupt_after_first_trial(process: subprocess.Popen[str], url: str, number: signal.Signals) -> str:
+    """Send `number` in the second trial, once its server has been asked; gives what was said on standard error."""
     assert process.stderr is not None
     said = ""
     for line in process.stderr:
         said += line
         if line.startswith("[1/"):
             break
-    # A fifth of the second trial: neither before it nor, on a machine that is late, after it.
-    time.sleep(0.5)
+    before = requests_of(url)
+    until = time.monotonic() + PATIENCE_S
+    while requests_of(url) < before + 20:
+        assert time.monotonic() < until, said
+        time.sleep(0.01)
     process.send_signal(number)
     said += process.stderr.read()
     process.wait(PATIENCE_S)
@@ -75,23 +85,12 @@ def interrupt_after_first_trial(process: subprocess.Popen[str], number: signal.S
 def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(
     bakeoff: Bakeoff, serve: Serve, tmp_path: Path, number: signal.Signals
 ) -> None:
-    words = [
-        "run",
-        "web-dynamic",
-        f"a={serve()}",
-        "--mixes",
-        "1,2",
-        "--length",
-        "1s",
-        "--blocks",
-        "2",
-        "-o",
-        "r.bakeoff",
-    ]
+    url = serve()
+    words = ["run", "web-dynamic", f"a={url}", "--mixes", "1,2", "--length", "1s", "--blocks", "2", "-o", "r.bakeoff"]
     with subprocess.Popen(
         [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        said = interrupt_after_first_trial(process, number)
+        said = interrupt_after_first_trial(process, url, number)
         assert process.returncode == 130
     assert "1 of 4 trials are kept in r.bakeoff. Go on with: bakeoff resume r.bakeoff" in said
     assert "Traceback" not in said
@@ -106,23 +105,12 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(
 
 
 def test_kill_9_loses_at_most_the_trial_in_progress(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
-    words = [
-        "run",
-        "web-dynamic",
-        f"a={serve()}",
-        "--mixes",
-        "1,2",
-        "--length",
-        "1s",
-        "--blocks",
-        "2",
-        "-o",
-        "r.bakeoff",
-    ]
+    url = serve()
+    words = ["run", "web-dynamic", f"a={url}", "--mixes", "1,2", "--length", "1s", "--blocks", "2", "-o", "r.bakeoff"]
     with subprocess.Popen(
         [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
-        interrupt_after_first_trial(process, signal.SIGKILL)
+        interrupt_after_first_trial(process, url, signal.SIGKILL)
         assert process.returncode == -signal.SIGKILL
     before = trials(bakeoff, "r.bakeoff")
     assert [t["state"] for t in before] == ["ok"]

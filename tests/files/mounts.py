@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.control import PATIENCE_S
+from tests.ports import free_port
 
 IMAGE_MIB = 400  # mkfs.xfs refuses less than 300 MiB
 SSHD = "/usr/sbin/sshd"
@@ -120,14 +121,6 @@ def descendants(pid: int) -> list[int]:
             for child in task.read_text().split():
                 found += [*descendants(int(child)), int(child)]
     return found
-
-
-def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextlib.contextmanager

@@ -68,9 +68,12 @@ class Share:
 
 @contextmanager
 def share(place: Path) -> Iterator[Share]:
-    """A share at `place/share`, whose server keeps its files in `place/behind`."""
-    found = Share(place / "share", place / "behind")
-    try:
-        yield found
-    finally:
-        found.close()
+    """A share at `place/share`, whose server keeps its files in `place/behind`, in memory: a disk could be busy for
+    seconds with the work of others.
+    """
+    with tmpfs(place / "behind", "size=512m"):
+        found = Share(place / "share", place / "behind")
+        try:
+            yield found
+        finally:
+            found.close()

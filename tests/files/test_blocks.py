@@ -114,12 +114,13 @@ def test_named_specifications_run_with_all_their_sizes(folder: Path) -> None:
     assert cells["Web server"]["writes"]["ios"] == 0
 
 
-def test_direct_io_comes_from_the_disk_and_sizes_that_do_not_fit_are_skipped(tmp_path: Path) -> None:
+def test_direct_io_comes_from_the_disk_and_sizes_that_do_not_fit_are_skipped(disk: LoopDisk) -> None:
+    """On a disk of its own: what else the machine reads meanwhile counts on other devices."""
     specs = [pattern_spec("random_read", 100, 50, 50), pattern_spec("random_read", 4096, 50, 50)]
-    cells = measure(tmp_path, specs, direct=True, outstanding=8)
+    cells = measure(disk.point, specs, direct=True, outstanding=8)
     assert "multiples of" in cells["random_read/100"]["skipped"]
     assert cells["random_read/4K"]["cached"] is False
-    warm = measure(tmp_path, specs[1:])["random_read/4K"]
+    warm = measure(disk.point, specs[1:])["random_read/4K"]
     assert warm["cached"] is True and " % of" in warm["cached_reason"]
 
 

@@ -65,7 +65,7 @@ def dbench_counts(folder: Path, loadfile: Path) -> dict[str, int]:
     work.mkdir()
     command = ["dbench", "-t", str(DBENCH_SECONDS), "-c", str(pipe), "-D", str(work), "--skip-cleanup", "1"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    guard = threading.Timer(60, os.killpg, (process.pid, signal.SIGKILL))
+    guard = threading.Timer(PATIENCE_S, os.killpg, (process.pid, signal.SIGKILL))
     guard.start()
     try:
         return _fed_counts(process, pipe, loadfile.read_bytes())

@@ -1,7 +1,9 @@
 """Forecasts of file work hold: against folders of known speed, and against what a run moves."""
 
 import os
+from dataclasses import replace
 from importlib import import_module
+from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,9 +12,11 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
+from bakeoff.cli.plan import typed_acts
 from bakeoff.errors import TargetError
 from bakeoff.kinds import run_part
 from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, CALIBRATION_S, Cost, fitted
+from bakeoff.plan.durations import AROUND_S, CELL_S, OVERHEAD_S
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.work import Work
@@ -32,18 +36,18 @@ def plan_of(suite: str, folder: Path, **settings: Any) -> Plan:
     return resolve_plan(PlanInput("", head, settings, [{"name": "a", "address": str(folder)}]))
 
 
-def foreseen(plan: Plan, calibrate: bool = True) -> Foreseen:
-    return run_part(plan.kind).foresee(plan, calibrate)
+def foreseen(plan: Plan, calibrate: bool = True, acts: bool = False) -> Foreseen:
+    return run_part(plan.kind).foresee(plan, calibrate, acts)
 
 
 @pytest.mark.parametrize("suite", WORK)
 def test_a_forecast_is_what_a_folder_of_known_speed_takes(
     suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """How well a real folder keeps to it is a matter of its speed in other moments: benchmarks/absolute.py."""
+    """How well a real folder keeps to it is a matter of its speed in other moments: benchmarks/forecasts.py."""
     cost = Cost(1e-3, 2e-6, 3e-10, 4e-10, 0.02)
     plan = plan_of(suite, tmp_path, **WORK[suite])
-    tries = iter(parts_of(plan))
+    tries = cycle(parts_of(plan))
 
     def tried(agent: Any, spec: TrialSpec, until: float) -> float:
         part = next(tries)
@@ -53,7 +57,9 @@ def test_a_forecast_is_what_a_folder_of_known_speed_takes(
     monkeypatch.setattr("bakeoff.kinds.files.foresee._tried", tried)
     expected = foreseen(plan).expected
     assert expected.how == "measured"
-    assert expected.run_s == pytest.approx(cost.trial_s(plan) + cost.laid_s(plan), rel=0.05)
+    between_s = plan.trials * (OVERHEAD_S + cells_of(plan) * CELL_S)
+    assert expected.measuring_s == pytest.approx(cost.trial_s(plan) + cost.laid_s(plan) + between_s, rel=0.02)
+    assert expected.run_s >= expected.measuring_s + AROUND_S
 
 
 def test_the_work_of_a_plan_is_what_its_run_does(tmp_path: Path) -> None:
@@ -66,6 +72,12 @@ def test_the_work_of_a_plan_is_what_its_run_does(tmp_path: Path) -> None:
         assert (work.calls, work.bytes) == (trial.operations, trial.bytes_in + trial.bytes_out)
 
 
+def cells_of(plan: Plan) -> int:
+    work = plan.settings.work(plan.settings.mix_values[0])
+    assert work is not None
+    return work.cells
+
+
 def parts_of(plan: Plan) -> list[Any]:
     """The parts that are tried in the folder of the only contender."""
     workload = LocalAgent().check(plan).workload(plan.contenders[0], ())
@@ -73,9 +85,17 @@ def parts_of(plan: Plan) -> list[Any]:
     return list(import_module(f"bakeoff.kinds.{plan.kind.replace('-', '_')}.run").samples(workload, clients))
 
 
+def emptying_of(plan: Plan) -> Any:
+    """The part before which caches are emptied."""
+    workload = LocalAgent().check(plan).workload(plan.contenders[0], ())
+    clients = plan.settings.mix_values[-1].clients * plan.settings.threads
+    return import_module(f"bakeoff.kinds.{plan.kind.replace('-', '_')}.run").emptying(workload, clients)
+
+
 def time_of(work: Work, cost: Cost) -> float:
     each_s = work.cells * cost.cell_s + work.calls * cost.call_s + work.bytes * cost.byte_s
-    return work.timed_s + each_s + work.laid_bytes * cost.laid_s_per_byte + cost.trial_fixed_s
+    emptied_s = work.emptied * cost.emptied_s
+    return work.timed_s + each_s + work.laid_bytes * cost.laid_s_per_byte + cost.trial_fixed_s + emptied_s
 
 
 def test_a_folder_that_is_mounted_read_only_is_refused_in_a_plan(
@@ -120,6 +140,59 @@ def test_two_regions_on_one_file_system_need_both(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("bakeoff.kinds.files.foresee.shutil.disk_usage", lambda _: room)
     with pytest.raises(TargetError, match=r"a, b: .* the run needs 537 MB"):
         foreseen(plan, calibrate=False)
+
+
+@pytest.mark.parametrize("suite", ["file-matrix", "file-blocks"])
+def test_caches_that_a_try_leaves_alone_are_told_beside_the_duration(suite: str, tmp_path: Path) -> None:
+    """Seen: "about 9s" for a run of 2m10s that dropped the caches of the machine before each cell."""
+    plain = foreseen(plan_of(suite, tmp_path, cache="cold"), calibrate=False)
+    dropped = plan_of(suite, tmp_path, cache="cold", drop_caches=True)
+    times = sum(work.emptied for mix in dropped.settings.mix_values if (work := dropped.settings.work(mix)) is not None)
+    cells = cells_of(dropped)
+    assert times == (cells if suite == "file-blocks" else cells * 12 // 13)  # not before the test that makes its file
+    told = foreseen(dropped, calibrate=False).lines[-1]
+    assert told.startswith(f"all caches of this machine are dropped {times:,} times, before cells: that comes on")
+    command = foreseen(plan_of(suite, tmp_path, cache="cold", cold_command="true"), calibrate=False).lines[-1]
+    assert command.startswith("the cold command runs ") and not any("on top" in line for line in plain.lines)
+
+
+@pytest.mark.parametrize("suite", ["file-matrix", "file-blocks"])
+def test_a_forecast_has_what_a_command_before_each_cell_takes(
+    suite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = tmp_path / "runs"
+    few = {"file-matrix": {"file_sizes": "64KiB", "record_sizes": "64KiB"}, "file-blocks": {"block_sizes": "4KiB"}}
+    settings = few[suite] | {"cache": "cold", "cold_command": f"echo >> {runs}"}
+    plan = plan_of(suite, tmp_path, **settings)
+    monkeypatch.setattr("bakeoff.kinds.files.foresee.ROUNDS", 1)
+    refused = foreseen(plan)
+    assert refused.lines[-1].startswith("the cold command runs ") and not runs.exists()
+    monkeypatch.setattr("bakeoff.kinds.files.foresee.CALIBRATION_S", 60.0)  # of slow machines, too
+    monkeypatch.setattr("bakeoff.kinds.files.foresee.EMPTYING_S", 0.0)
+    found = foreseen(plan, acts=True)
+    assert found.expected.how == "measured" and not any("on top" in line for line in found.lines)
+    assert len(runs.read_text()) == 1  # more often only while there is time for it
+    works, cost = cycle([part.work for part in parts_of(plan)]), Cost(1e-3, 2e-6, 3e-10, 4e-10, 0.02, 0.7)
+
+    def tried(agent: Any, spec: TrialSpec, until: float) -> float:
+        work = next(works) if spec.workload.cold_command is None else emptying_of(plan).work
+        return time_of(work, cost)
+
+    monkeypatch.setattr("bakeoff.kinds.files.foresee._tried", tried)
+    known = foreseen(plan, acts=True).expected
+    between_s = plan.trials * (OVERHEAD_S + cells_of(plan) * CELL_S)
+    assert known.measuring_s == pytest.approx(cost.trial_s(plan) + cost.laid_s(plan) + between_s, rel=0.02)
+
+
+def test_only_what_was_typed_is_tried_by_a_plan(tmp_path: Path) -> None:
+    """Somebody who looks at a plan file of others must not carry out its commands by that."""
+    settings = {"cache": "cold", "cold_command": "true", "drop_caches": "yes"}
+    given = PlanInput("", {"suite": "file-matrix"}, settings, [{"name": "a", "address": str(tmp_path)}])
+    plan = resolve_plan(given)
+    typed = {("settings", key): "--" + key for key in settings}
+    assert typed_acts(replace(given, flags=typed), plan)
+    assert not typed_acts(given, plan)
+    assert not typed_acts(replace(given, flags={("settings", "drop_caches"): "--drop-caches"}), plan)
 
 
 @pytest.mark.parametrize("suite", ["file-matrix", "file-blocks"])

@@ -202,14 +202,12 @@ def test_regions_that_are_there_need_no_room_again(tmp_path: Path) -> None:
 def test_a_share_that_fills_up_fails_the_trial_and_the_run_goes_on(tmp_path: Path, good: Path) -> None:
     with tmpfs(tmp_path / "small", "size=24m") as small:
         words = ("--file-sizes", "16MiB", "--record-sizes", "64KiB", "--blocks", "1", "--tests", "write,read")
-        process = start("run", "file-matrix", f"small={small}", f"good={good}", *words, "-o", f"{tmp_path}/r.bakeoff")
-        # Somebody else takes what was free when it was checked.
-        wait_for(lambda: any(tmp_path.glob("r.bakeoff*")))
-        (small / "other").write_bytes(bytes(20 * MIB))
-        _, told = process.communicate(timeout=PATIENCE_S)
-        record = read_run(tmp_path / "r.bakeoff")
+        # Between the checks and the trial somebody else takes what was free: at the second call of the reset command.
+        log, fill = tmp_path / "resets", f"head -c {20 * MIB} /dev/zero > {small}/other"
+        words += ("--reset", f"small=echo x >> {log}; test $(wc -l < {log}) -lt 2 || {fill}")
+        code, told, record = run("file-matrix", tmp_path, f"small={small}", f"good={good}", *words)
         (trial,) = trials(record, "small")
-        assert process.returncode == 4, told
+        assert code == 4, told
         assert trial.state == "failed" and ("full" in trial.reason or "MB free" in trial.reason), trial.reason
         assert [trial.state for trial in trials(record, "good")] == ["ok"]
         assert [path.name for path in small.iterdir()] == ["other"]

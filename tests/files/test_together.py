@@ -8,6 +8,7 @@ import pytest
 
 from bakeoff import _engine
 from bakeoff.store.read import read_run
+from tests.control import PATIENCE_S
 
 COMMAND = [sys.executable, "-m", "bakeoff", "run"]
 MIX = ["file-mix", "--mixes", "1", "--length", "2s", "--workspace", "2MB", "--blocks", "1"]
@@ -31,7 +32,7 @@ def test_two_runs_of_one_plan_on_one_folder(tmp_path: Path, words: list[str]) ->
     for number in range(2):
         command = [*COMMAND, *words, f"a={folder}", "-o", str(tmp_path / f"{number}.bakeoff")]
         runs.append(subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
-    said = [run.communicate(timeout=100)[1] for run in runs]
+    said = [run.communicate(timeout=PATIENCE_S)[1] for run in runs]
     assert [run.returncode for run in runs] == [0, 0], said
     for number in range(2):
         (trial,) = read_run(tmp_path / f"{number}.bakeoff").trials
@@ -48,7 +49,7 @@ def test_only_what_is_surely_over_is_called_left_behind(tmp_path: Path) -> None:
         path.mkdir(parents=True)
     assert _engine.work_folder_owner(elsewhere.name) is None, "its check is wrong"
     command = [*COMMAND, *MIX, "--length", "300ms", f"a={folder}", "-o", str(tmp_path / "r.bakeoff")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     assert f"a: left behind by an earlier run, remove it: {over.name}\n" in done.stderr
     assert f"another run works in this folder at the same time, so both measure each other: {own.name}\n" in done.stderr
@@ -62,7 +63,7 @@ def test_what_a_killed_run_of_the_same_plan_left_is_taken_over(tmp_path: Path) -
     command = [*COMMAND, *BLOCKS, "--keep", f"a={folder}", "-o", str(tmp_path / "r.bakeoff")]
     inodes = []
     for _ in range(2):
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
         assert done.returncode == 0, done.stderr
         (left,) = folder.iterdir()
         assert _engine.work_folder_owner(left.name) == "over"

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.control import PATIENCE_S
+from tests.ports import free_port
 
 MODULES = Path("/usr/lib/apache2/modules")
 
@@ -27,14 +28,6 @@ class Server:
     url: str
     process: subprocess.Popen[bytes]
     folder: Path
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def need(program: str) -> str:
@@ -95,7 +88,7 @@ def start_server(public_folder: Callable[[str], Path]) -> Iterator[Callable[...,
             os.killpg(process.pid, signal.SIGTERM)
     for process in started:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(20)
+            process.wait(PATIENCE_S)
         if process.poll() is None:
             process.kill()
 

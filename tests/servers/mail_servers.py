@@ -19,7 +19,8 @@ import pytest
 
 from bakeoff.mail.accounts import Account, convert
 from tests.control import PATIENCE_S
-from tests.servers.conftest import free_port, need, wait_until_open
+from tests.ports import free_port
+from tests.servers.conftest import need, wait_until_open
 
 SERVERS = Path(__file__).resolve().parents[2] / ".servers"
 OWNER = "mail"

@@ -20,7 +20,7 @@ from bakeoff.store.records import RunRecord
 from tests.control import PATIENCE_S
 
 CGROUPS = Path("/sys/fs/cgroup")
-GROUP = "bakeoff-small-memory"
+GROUP = f"bakeoff-small-memory-{os.getpid()}"
 MEMORY_BYTES = 32 << 20
 SEGMENT = "8MiB"
 FEW, MANY = 2, 16  # Segments of 16 MiB in all, and of 128 MiB.

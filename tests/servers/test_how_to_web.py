@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.control import PATIENCE_S
-from tests.servers.conftest import free_port, need
+from tests.ports import free_port
+from tests.servers.conftest import need
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/compare-web-servers.md"
 

@@ -22,7 +22,8 @@ from bakeoff.httperf.options import parse
 from bakeoff.httperf.progress import Progress
 from bakeoff.httperf.run import run
 from tests.control import PATIENCE_S
-from tests.servers.conftest import certificate, free_port, need, wait_until_open
+from tests.ports import free_port
+from tests.servers.conftest import certificate, need, wait_until_open
 
 SCRIPT = """\
 # two sessions

@@ -171,8 +171,8 @@ def test_a_cap_of_twenty_sessions_is_named(
     started = STARTERS[name](folder / f"capped-{name}", accounts, **{setting: 20, "think_s": think_s})
     command = ["run", "mail-pop", f"{name}={started.address}", "--size", "short", "--mixes", "10", "--blocks", "1"]
     command += ["--users", str(users), "--length", f"{8 * think_s}s", "--ramp-up", "500ms", "--ramp-down", "500ms"]
-    # At the end of the load those that wait in front of Postfix are waited for as long as this.
-    command += ["--reply-timeout", f"{20 * think_s}s"]
+    # At the end of the load those that wait in front of Postfix are waited for as long as this; none of it is death.
+    command += ["--reply-timeout", f"{20 * think_s}s", "--dead-after", f"{100 * think_s}s"]
     try:
         done = bakeoff(*command, "--sending-share", "100%", "--sizes", "20KiB", "-o", str(file))
     finally:

@@ -44,6 +44,10 @@ def ask(server: Server, count: int) -> None:
         rude.recv(4096)
 
 
+# What the checks before a run ask, and that after it.
+CHECKS = 2
+
+
 def log_of(server: Server, least: int) -> list[str]:
     """The lines of a server's log, once there are so many."""
     until = time.monotonic() + PATIENCE_S
@@ -83,11 +87,12 @@ def test_what_a_server_logs_of_its_replayed_log_is_that_log(
     assert done.returncode == 0, done.stderr
     trials = read_run(run_file).trials
     asked = requests_of(before)
-    # Behind what the checks asked come the blocks, each with the log in its order, but for what never began.
+    # Behind what the checks asked come the blocks, each with the log in its order, but for what never began; then the
+    # question whether the server still answers.
     began = [asked[: trial.starts.offered - trial.starts.never_started] for trial in trials if trial.starts]
     expected = [request for block in began for request in block]
-    replayed = requests_of(log_of(server, len(before) + len(expected)))
-    assert len(trials) == 2 and replayed[-len(expected) :] == expected
+    replayed = requests_of(log_of(server, len(before) + CHECKS + len(expected)))
+    assert len(trials) == 2 and replayed[-len(expected) - 1 : -1] == expected
     for trial in trials:
         rows = trial.figures(ReplayFigures).paths.rows
         assert trial.state == "ok" and sum(row.asked for row in rows) == facts.requests

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.app_parts import assert_parts_fill_the_whole, means_of
 from tests.conftest import Target, app_workload, run_trial
 from tests.truth.queueing import simulate_finite_source, waiting_time_m_d_c
 
@@ -48,14 +49,12 @@ def test_queue_and_service_are_reported_as_the_server_kept_them(target: MakeTarg
     workload = app_workload(server.address, {"download": 1}, download_bytes=0)
     result = run_trial(workload, clients=clients, length_s=600, max_operations=operations)
     kept = server.counts()["kinds"]["download"]
-    means = {step["name"]: step["summary"]["mean_ns"] for step in result["steps"]}
+    means = means_of(result)
     assert (result["operations"], kept["requests"], result["errors"]) == (operations, operations, {})
     # Histograms have three digits, and the server's last replies may come when the trial has its number.
     for name in ("queue", "service"):
         assert means[name] == pytest.approx(kept[f"{name}_mean_ns"], rel=0.03)
-    assert sum(means[name] for name in ("network", "queue", "service")) == pytest.approx(
-        result["service"]["mean_ns"], rel=0.01
-    )
+    assert_parts_fill_the_whole(result)
     # Only two are served at a time, whatever the machine does: the others wait for as long. The first of each client
     # may find less before it.
     least = (clients / SERVERS - 1) * means["service"] * (1 - clients / operations)

@@ -1,7 +1,6 @@
 """HTTP/3 against a server on another implementation, whose counts and faults are known."""
 
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,9 @@ from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.kinds.web.probe import Prober
 from bakeoff.run.judge import judge
 from tests.conftest import run_trial, web_workload
+from tests.control import most_connections_taken
 from tests.http3_server import Http3Server, Manners
+from tests.ports import free_port
 from tests.servers.conftest import certificate
 from tests.unit.run.fake import WEB
 
@@ -33,11 +34,8 @@ def workload(server: Http3Server, cert: Path, **settings: object) -> dict[str, o
 
 
 @pytest.fixture
-def closed_port() -> Iterator[str]:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as held:
-        held.bind(("127.0.0.1", 0))
-        port = held.getsockname()[1]
-    yield f"127.0.0.1:{port}"
+def closed_port() -> str:
+    return f"127.0.0.1:{free_port()}"
 
 
 @pytest.mark.parametrize(("streams", "strange"), [(1, False), (7, False), (3, True)])
@@ -89,8 +87,11 @@ def test_a_server_that_says_goaway_loses_no_request(identity: Identity, streams:
     with Http3Server(*identity, Manners(away_after=20)) as server:
         result = run_trial(workload(server, identity[0]), clients=2, streams=streams, max_operations=200)
     assert (result["operations"], result["errors"]) == (200, {})
-    assert server.counts["farewells"] >= 8
-    assert result["connections"]["opened"] == server.counts["connections"] >= 9
+    # A connection takes what comes until the client has read that it ends: at most one more of each stream. The last
+    # of each client may never come to its farewell.
+    most = 20 + streams
+    assert server.counts["farewells"] >= (200 - 2 * 19) / most
+    assert result["connections"]["opened"] == server.counts["connections"] >= 200 / most
 
 
 def test_a_connection_that_is_dropped_takes_its_requests_with_it(identity: Identity) -> None:
@@ -109,7 +110,9 @@ def test_no_more_streams_are_open_than_the_server_allows_and_the_wait_is_a_step(
     waits = next(step["summary"] for step in result["steps"] if step["name"] == "stream")
     assert waits["count"] > 3
     busy_s = sum(client["busy_s"] for client in result["per_client"])
-    assert busy_s == pytest.approx(6 * result["window_s"], rel=0.2)
+    # Of each stream but for what is less than an operation at either end.
+    longest_s = result["service"]["max_ns"] / 1e9
+    assert 6 * (result["window_s"] - 2 * longest_s) <= busy_s <= 6 * result["elapsed_s"]
 
 
 @pytest.mark.parametrize(
@@ -153,14 +156,15 @@ def test_a_closed_port_and_a_mute_one_are_errors(identity: Identity, closed_port
 def test_a_rate_takes_idle_streams_before_it_opens_a_connection(identity: Identity) -> None:
     with Http3Server(*identity) as server:
         load = {"rate": {"per_s": 100.0, "arrivals": {"shape": "constant"}, "most_connections": 10}}
-        result = run_trial(workload(server, identity[0]), load=load, streams=20, length_s=1)
+        spec = workload(server, identity[0])
+        result = run_trial(spec, load=load, streams=20, length_s=600, max_operations=100)
     assert result["errors"] == {}
-    assert result["operations"] == server.counts["replies"]
-    assert server.counts["connections"] <= 2
+    assert result["operations"] == server.counts["replies"] == 100
+    assert server.counts["connections"] <= most_connections_taken(result, 100.0, 20)
 
 
 def prober(address: str, **settings: object) -> Prober:
-    given = {"http": "3", "streams": 4, "connect_timeout": "5s", **settings}
+    given = {"http": "3", "streams": 4, "connect_timeout": "60s", **settings}
     return Prober("one", parse_web_address(f"https://{address}/page"), WebSettings.model_validate(given))
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.conftest import Target, run_trial
 from tests.control import asking, assert_no_later, no_operation, read_line
 
@@ -41,3 +43,27 @@ def test_a_delay_of_5_ms_is_reported_as_5_ms_in_every_step(target: MakeTarget) -
         service = seen[name]["service"]
         assert service["min_ns"] / 1e6 >= 4.99, "no reply can be faster than the delay"
         assert_no_later(name, 0.5, service["p50_ns"] / 1e9, service["count"], bare, slack_s=0.0002)
+
+
+# Half of the 40 ms after which Linux acknowledges at the latest what nothing is sent after.
+DELAYED_ACKNOWLEDGEMENT_HALF_S = 0.020
+
+
+@pytest.mark.parametrize("security", ["starttls", "tls"])
+def test_no_step_after_a_handshake_waits_for_an_acknowledgement(target: MakeTarget, security: str) -> None:
+    """The end of a handshake and the first command are small writes, one after the other. Bare clients without TLS ask
+    the same server meanwhile.
+    """
+    server = target(kind="mail", tls={}, implicit_tls=security == "tls")
+    plain = target(kind="mail")
+    secured = workload(server.address)
+    for side in ("smtp", "pop3"):
+        secured[side] |= {"security": security, "tls": {"verify": False}}
+    door = plain.address.partition(",")[0].removeprefix("smtp=")
+    with asking(door, no_operation, clients=4, greet=read_line) as bare:
+        result = run_trial(secured, clients=CLIENTS, length_s=600, max_operations=5000)
+    seen = {row["name"]: row["service"] for row in result["per_operation"] if row["service"]["count"]}
+    assert {"smtp-ehlo", "smtp-mail", "pop3-user", "pop3-pass", "pop3-stat"} <= set(seen)
+    for name in ("smtp-ehlo", "smtp-mail", "pop3-user", "pop3-pass", "pop3-stat"):
+        service = seen[name]
+        assert_no_later(name, 0.5, service["p50_ns"] / 1e9, service["count"], bare, DELAYED_ACKNOWLEDGEMENT_HALF_S)

@@ -53,7 +53,7 @@ def knocking(door: socket.socket) -> int:
 
 
 def test_a_full_accept_queue_is_told_by_connects_of_a_second(full_door: socket.socket) -> None:
-    """The kernel drops the first SYN in silence; the one it sends again after a second finds room."""
+    """The kernel drops the first SYN in silence; one that it sends again after some seconds finds room."""
     time.sleep(0.1)
     fillers = knocking(full_door)
 
@@ -62,7 +62,6 @@ def test_a_full_accept_queue_is_told_by_connects_of_a_second(full_door: socket.s
         while knocking(full_door) <= fillers and time.monotonic() < until:
             time.sleep(0.01)
         time.sleep(0.3)
-        full_door.settimeout(2.5)
         with contextlib.suppress(OSError):
             while True:
                 accepted, _ = full_door.accept()
@@ -71,12 +70,12 @@ def test_a_full_accept_queue_is_told_by_connects_of_a_second(full_door: socket.s
 
     helper = threading.Thread(target=open_late)
     helper.start()
-    result = run(reader(full_door, length_s=4.5))
-    full_door.close()
+    result = run(reader(full_door, max_operations=1, length_s=600))
+    full_door.shutdown(socket.SHUT_RDWR)
     helper.join()
     counts = refusals(result)
-    # By the second SYN, or, when this thread was late to make room, by the third.
-    assert counts.get("connect_1s", 0) + counts.get("connect_3s", 0) == 1, counts
+    # By the second SYN, or, when this thread was late to make room, by a later one.
+    assert sum(count for name, count in counts.items() if name.startswith("connect_")) == 1, counts
     assert counts["denied"] >= 1
 
 

@@ -68,7 +68,8 @@ def test_as_many_connections_are_opened_as_the_replies_take(target: MakeTarget) 
     # Three connections carry 60 a second at most.
     assert (starts["offered"], starts["started"] <= 63) == (200, True)
     assert starts["never_started"] == 200 - starts["started"]
-    assert starts["ran_out"] == starts["late"]["count"] + starts["never_started"]
+    # Those that were late, and those that still wait at the end unless a reply of that very moment has freed one.
+    assert starts["ran_out"] - starts["late"]["count"] in (0, starts["never_started"])
 
 
 def test_a_stall_is_in_the_response_time_of_all_that_it_kept_waiting(target: MakeTarget) -> None:
@@ -134,7 +135,8 @@ def test_a_turn_of_mail_is_a_message_or_a_session_of_reading_and_users_take_turn
     assert abs(sent - read) <= 2 * users, "each user sends and reads by turns"
     assert (ledger["balanced"], ledger["counts"]["lost"]) == (True, 0)
     assert ledger["counts"]["accepted"] == json.loads(server.counts())["accepted"] >= sent
-    assert starts["ran_out"] == starts["late"]["count"] + starts["never_started"]
+    # Those that found no user and began are late by so much; the others still waited when the trial ended.
+    assert 0 <= starts["ran_out"] - starts["late"]["count"] <= starts["never_started"]
     # A response time is that of a whole turn: there is one for each that ended, and for each that was not over.
     assert starts["answered"] == sent + read < result["operations"]
     assert result["response"]["count"] == starts["answered"] + starts["queue"][-1]

@@ -87,14 +87,22 @@ def replay(log: Path, address: str, **settings: object) -> TrialResult:
     return TrialResult.model_validate_json(outcome.json())
 
 
+def assert_seen_in_order(book: Book, requests: list[str], result: TrialResult) -> None:
+    """All that was begun came, in its order, but for what was on its way when the trial ended."""
+    asked = [f"{method} {path}" for _, method, path, _, _ in book.asked]
+    assert asked == requests[: len(asked)]
+    assert result.starts is not None
+    begun = result.starts.offered - result.starts.never_started
+    assert begun - result.unfinished.operations <= len(asked) <= begun
+
+
 def test_the_server_is_asked_what_the_log_has_in_its_order(tmp_path: Path, server: tuple[str, Book]) -> None:
     address, book = server
     requests = made_up(tmp_path / "log")
     book.statuses["/rare"] = 404
     result = replay(tmp_path / "log", address, most_connections=1, speed="2")
     assert result.starts is not None and result.starts.offered == len(requests)
-    asked = [f"{method} {path}" for _, method, path, _, _ in book.asked]
-    assert asked == requests[: len(requests) - result.starts.never_started]
+    assert_seen_in_order(book, requests, result)
     assert result.window_s == SECONDS / 2
     assert result.workload is not None
     rows = {row["path"]: row for row in result.workload["paths"]["rows"]}
@@ -128,11 +136,13 @@ def test_requests_arrive_at_the_moments_of_the_log_as_well_as_a_bare_client_is_w
 
     thread = threading.Thread(target=control, daemon=True)
     thread.start()
-    replay(tmp_path / "log", address)
+    result = replay(tmp_path / "log", address)
     thread.join(PATIENCE_S)
     arrived_s = sorted(at_s for at_s, *_ in book.asked)
-    assert len(arrived_s) == len(planned_s)
-    offsets = [at_s - planned for at_s, planned in zip(arrived_s, planned_s, strict=True)]
+    assert result.starts is not None
+    # The last is due 40 ms before the end: what was not begun by then, or was on its way, may never have come.
+    assert len(planned_s) - result.starts.never_started - result.unfinished.operations <= len(arrived_s)
+    offsets = [at_s - planned for at_s, planned in zip(arrived_s, planned_s, strict=False)]
     off_s = [offset - min(offsets) for offset in offsets]
     # Neither the server's threads nor the first request's connection are the schedule's: a few wakings' time.
     assert statistics.median(off_s) <= statistics.median(late_s) + 5 * max(late_s) + min(off_s), (off_s, late_s)
@@ -143,8 +153,7 @@ def test_a_log_that_loops_is_asked_again_and_again(tmp_path: Path, server: tuple
     requests = made_up(tmp_path / "log")
     result = replay(tmp_path / "log", address, speed="8", length="1250ms", loop=True, most_connections=1)
     assert result.starts is not None and result.starts.offered == len(requests) * 5 // 2
-    asked = [f"{method} {path}" for _, method, path, _, _ in book.asked]
-    assert asked == (requests * 3)[: result.starts.offered - result.starts.never_started]
+    assert_seen_in_order(book, requests * 3, result)
 
 
 def test_bodies_and_hosts_are_those_that_were_given(tmp_path: Path, server: tuple[str, Book]) -> None:
@@ -178,7 +187,8 @@ def test_machines_that_divide_a_log_ask_together_what_one_does(
     assert result.starts is not None and result.starts.offered == len(requests)
     asked = Counter(f"{method} {path}" for _, method, path, _, _ in book.asked)
     left = Counter(requests) - asked
-    assert asked <= Counter(requests) and left.total() == result.starts.never_started
+    assert asked <= Counter(requests)
+    assert 0 <= left.total() - result.starts.never_started <= result.unfinished.operations
     figures = result.workload or {}
     rows = {row["path"]: row for row in figures["paths"]["rows"]}
     in_log = Counter(request.partition("?")[0] for request in requests)

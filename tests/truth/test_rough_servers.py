@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -115,23 +116,25 @@ def test_the_window_is_the_plans_when_clients_think_beyond_its_end(target: Calla
 
 def test_requests_that_are_never_answered_are_errors(rough: Callable[..., str]) -> None:
     """The first two connections hang for ever, the others are quick: two errors, and no more."""
-    asked: dict[int, float] = {}
+    asked: dict[int, list[float]] = defaultdict(list)
 
     def handle(connection: socket.socket, number: int) -> None:
         while read_request(connection):
+            asked[number].append(time.monotonic())
             if number <= 2:
-                asked[number] = time.monotonic()
                 never(connection)
                 return
-            asked[number] = time.monotonic()
             connection.sendall(KEEP)
 
     result = run_trial(web_workload(rough(handle)), clients=5, length_s=2.0, ramp_down_s=0.2)
-    assert result["errors"] == {"unfinished": 2}
     assert result["operations"] > 3
-    # It hung at least until the last request that the server saw of the others.
-    seen_s = max(asked.values()) - min(asked[1], asked[2])
-    assert seen_s - 0.2 <= result["unfinished"]["oldest_s"] <= result["elapsed_s"]
+    # It hung at least until the last request of the others that was followed by one more before the end.
+    seen_s = max(times[-2] for times in asked.values() if len(times) > 1) - min(asked[1] + asked[2])
+    oldest_s = result["unfinished"]["oldest_s"]
+    assert seen_s <= oldest_s <= result["elapsed_s"]
+    # Longer than 20 times nearly all others: on a machine where those take a twentieth of the trial, nobody can tell.
+    others_s = max(one["service"]["p99_ns"] for one in result["per_operation"]) / 1e9
+    assert result["errors"] == {"unfinished": 2} or (oldest_s <= 20.1 * others_s and not result["errors"])
 
 
 def test_dead_seconds_are_rows_of_zeros(rough: Callable[..., str]) -> None:

@@ -100,7 +100,8 @@ def test_errors_from_a_moment_on_stop_the_soak_in_that_row(
     site.fault = fails
     run = soak(site, tmp_path / "x.bakeoff", "60s", row="200ms", stop_if=f"rate<0,{rule}")
     shares = [row.error_share for row in run.soak_rows if row.length_s >= 0.19]
-    stopped = next(i for i, share in enumerate(shares) if share > 0.5) + after
+    # So many rows one after the other; on a machine that stands still one may have no operation at all.
+    stopped = next(i for i in range(after, len(shares)) if min(shares[i - after : i + 1]) > 0.5)
     assert stopped < len(shares) < 150, "of 299 rows: it ends soon after it was seen"
     trial = run.trials[0]
     assert trial.state == "failed" and trial.reason.startswith(f"stopped early: {rule}: ")

@@ -77,5 +77,5 @@ def test_a_stop_over_the_end_of_a_trial_voids_it_and_blames_nobody(target: Calla
 
 def test_requests_that_wait_while_the_generator_stands_do_not_time_out(target: Callable[..., Target]) -> None:
     """The reply came long before its time-out, and is found when the generator goes on."""
-    result = stopped(web_workload(target(delay_s=0.2).address), 0.5, 0.8, length_s=3.0, reply_timeout_s=0.5)
+    result = stopped(web_workload(target(delay_s=0.05).address), 0.5, 1.2, length_s=3.0, reply_timeout_s=1.1)
     assert result.errors == {}

@@ -12,6 +12,7 @@ import pytest
 from bakeoff import _engine
 from tests.conftest import Target, run_trial, web_workload
 from tests.control import PATIENCE_S, asking, assert_no_later, get_page
+from tests.ports import free_port
 
 MakeTarget = Callable[..., Target]
 
@@ -44,7 +45,7 @@ def test_every_stall_of_200_ms_shows(target: MakeTarget) -> None:
     # Five stalls, of which the ends of the trial may cut off one or two.
     assert stalled >= 3 * 4
     assert stalled <= 4 * (sum(time_s > 0.1 for time_s in bare.times_s) + 1)
-    assert result["service"]["max_ns"] > 100e6 > 10 * result["service"]["p50_ns"], "the median is not stalled"
+    assert result["service"]["max_ns"] > 100e6 > result["service"]["p50_ns"], "the median is not stalled"
     assert sum((row["service"]["max_ns"] or 0) > 100e6 for row in result["per_second"]) >= 2
 
 
@@ -113,7 +114,8 @@ def test_littles_law_holds(target: MakeTarget) -> None:
     way at the edges of the window is missing: one cycle of each client at either end.
     """
     server = target(delay_s=0.004)
-    result = run_trial(web_workload(server.address), clients=12, length_s=3, ramp_up_s=0.5, think_s=0.006)
+    # Without a ramp, of which lateness is told as well.
+    result = run_trial(web_workload(server.address), clients=12, length_s=2.5, think_s=0.006)
     rate = result["operations"] / result["window_s"]
     late = result["generator"]["late_start"]
     busy = rate * (result["service"]["mean_ns"] / 1e9 + 0.006 + (late["mean_ns"] or 0) / 1e9)
@@ -146,11 +148,8 @@ def test_a_changed_byte_is_caught_by_the_hash(target: MakeTarget, tmp_path: Path
     assert result["workload"]["bodies_hashed"] == 1000
 
 
-def test_a_closed_port_is_refused_and_not_hammered(target: MakeTarget) -> None:
-    server = target()
-    address = server.address
-    server.stop()
-    result = run_trial(web_workload(address), clients=2, length_s=1)
+def test_a_closed_port_is_refused_and_not_hammered() -> None:
+    result = run_trial(web_workload(f"127.0.0.1:{free_port()}"), clients=2, length_s=1)
     assert result["operations"] == 0
     assert set(result["errors"]) == {"refused"}
     # At once, then after 1, 2, 4 … 64 ms, then each 100 ms: 17 tries of each client in a second, when none is late.

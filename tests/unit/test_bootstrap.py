@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.control import PATIENCE_S
+
 SCRIPT = Path(__file__).parents[2] / "scripts/install-tools.sh"
 NEEDED = ("sh", "sed", "dirname", "cut", "sort", "head", "printf", "awk", "grep", "cat", "rm", "tee", "mkdir", "ln")
 # As Debian 12 has them: its own Rust is too old, that of its browsers is not.
@@ -44,7 +46,7 @@ def machine(folder: Path) -> Path:
 def install(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [str(folder / "bin/sh"), str(folder / "scripts/install-tools.sh")]
     given = {"PATH": str(folder / "bin"), "HOME": str(folder)}
-    return subprocess.run(command, capture_output=True, text=True, env=given, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=given, timeout=PATIENCE_S, check=False)
 
 
 def test_without_apt_all_that_is_missing_is_named_in_one_sentence(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.control import PATIENCE_S
+
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 NEEDED = ("sh", "sed", "dirname", "cat", "rm", "mkdir", "mktemp", "cp", "ls", "tr", "grep", "basename", "env", "touch")
 SHARE = (
@@ -57,7 +59,7 @@ def machine(folder: Path, tag: str = "manylinux_2_34", share: tuple[str, ...] = 
 def dist(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     given = {"PATH": str(folder / "bin"), "HOME": str(folder), "TMPDIR": str(folder), **variables}
     command = [str(folder / "bin/sh"), str(folder / "scripts/dist.sh")]
-    return subprocess.run(command, capture_output=True, text=True, env=given, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=given, timeout=PATIENCE_S, check=False)
 
 
 def files(folder: Path) -> set[str]:

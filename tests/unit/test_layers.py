@@ -41,7 +41,11 @@ FORBIDDEN = {
     "capacity": [f"bakeoff.{layer}" for layer in ("plan", "run", "agents", "report", "compare", "cli")]
     + ["bakeoff.store.read", "bakeoff.store.write", "bakeoff.store.schema"],
     "cluster": [f"bakeoff.{layer}" for layer in ("plan", "run", "store", "report", "compare", "cli", "kinds")],
+    "telemetry": [
+        f"bakeoff.{layer}" for layer in ("plan", "run", "agents", "store", "report", "compare", "cli", "kinds")
+    ],
     "paper": [f"bakeoff.{layer}" for layer in ("run", "agents", "store", "report", "compare", "cli")],
+    "collect": [f"bakeoff.{layer}" for layer in ("run", "agents", "store", "report", "compare", "cli", "kinds")],
     "corpus": ["bakeoff.run", "bakeoff.store", "bakeoff.report", "bakeoff.compare", "bakeoff.cli"],
 }
 STATS_MAY = {"numpy", "scipy"}
@@ -169,6 +173,14 @@ def test_reports_on_any_kind_load_nothing_that_runs_trials() -> None:
 
 def test_reading_a_run_loads_no_statistics() -> None:
     assert not loaded_by("import bakeoff.store.read", "numpy", "scipy")
+
+
+def test_runs_and_comparisons_load_no_distributions_searches_or_drawings() -> None:
+    """They would be most of what such a start takes."""
+    script = "import bakeoff.compare, bakeoff.run.driver, bakeoff.cli.result"
+    assert not loaded_by(
+        script, "scipy.stats", "scipy.optimize", "MLRsearch", "altair", "vl_convert", "typst", "polars"
+    )
 
 
 # The library that reaches other machines is an optional extra: only what is loaded for `--cluster` may import it.

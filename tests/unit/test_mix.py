@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bakeoff.arrivals import Constant, Poisson
-from bakeoff.mix import Clients, Mix, Rate, mix_from_json
+from bakeoff.mix import Clients, InFlight, Mix, Rate, mix_from_json, mixes_from_json
 
 RATE = Rate(1500.0, Poisson(), 64)
 EVEN = {"shape": "constant"}
@@ -17,6 +17,7 @@ EVEN = {"shape": "constant"}
         (Clients(1), "1", "1 client", "clients", 1, 1),
         (Clients(1200), "1200", "1,200 clients", "clients", 1200, 1200),
         (RATE, "1500", "1,500 operations/s", "offered/s", 1500, 64),
+        (InFlight(2, 16), "2 × 16", "2 × 16 in flight", "clients × in flight", 32, 2),
         (Rate(0.5, Constant(), 1), "0.5", "0.5 operations/s", "offered/s", 0.5, 1),
     ],
 )
@@ -32,7 +33,7 @@ def test_what_a_contender_is_asked_for_stands_in_the_live_line() -> None:
     assert (Clients(8).asked, RATE.asked) == ("8 clients", "1,500/s offered")
 
 
-@pytest.mark.parametrize("mix", [Clients(7), RATE])
+@pytest.mark.parametrize("mix", [Clients(7), InFlight(2, 16), RATE])
 def test_a_mix_comes_back_from_its_json(mix: Mix) -> None:
     assert mix_from_json(mix.to_json()) == mix_from_json(mix) == mix
 
@@ -47,6 +48,10 @@ def test_a_mix_comes_back_from_its_json(mix: Mix) -> None:
         {"clients": "4"},
         {"clients": True},
         {"clients": 1, "rate": {}},
+        {"clients": 1, "outstanding": 0},
+        {"clients": 1, "outstanding": "4"},
+        {"clients": True, "outstanding": 4},
+        {"outstanding": 4},
         {"crowd": 1},
         {"rate": 5},
         {"rate": {"per_s": 0, "arrivals": EVEN, "most_connections": 1}},
@@ -66,4 +71,11 @@ def test_what_is_no_mix_is_refused(value: Any) -> None:
 
 def test_mixes_of_a_sort_rise() -> None:
     assert sorted([Clients(10), Clients(9)]) == [Clients(9), Clients(10)]
+    assert sorted([InFlight(1, 16), InFlight(2, 4)]) == [InFlight(2, 4), InFlight(1, 16)]
     assert sorted([Rate(10, Constant(), 1), Rate(9, Constant(), 1)])[0].per_s == 9
+
+
+def test_a_depth_is_no_matter_of_the_load_and_mixes_are_of_one_sort() -> None:
+    assert InFlight(2, 16).load == Clients(2) and RATE.load is RATE
+    with pytest.raises(ValueError, match="of one sort"):
+        mixes_from_json([{"clients": 1}, {"clients": 1, "outstanding": 4}])

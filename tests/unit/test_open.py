@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import polars
 import pytest
+from typer.testing import CliRunner
 
 import bakeoff
 from bakeoff import opened
+from bakeoff.cli.app import app
 from bakeoff.errors import PlanError, RunFileError
+from bakeoff.opened import OpenCampaign
+from bakeoff.store.campaign import StoredCampaign, StoredLeg, write_campaign
+from bakeoff.store.canonical import plan_hash
 from tests.unit.compare.synthetic import run
+from tests.unit.compare.test_noise import aa
 from tests.unit.store.builders import stored
 
 
@@ -56,6 +65,72 @@ def test_a_chart_is_drawn_by_a_notebook(path: Path) -> None:
     assert chart.title in bundle["text/plain"] and "rate" in found.charts
     with pytest.raises(PlanError, match="rate"):
         found.chart("rates")
+
+
+def test_a_campaign_opens_as_its_folder(tmp_path: Path) -> None:
+    web, other = run(blocks=6), run(blocks=6, seed=2)
+    legs = tuple(
+        StoredLeg(name=name, file=f"{name}.bakeoff", weight=1.0, plan=one.plan)
+        for name, one in (("web", web), ("other", other), ("mail", web))
+    )
+    folder = tmp_path / "lab.bakeoff"
+    folder.mkdir()
+    names = ("nginx", "apache")
+    write_campaign(folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, legs=legs))
+    for name, one in (("web", web), ("other", other)):
+        stored(replace(one, plan_hash=plan_hash(one.plan)), folder / f"{name}.bakeoff")
+    found = bakeoff.open(folder)
+    assert isinstance(found, OpenCampaign) and found.contenders == names and found.suites == ("web", "other")
+    frame = found.trials
+    assert frame.columns[:2] == ["suite", "contender"] and frame.height == len(web.trials) + len(other.trials)
+    assert set(frame["suite"]) == {"web", "other"}
+    assert found.suite("web").contenders == names and "all 3 suites: mail has no" in found.compare().headline[0]
+    assert {suite.name for suite in found.compare("apache").suites if suite.missing} == {"mail"}
+    assert "web/rate" in found.charts and found.chart("web/rate")._repr_mimebundle_()["image/svg+xml"].startswith(
+        "<svg"
+    )
+    for ask in (found.suite, found.chart, found.table, found.compare):
+        with pytest.raises(PlanError, match="there is no"):
+            ask("mail")
+
+
+def test_a_comparison_quotes_what_equals_differ_by(path: Path) -> None:
+    """As `bakeoff compare` does: that of the file beside the run, or of the one that is named."""
+    found = bakeoff.open(path)
+    assert found.compare().noise_quote is None
+    beside, named = stored(aa(seed=4), path.parent / "aa-1.bakeoff"), stored(aa(seed=5), path.parent / "named.bakeoff")
+    quote = found.compare().noise_quote
+    assert quote is not None and quote.noise.file == beside.name and quote.floor > 0.0
+    told = json.loads(CliRunner().invoke(app, ["compare", str(path), "--json"]).output)
+    assert found.compare().to_dict()["noise_quote"] == told["noise_quote"]
+    other = found.compare(aa=named).noise_quote
+    assert other is not None and other.noise.file == named.name and other.floor != quote.floor
+    assert found.compare(aa=()).noise_quote is None
+    with pytest.raises(PlanError, match="is no A/A run"):
+        found.compare(aa=path)
+    with pytest.raises(PlanError, match="quotes one noise floor"):
+        found.compare(aa=[str(named), beside])
+    with pytest.raises(RunFileError, match="gone"):
+        found.compare(aa=path.parent / "gone.bakeoff")
+
+
+def test_a_campaign_and_its_suites_quote_what_lies_beside_it(tmp_path: Path) -> None:
+    web = replace(run(blocks=6), plan_hash=plan_hash(run(blocks=6).plan))
+    folder, names = tmp_path / "lab.bakeoff", ("nginx", "apache")
+    folder.mkdir()
+    leg = StoredLeg(name="web", file="web.bakeoff", weight=1.0, plan=web.plan)
+    write_campaign(folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, legs=(leg,)))
+    stored(web, folder / "web.bakeoff")
+    beside, named = stored(aa(seed=4), tmp_path / "aa-1.bakeoff"), stored(aa(seed=5), tmp_path / "named.bakeoff")
+    found = bakeoff.open(folder)
+    assert isinstance(found, OpenCampaign)
+    quote, suite = found.suite("web").compare().noise_quote, found.compare().suites[0].comparison
+    assert quote is not None and suite is not None and suite.noise_quote == quote and quote.noise.file == beside.name
+    assert found.compare().verdicts[0].floor == pytest.approx(quote.floor)
+    assert found.compare(aa=named).verdicts[0].floor != found.compare().verdicts[0].floor
+    assert math.isnan(found.compare(aa=()).verdicts[0].floor)
+    own = found.suite("web").compare(aa=str(named)).noise_quote
+    assert own is not None and own.noise.file == named.name
 
 
 def test_what_is_no_run_file_is_refused_when_it_is_asked(tmp_path: Path) -> None:

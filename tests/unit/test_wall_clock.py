@@ -16,6 +16,8 @@ MAY = {
     "iozone/run.py": "the line that IOzone begins with",
     "cli/demo.py": "the name of a folder",
     "cli/run.py": "the name of a run file",
+    "cli/aa.py": "the name of a run file",
+    "collect/machines.py": "when a machine told its facts",
     "cli/campaign.py": "the name of the folder of a campaign",
 }
 RUST_MAY = {

@@ -14,6 +14,7 @@ from bakeoff.agents.capacity import Demand
 from bakeoff.agents.environment import environment, own_addresses
 from bakeoff.agents.limits import limits
 from bakeoff.agents.links import Meter, links_to
+from bakeoff.agents.nothing import NothingServer
 from bakeoff.agents.preflight import preflight
 from bakeoff.agents.result import EngineEvent, Outcome, RowResult, Snapshot, SoakRow, TrialResult
 from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
@@ -21,6 +22,9 @@ from bakeoff.errors import LabError, PlanError
 from bakeoff.kinds import run_part
 from bakeoff.kinds.spec import Workload
 from bakeoff.links import links
+from bakeoff.telemetry.here import ThisProcess
+from bakeoff.telemetry.model import GENERATOR, Telemetry, every_s
+from bakeoff.telemetry.sampler import Sampler
 
 if TYPE_CHECKING:
     from bakeoff.plan.model import Plan
@@ -93,13 +97,15 @@ class LocalAgent:
     def start(self, spec: TrialSpec, part: Slice = WHOLE) -> "LocalSession":
         """See Agent."""
         with explained():
-            server = None
+            server, sampler = None, None
             if isinstance(spec.workload, NullWorkload) and spec.workload.server is not None:
-                nothing = spec.workload.server
-                server = self._engine.serve(json.dumps(nothing.server))
-                spec = spec.model_copy(update={"workload": nothing.at(server.address())})
+                server = NothingServer(self._engine, spec.workload.server, spec.cores)
+                spec = spec.model_copy(update={"workload": server.workload})
             meter = Meter(self._links_to(spec.workload))
-            return LocalSession(self._engine.start(spec.part(part).to_json()), meter, server)
+            handle = self._engine.start(spec.part(part).to_json())
+            if not isinstance(spec.workload, NullWorkload):
+                sampler = Sampler(ThisProcess(), every_s(spec.length_s))
+            return LocalSession(self.name, spec.ramp_up_s, handle, meter, sampler, server)
 
     def _links_to(self, workload: Workload) -> tuple[str, ...]:
         """Asked of the kernel once for each contender: a name of a server may take a moment."""
@@ -112,8 +118,17 @@ class LocalAgent:
 class LocalSession:
     """A trial in this process, and the server that lives as long, where there is one."""
 
-    def __init__(self, handle: Any, meter: Meter, server: Any = None) -> None:
-        self._handle, self._meter, self._server = handle, meter, server
+    def __init__(
+        self,
+        name: str,
+        ramp_up_s: float,
+        handle: Any,
+        meter: Meter,
+        sampler: Sampler | None,
+        server: NothingServer | None,
+    ) -> None:
+        self._name, self._ramp_up_s, self._handle = name, ramp_up_s, handle
+        self._meter, self._sampler, self._server = meter, sampler, server
 
     def armed(self, timeout_s: float) -> bool:
         """See TrialSession."""
@@ -159,8 +174,21 @@ class LocalSession:
             return None
         if self._server is not None:
             self._server.stop()
-        return replace(outcome, result=outcome.result.model_copy(update={"links": self._meter.used()}))
+        seen = {"links": self._meter.used(), "telemetry": self._telemetry(outcome.result)}
+        return replace(outcome, result=outcome.result.model_copy(update=seen))
+
+    def _telemetry(self, result: TrialResult) -> Telemetry | None:
+        """What this machine had to do, by the clock that the engine has, too; None where traffic never began."""
+        if self._sampler is None:
+            return None
+        self._sampler.stop()
+        if result.start is None:
+            return None
+        window_s = (self._ramp_up_s, self._ramp_up_s + result.window_s)
+        return self._sampler.finish(GENERATOR, self._name, "this process", result.start.planned_ns / 1e9, window_s)
 
     def cancel(self) -> None:
         """See TrialSession."""
         self._handle.cancel()
+        if self._sampler is not None:
+            self._sampler.stop()

@@ -29,7 +29,10 @@ def merged_outcome(spec: TrialSpec, parts: Sequence[tuple[str, Outcome]]) -> Out
     """
     if len(parts) == 1:
         return parts[0][1]
-    slices = [(name, part.result.model_dump_json(exclude={"links"}), dict(part.histograms)) for name, part in parts]
+    slices = [
+        (name, part.result.model_dump_json(exclude={"links", "telemetry"}), dict(part.histograms))
+        for name, part in parts
+    ]
     with explained():
         return read_outcome(load_engine().merge_slices(spec.to_json(), slices))
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from bakeoff.telemetry.model import Telemetry
+
 
 class _Result(BaseModel):
     # A newer engine may report more than this control plane knows.
@@ -13,7 +15,7 @@ class _Result(BaseModel):
 
 
 class SummaryResult(_Result):
-    """A histogram in figures; see bakeoff.store.records.Summary."""
+    """A histogram in figures; see bakeoff.store.trial_parts.Summary."""
 
     count: int
     mean_ns: float | None = None
@@ -123,7 +125,7 @@ class UnfinishedResult(_Result):
 
 
 class StartsResult(_Result):
-    """Starts that a rate planned for the window; see bakeoff.store.records.StartsRecord."""
+    """Starts that a rate planned for the window; see bakeoff.store.trial_parts.StartsRecord."""
 
     offered: int
     started: int
@@ -143,7 +145,7 @@ class OutsideResult(_Result):
 
 
 class LinkUse(_Result):
-    """What went over a link of the agent's machine while it measured; see bakeoff.store.records.LinkRecord."""
+    """What went over a link of the agent's machine while it measured; see bakeoff.store.trial_parts.LinkRecord."""
 
     name: str
     bits_per_s: int | None
@@ -167,8 +169,9 @@ class StartResult(_Result):
 
 class TrialResult(_Result):
     """The result of a trial; counts are those of the measured window. `start` is None where traffic never began, and
-    for several agents: each has a clock of its own. `links` are not the engine's: the agent adds what went over those
-    of its machine that lead to the contender, and what several measured together has none.
+    for several agents: each has a clock of its own. `links` and `telemetry` are not the engine's: the agent adds what
+    went over those of its machine that lead to the contender, and what its machine had to do; what several measured
+    together has neither.
     """
 
     window_s: float
@@ -195,6 +198,7 @@ class TrialResult(_Result):
     outside: OutsideResult = OutsideResult()
     workload: dict[str, Any] | None = None
     links: tuple[LinkUse, ...] = ()
+    telemetry: Telemetry | None = None
 
 
 class RowResult(_Result):

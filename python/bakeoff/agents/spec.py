@@ -76,7 +76,8 @@ class TrialSpec(Spec):
 
     def for_trial(self, load: Mix, seed: int, mark: str) -> "TrialSpec":
         """The spec of one trial, whose mark all its agents are told."""
-        return self.model_copy(update={"load": load, "seed": seed, "workload": self.workload.marked(mark)})
+        workload = self.workload.under(load).marked(mark)
+        return self.model_copy(update={"load": load.load, "seed": seed, "workload": workload})
 
     def part(self, part: Slice) -> "TrialSpec":
         """The same trial for the agent that drives this part of it."""

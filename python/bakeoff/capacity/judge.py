@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bakeoff.capacity.objective import Objective, Term
-from bakeoff.store.records import GROWTH_TERM, JudgedRecord, TermRecord
+from bakeoff.store.trial_parts import GROWTH_TERM, JudgedRecord, TermRecord
 from bakeoff.units import format_share
 
 # The share of what is offered by which a queue may grow in a probe; and by so many starts at least, which chance does.

@@ -5,31 +5,21 @@ least one by a factor until a probe misses; the range between the last two is th
 was found before, the climb begins below it, by a small factor. A load is judged by the majority of its
 probes, of which the coarse steps ask for one and the last for several.
 
-MLRsearch is told of each probe a share lost, and of its goal a share that may be. Whether a probe met the objective
-decides on which side of the goal that share lies; how large it is guides the search's first guesses, for a server that
-is asked for too much answers about as much as it can.
-
 Everything follows from the answers: the same answers give the same loads in the same order, so that a search which was
 interrupted goes on with those that are stored.
 """
 
-import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from MLRsearch import AbstractMeasurer, Config, MeasurementResult, MultipleLossRatioSearch, SearchGoal
-
-from bakeoff.capacity.range import GOAL_LOST, Range
-from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED, JudgedRecord
+from bakeoff.capacity.range import Range
+from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED
+from bakeoff.store.trial_parts import JudgedRecord
 
 CLIMB = 4.0
 # The climb from a load that is known begins so much below it, and its next load is so much above it.
 NEAR = 1.1
-# Of operations asked for, for MLRsearch: no more are told as those of one probe.
-OF = 10**9
-FOREVER_S = 1e9
 
 
 @dataclass(frozen=True)
@@ -116,30 +106,17 @@ class Search:
         return found
 
     def _search(self, least: float, most: float) -> Found | None:
+        from bakeoff.capacity.mlr import bounds  # takes a moment to start: only when there is a search
+
         where = self._where
         self._asked.clear()  # the answers that are there are told again before new ones are asked for
-        goal = SearchGoal(
-            loss_ratio=min(GOAL_LOST, where.strictest),
-            exceed_ratio=0.5 if where.repeats > 1 else 0.0,
-            relative_width=where.width,
-            initial_trial_duration=1.0,
-            final_trial_duration=1.0,
-            duration_sum=float(where.repeats),
-            preceding_targets=2,
-            fail_fast=False,
-        )
-        config = Config(
-            goals=(goal,), min_load=least, max_load=most, search_duration_max=FOREVER_S, warmup_duration=0.0
-        )
-        results = MultipleLossRatioSearch(config).search(_Measurer(self, goal.loss_ratio), debug=_silent)
-        bounds = results[goal]
-        lower, upper = bounds.relevant_lower_bound, bounds.relevant_upper_bound
+        lower, upper = bounds(where, least, most, self._answer)
         if upper is None:
             return None
-        missed = where.rounded(float(upper))
+        missed = where.rounded(upper)
         if lower is None:
             return self._none(missed)
-        return self._found(where.rounded(float(lower)), missed)
+        return self._found(where.rounded(lower), missed)
 
     def _found(self, met: float, missed: float) -> Found:
         limit = self._limit(missed)
@@ -158,7 +135,7 @@ class Search:
         limited = [limit for limit in limits if limit]
         return limited[-1] if 2 * len(limited) > len(limits) else ""
 
-    def answer(self, load: float) -> JudgedRecord:
+    def _answer(self, load: float) -> JudgedRecord:
         """The next answer at a load that MLRsearch asks for: one that is there already, or a new probe."""
         rounded, times = self._where.rounded(load), self._asked[load]
         self._asked[load] += 1
@@ -179,24 +156,3 @@ class Search:
         missed = min((load for load, met in verdicts.items() if not met), default=None)
         met = [load for load, met in verdicts.items() if met and (missed is None or load < missed)]
         return max(met, default=None), missed
-
-
-class _Measurer(AbstractMeasurer):  # type: ignore[misc]
-    """Tells MLRsearch of probes: a second of its time is a probe of ours."""
-
-    def __init__(self, search: Search, goal_lost: float) -> None:
-        self._search, self._goal_lost = search, goal_lost
-
-    def measure(self, intended_duration: float, intended_load: float) -> Any:
-        """See AbstractMeasurer."""
-        answer = self._search.answer(intended_load)
-        goal = math.floor(self._goal_lost * OF)
-        lost = round(answer.lost * OF)
-        lost = min(lost, goal) if answer.met else max(lost, goal + 1)
-        return MeasurementResult(
-            intended_duration=intended_duration, intended_load=intended_load, offered_count=OF, loss_count=lost
-        )
-
-
-def _silent(text: str) -> None:
-    """MLRsearch's own account is of no use here: every probe is in the run file."""

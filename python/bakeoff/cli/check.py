@@ -6,7 +6,9 @@ from typing import Annotated
 import typer
 
 from bakeoff.cli.complete import contenders, list_of, run_files
+from bakeoff.cli.noise import NoiseFile
 from bakeoff.errors import PlanError
+from bakeoff.floors import THE_RUN, noise_for
 from bakeoff.store.read import read_run
 from bakeoff.units import parse_share
 from bakeoff.whole_file import write_whole
@@ -73,6 +75,7 @@ def check(
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write Markdown that fits a comment on a change.")
     ] = None,
+    aa: NoiseFile = None,
     github: Annotated[
         bool, typer.Option("--github", help="Print annotations of GitHub Actions instead of sentences.")
     ] = False,
@@ -84,6 +87,9 @@ def check(
     It passes only when that is shown: the whole interval of the ratio over blocks lies on the allowed side. Where the
     interval lies beyond the limit it is worse, and else inconclusive, with the number of further blocks. Trials that
     failed, even when repeated, and whatever withholds a verdict make it void.
+
+    Where the noise floor of the set-up was measured (`bakeoff aa`), it stands beside the verdict: "which is more than
+    1 % worse; the noise floor of this set-up is 3.4 %". It changes no exit code, neither for better nor for worse.
 
     Exit codes: 0 passed; 1 worse than allowed; 2 refused, in one sentence; 3 inconclusive; 4 void: nothing is
     comparable, or a contender failed.
@@ -97,7 +103,8 @@ def check(
     from bakeoff.report import check as forms
 
     run = read_run(path)
-    found, comparison = check_run(run, limit, baseline, limits)
+    noise = noise_for([path], aa).get(THE_RUN)
+    found, comparison = check_run(run, limit, baseline, limits, noise)
     for line in forms.github(found) if github else forms.lines(found):
         typer.echo(line)
     if junit is not None:

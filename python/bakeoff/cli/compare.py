@@ -8,13 +8,14 @@ import typer
 
 from bakeoff.cli.complete import contenders, run_files
 from bakeoff.cli.console import make_console
+from bakeoff.cli.noise import NoiseFile
+from bakeoff.cli.several import RUN_FILES, FailedOption, NoteOption, folder_of, notes_of, read_several
 from bakeoff.errors import PlanError
-from bakeoff.store.campaign import campaign_of
-from bakeoff.store.join import join
-from bakeoff.store.read import read_run
+from bakeoff.floors import THE_RUN, noise_for
 from bakeoff.units import parse_share
 
-RUN_FILES = "Run file; several of one contender and one block each stand beside each other, without a verdict."
+# From so many contenders on tables of single pairs are more than one reads.
+MANY = 3
 
 
 def register(app: typer.Typer) -> None:
@@ -46,6 +47,13 @@ def compare(
         str | None,
         typer.Option(metavar="SHARE", help="Smallest difference that matters, such as 5% (default: the plan's)."),
     ] = None,
+    note: NoteOption = None,
+    failed_run: FailedOption = None,
+    aa: NoiseFile = None,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Every table; of three and more contenders those of single pairs are left out."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The whole comparison as JSON.")] = False,
     schema: Annotated[
         bool, typer.Option("--json-schema", help="Print the JSON Schema of that instead; needs no run file.")
@@ -64,20 +72,22 @@ def compare(
         return
     if not paths:
         raise PlanError("name a run file: bakeoff compare RUN.bakeoff")
-    if (folder := campaign_of(paths)) is not None:
+    notes, failed = notes_of(note), tuple(failed_run or ())
+    if (campaign := folder_of(paths, failed, notes)) is not None:
         from bakeoff.cli.campaign import compared, facts_of
         from bakeoff.report.campaign import compose_campaign
 
-        campaign, made = compared(folder, baseline, share(delta))
+        made = compared(campaign, baseline, share(delta), noise_for(paths, aa, campaign))
         if as_json:
             typer.echo(made.to_json(indent=2))
             return
-        report = compose_campaign(made, campaign.runs, facts_of(campaign), depth=Depth.COMPARISON)
-        show(report, make_console(), Depth.COMPARISON)
+        report = compose_campaign(made, campaign, facts_of(campaign), depth=Depth.COMPARISON)
+        show(report, make_console(), Depth.COMPARISON, everything or len(report.contenders) < MANY)
         return
-    run = join([read_run(path) for path in paths])
-    comparison = compare_run(run, baseline, share(delta))
+    run = read_several(paths, failed, notes)
+    comparison = compare_run(run, baseline, share(delta), noise=noise_for(paths, aa).get(THE_RUN))
     if as_json:
         typer.echo(comparison.to_json(indent=2))
         return
-    show(compose(run, comparison, depth=Depth.COMPARISON), make_console(), Depth.COMPARISON)
+    report = compose(run, comparison, depth=Depth.COMPARISON)
+    show(report, make_console(), Depth.COMPARISON, everything or len(report.contenders) < MANY)

@@ -96,6 +96,15 @@ def resets(ctx: typer.Context, incomplete: str) -> list[str]:
     return [f"{name}=" for name in names if f"{name}=".startswith(incomplete)]
 
 
+def watches(ctx: typer.Context, incomplete: str) -> list[str]:
+    """`NAME=` of the contenders on the line, then how one can be watched."""
+    name, equals, _ = incomplete.partition("=")
+    if not equals:
+        return resets(ctx, incomplete)
+    forms = (f"{name}={form}" for form in ("pid:", "pidfile:/", "cgroup:/", "ssh://", "http://"))
+    return [form for form in forms if form.startswith(incomplete)]
+
+
 def _words(ctx: typer.Context, *arguments: str) -> list[str]:
     """What was given for one of these arguments. Behind a flag that has no value yet they are not sorted yet."""
     given: Any = next((value for name in arguments if (value := ctx.params.get(name))), ctx.args)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from bakeoff.run.counsel import Counsel
+from bakeoff.run.counsel import Counsel, Standing
 from bakeoff.store.read import read_run
 
 # Who does not answer for so long is not there: the run goes on.
@@ -16,7 +16,7 @@ PATIENCE_S = 60.0
 def make_counsel() -> Counsel:
     """Both; a question is put only where somebody can see and answer it."""
     here = sys.stdin.isatty() and sys.stderr.isatty()
-    return Counsel(ask if here else None, why_clear)
+    return Counsel(ask if here else None, look)
 
 
 def ask(question: str, patience_s: float = PATIENCE_S) -> bool:
@@ -29,9 +29,9 @@ def ask(question: str, patience_s: float = PATIENCE_S) -> bool:
     return not answer.startswith("n")
 
 
-def why_clear(path: Path) -> str | None:
-    """Why the verdict of a run is clear as it stands; None when it is not."""
+def look(path: Path) -> Standing:
+    """Whether a run is over by its plan, as it stands."""
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment
-    from bakeoff.compare.looks import clear_verdict
+    from bakeoff.compare.looks import standing
 
-    return clear_verdict(compare_run(read_run(path)))
+    return Standing(*standing(compare_run(read_run(path))))

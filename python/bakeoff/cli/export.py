@@ -1,12 +1,13 @@
 """`bakeoff export`: a run file in the format of another tool or program."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bakeoff.cli.complete import one_of, run_files
-from bakeoff.errors import PlanError
+from bakeoff.errors import LabError, PlanError
 from bakeoff.exporters import EXPORTERS
 from bakeoff.exporters.tables import TABLES
 from bakeoff.plan.messages import did_you_mean
@@ -42,7 +43,7 @@ def export(
             "-o",
             "--output",
             metavar="FILE",
-            help="File to write: by default beside the run file; - prints it.",
+            help="File to write, or folder of a format of several files: by default beside the run file; - prints it.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there already.")] = False,
@@ -56,20 +57,37 @@ def export(
     printed = output is not None and str(output) == "-"
     target = output or path.parent / name
     if not printed:
-        check_target(path, target, force)
+        check_target(path, target, force, exporter.several)
     run = read_run(path)
-    content = exporter.content(run, table)
     if printed:
-        typer.echo(content, nl=False)
+        typer.echo(exporter.content(run, table), nl=False)
+    elif exporter.several:
+        count = _write_files(target, exporter.files(run), force)
+        typer.echo(f"wrote {target}/: {count:,} file{'s' * (count > 1)}")
     else:
-        write_whole(target, content, force, ANOTHER)
+        write_whole(target, exporter.content(run, table), force, ANOTHER)
         typer.echo(f"wrote {target}")
     for note in exporter.notes(run):
         typer.echo(note, err=True)
 
 
-def check_target(run: Path, target: Path, force: bool) -> None:
-    """Raise PlanError when `target` must not be written; a device or a pipe may."""
+def _write_files(folder: Path, files: Mapping[str, str | bytes], force: bool) -> int:
+    """Write them into a folder, which is made. Raises PlanError or LabError."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise LabError(f"{folder} cannot be made ({error.strerror}): {ANOTHER}") from None
+    for name, content in files.items():
+        write_whole(folder / name, content, force, ANOTHER)
+    return len(files)
+
+
+def check_target(run: Path, target: Path, force: bool, folder: bool = False) -> None:
+    """Raise PlanError when `target`, which may be a `folder`, must not be written; a device or a pipe may."""
+    if folder and target.is_dir() and any(target.iterdir()) and not force:
+        raise PlanError(f"{target} is there already, with files in it: {ANOTHER}")
+    if folder and target.exists() and not target.is_dir():
+        raise PlanError(f"{target} is no folder, and this format is several files: choose another with -o")
     if target.exists() and run.exists() and target.samefile(run):
         raise PlanError(f"{target} is the run file itself: choose another with -o")
     if target.is_file() and not force:

@@ -18,18 +18,21 @@ from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part
 from bakeoff.plan.campaign import is_campaign
 from bakeoff.plan.capacity import CapacityPlan
-from bakeoff.plan.fields import Metavar, extra_of
+from bakeoff.plan.factors import parse_factors
+from bakeoff.plan.fields import Metavar, extra_of, read_toml
 from bakeoff.plan.fleet import FleetPlan
 from bakeoff.plan.kind import plan_table, setting_owners
 from bakeoff.plan.load import (
-    PLAN_FIELDS,
     PlanInput,
     parse_contenders,
-    read_plan_file,
+    plan_of_table,
     with_flags,
 )
+from bakeoff.plan.manners import parse_manners
+from bakeoff.plan.plan_section import PLAN_FIELDS
 from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.store.read import read_run
+from bakeoff.telemetry import where
 
 WHAT = (
     "PLAN.toml, the file of a campaign, a run file whose plan is meant, or a suite followed by NAME=ADDRESS for each "
@@ -38,7 +41,9 @@ WHAT = (
 COMMON_PANEL = "Settings of every suite"
 
 
-def with_plan_options(verb: Callable[..., None], searches: bool = False) -> Callable[..., None]:
+def with_plan_options(
+    verb: Callable[..., None], searches: bool = False, arranged: Callable[[list[str]], list[str]] = list
+) -> Callable[..., None]:
     """Give `verb(given: PlanInput, **own)` the arguments and flags of a plan after its own ones; with `searches` also
     those of a search for the capacity.
     """
@@ -46,7 +51,7 @@ def with_plan_options(verb: Callable[..., None], searches: bool = False) -> Call
 
     def command(**values: Any) -> None:
         mine = {p.name: values.pop(p.name) for p in own}
-        verb(given=_plan_input(values), **mine)
+        verb(given=_plan_input({**values, "words": arranged(values["words"])}), **mine)
 
     parameters = [
         _parameter(
@@ -92,6 +97,42 @@ def _plan_parameters() -> Iterator[inspect.Parameter]:
             autocompletion=complete.resets,
             rich_help_panel="Plan",
             help="Shell command that restores contender NAME before each of its visits.",
+        ),
+        None,
+    )
+    yield _parameter(
+        "plan_watch",
+        list[str] | None,
+        typer.Option(
+            "--watch",
+            metavar="NAME=WHERE",
+            autocompletion=complete.watches,
+            rich_help_panel="Plan",
+            help=f"Watch processors, memory, disks and network of contender NAME during trials: {where.FORMS}.",
+        ),
+        None,
+    )
+    yield _parameter(
+        "plan_factor",
+        list[str] | None,
+        typer.Option(
+            "--factor",
+            metavar="NAME=LEVEL,LEVEL",
+            rich_help_panel="Plan",
+            help="A setting tried at several levels: each contender becomes one for each of them, and {NAME} in its "
+            "address, reset and settings the level. As often as there are factors.",
+        ),
+        None,
+    )
+    yield _parameter(
+        "plan_contender_setting",
+        list[str] | None,
+        typer.Option(
+            "--contender-setting",
+            metavar="NAME:SETTING=VALUE",
+            rich_help_panel="Plan",
+            help="A setting of how clients talk with contender NAME alone, such as h2:http=2, new:keep_alive=off or "
+            "raw:direct=on; what is measured is the same for all. With --factor http=1.1,2 also web:http={http}.",
         ),
         None,
     )
@@ -166,6 +207,9 @@ def metavar(field: FieldInfo) -> str:
 
 def _plan_input(values: dict[str, Any]) -> PlanInput:
     words, resets = values.pop("words"), values.pop("plan_reset") or []
+    watched = values.pop("plan_watch") or []
+    manners = parse_manners(values.pop("plan_contender_setting") or [])
+    factors = parse_factors(values.pop("plan_factor") or [])
     given = {key: value for key, value in values.items() if value is not None and value != []}
     plan = {key.removeprefix("plan_"): value for key, value in given.items() if key.startswith("plan_")}
     settings = {key.removeprefix("setting_"): value for key, value in given.items() if key.startswith("setting_")}
@@ -173,7 +217,10 @@ def _plan_input(values: dict[str, Any]) -> PlanInput:
     fleet = {key.removeprefix("fleet_"): value for key, value in given.items() if key.startswith("fleet_")}
     base = _base(words)
     resets_by_name = dict(_reset(word) for word in resets)
-    return with_flags(base, plan, _shared_flags(base, settings), resets_by_name, capacity or None, fleet)
+    watched_by_name = dict(map(_watch, watched))
+    settings = _shared_flags(base, settings)
+    searched = capacity or None
+    return with_flags(base, plan, settings, resets_by_name, searched, fleet, watched_by_name, factors, manners)
 
 
 def _shared_flags(base: PlanInput, settings: dict[str, Any]) -> dict[str, Any]:
@@ -197,9 +244,10 @@ def _base(words: list[str]) -> PlanInput:
     if is_run_file(first):
         return PlanInput(first, {}, {}, contenders, repeats=read_run(Path(first)))
     if first not in suite_names() and (first.endswith(".toml") or "/" in first or Path(first).is_file()):
-        if is_campaign(Path(first)):
+        table = read_toml(Path(first), "plan file")
+        if is_campaign(table):
             return PlanInput(first, {}, {}, contenders, campaign=Path(first))
-        given = read_plan_file(Path(first))
+        given = plan_of_table(Path(first), table)
         if not contenders:
             return given
         known = {c.get("name"): c for c in given.contenders}
@@ -223,6 +271,13 @@ def _without(agents: dict[str, Any], contenders: Set[Any]) -> dict[str, Any]:
 def is_run_file(word: str) -> bool:
     """Whether a word means the plan of a run."""
     return word.endswith(".bakeoff") and word not in suite_names()
+
+
+def _watch(word: str) -> tuple[str, str]:
+    name, equals, place = word.partition("=")
+    if not equals or not place:
+        raise PlanError(f"--watch {word!r}: write NAME=WHERE, where WHERE is {where.FORMS}")
+    return name, place
 
 
 def _reset(word: str) -> tuple[str, str]:

@@ -2,35 +2,45 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import count, groupby
+from math import prod
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
+from bakeoff.cli.complete import run_files
 from bakeoff.cli.console import make_console
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.run import Calibrate
 from bakeoff.cli.searches import capacity_lines
 from bakeoff.cli.suite_command import SuiteCommand
+from bakeoff.errors import PlanError
 from bakeoff.kinds import plan_part, run_part
 from bakeoff.mix import Mix, Rate
+from bakeoff.plan.differences import manners_text
 from bakeoff.plan.durations import Expected, expected
 from bakeoff.plan.load import PlanInput, placed, resolve_plan
-from bakeoff.plan.model import Plan
+from bakeoff.plan.model import MIXES, Plan
 from bakeoff.plan.order import order_trials, order_visits
-from bakeoff.plan.plan_file import plan_to_toml, veiled_settings
+from bakeoff.plan.plan_file import plan_to_toml, veiled_input
 from bakeoff.plan.suites import BLOCKS, load_suite
+from bakeoff.plan.turns import WORDS, why
 from bakeoff.plan.work import LINK_BYTES_PER_S
 from bakeoff.plan.written import written_plan
 from bakeoff.run.kind import Foreseen
 from bakeoff.run.observer import short_duration
-from bakeoff.run.trust import differences_of
+from bakeoff.run.trust import acting_settings, differences_of
+from bakeoff.store.records import PlannedTrial
 from bakeoff.thresholds import MINIMUM_BLOCKS
 from bakeoff.units import format_duration, format_size
+from bakeoff.visible import visible
 
 DEFAULT_BLOCKS = BLOCKS["full"]
 CELL_BLOCKS = 13
+MOST_TURNS = 6
 
 
 def register(app: typer.Typer) -> None:
@@ -42,19 +52,37 @@ def plan(
     given: PlanInput,
     as_toml: Annotated[bool, typer.Option("--toml", help="Print the plan as a plan file and nothing else.")] = False,
     calibrate: Calibrate = True,
-    order: Annotated[bool, typer.Option("--order", help="List every trial in its order.")] = False,
+    trials: Annotated[bool, typer.Option("--trials", help="List every trial in its order.")] = False,
+    power: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--power",
+            metavar="PILOT.bakeoff",
+            autocompletion=run_files,
+            help="Say how many blocks, and hours, a difference of 5, 3 and 2 % takes, by the spread of this run; for a "
+            "campaign that of a campaign, or of a run of one of its suites (repeatable).",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="What --power finds as JSON, and nothing else.")] = False,
 ) -> None:
     """Show the trials, their order and the duration of a plan without running it. Nothing is sent to a server.
 
     In folders of file suites a small part of the work is tried for two seconds at most, for a forecast, and removed;
-    not with --no-calibration.
+    not with --no-calibration. With --drop-caches or --cold-command typed here, not read from a file, so are these.
 
     Contenders may be left out; then two are assumed.
     """
+    if as_json and not power:
+        raise PlanError("--json prints what --power finds: give --power PILOT.bakeoff, or --toml for the plan")
     if given.campaign is not None:
-        from bakeoff.cli.campaign import print_plan
+        if as_toml or trials:
+            what = "--toml" if as_toml else "--trials"
+            raise PlanError(
+                f"{what} is about one suite: name it with its contenders, or its run file, not the campaign"
+            )
+        from bakeoff.cli.campaign import plan_campaign
 
-        print_plan(given)
+        plan_campaign(given, power or (), as_json)
         return
     known = bool(given.contenders) or given.repeats is not None
     if not known:
@@ -65,12 +93,20 @@ def plan(
         _tell_secrets(given, resolved)
         return
     console = make_console()
-    seen = run_part(resolved.kind).foresee(resolved, calibrate) if known else Foreseen(expected(resolved))
+    part, acts = run_part(resolved.kind), typed_acts(given, resolved)
+    seen = part.foresee(resolved, calibrate, acts) if known else Foreseen(expected(resolved))
     found = seen.expected
+    if power:
+        from bakeoff.cli.power import print_power
+
+        print_power(power, resolved, found, as_json)
+        return
     for line in (*_lines(resolved, known, found), *seen.lines):
         console.print(line, markup=False, soft_wrap=True)
-    console.print(_visits(resolved))
-    if order:
+    if resolved.factors:
+        console.print(_design(resolved))
+    console.print(_blocks(resolved))
+    if trials:
         console.print(_trials(resolved))
     console.print("\nWhat so many blocks can show (sign-flip test on pairs, two-sided):", markup=False)
     console.print(_blocks_table(resolved, found))
@@ -93,8 +129,8 @@ def _as_toml(given: PlanInput, plan: Plan) -> str:
 
 
 def _tell_secrets(given: PlanInput, plan: Plan) -> None:
-    settings = given.settings if given.repeats is None else written_plan(plan, given.origin).settings
-    for name in veiled_settings(settings, plan)[1]:
+    written = given if given.repeats is None else written_plan(plan, given.origin)
+    for name in veiled_input(written, plan)[1]:
         typer.echo(f"{name} stands for a secret that the plan file does not hold: export it before it is run", err=True)
 
 
@@ -103,6 +139,12 @@ def _placeholders(given: PlanInput) -> list[dict[str, str]]:
     suite = str(given.plan.get("suite"))
     addresses = plan_part(load_suite(suite).suite.kind).placeholders
     return [{"name": name, "address": address} for name, address in zip("AB", addresses, strict=True)]
+
+
+def typed_acts(given: PlanInput, plan: Plan) -> bool:
+    """Whether all that settings do to this machine was typed by flags: what a file asks for is only looked at."""
+    acting = {field.alias or name for name, field in acting_settings(plan)}
+    return given.repeats is None and all(("settings", key) in given.flags for key in acting)
 
 
 def smallest_p(blocks: int) -> float:
@@ -115,7 +157,7 @@ def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
     lines = [
         f"{plan.name}: suite {plan.suite} ({plan.title}), size {plan.size}, modelled on {plan.modelled_on}",
         f"plan {plan.hash[:12]}, seed {plan.seed}, smallest difference that matters {plan.delta:.1%}",
-        "contenders: " + ", ".join(f"{c.name} {c.address}" for c in plan.contenders) + ("" if known else " (assumed)"),
+        *(_factors(plan) or _contenders(plan, known)),
         *_fleet(plan),
         *(_mixes(plan) if plan.capacity is None else capacity_lines(plan, plan.capacity)),
     ]
@@ -131,9 +173,13 @@ def _lines(plan: Plan, known: bool, found: Expected) -> list[str]:
             f"{s.clock.ramp_down_s:g} s"
         )
     lines += _arrivals(s.mix_values, s.length_s)
+    lines.append(f"order of a block: {plan.order} ({WORDS[plan.order]}), {why(plan)}")
     lines.append(f"what decides: {plan.primary}")
+    if plan.looks:
+        until = f", until {plan.until.replace('=', ' ')}" if plan.until else ""
+        lines.append(f"looks after {', '.join(map(str, plan.looks))} blocks ({plan.boundary}){until}")
     resets = " and the resets" if any(c.reset for c in plan.contenders) else ""
-    lines.append(f"duration: {_how_long(plan, found)}{resets}")
+    lines.append(f"duration: {_how_long(plan, found)}{resets}{_around(plan)}")
     lines += [f"(assumed) {text}" for text in plan.assumed]
     return lines + [f"(not as published) {text}" for text in plan.differences]
 
@@ -166,8 +212,18 @@ def _how_long(plan: Plan, found: Expected) -> str:
     if found.how == "measured":
         return f"{how} {short_duration(found.run_s)}, by a try of a moment in each folder"
     speed = f" at {LINK_BYTES_PER_S / 1e6:g} MB/s, a network of 1 Gbit/s" if found.how == "speed" else ""
-    most = "" if plan.capacity is None else f", {short_duration(found.run_s * plan.most_trials / plan.trials)} at most"
+    most_s = found.around_s + found.measuring_s * plan.most_trials / plan.trials
+    most = "" if plan.capacity is None else f", {short_duration(most_s)} at most"
     return f"{how} {short_duration(found.run_s)}{speed}{most}"
+
+
+def _around(plan: Plan) -> str:
+    """What comes on top for what is done before and after trials, in numbers: only servers decide how much."""
+    s = plan.settings
+    if not s.around_s:
+        return ""
+    most = f"{plan.most_trials} x {format_duration(s.around_s)} = {short_duration(plan.most_trials * s.around_s)}"
+    return f"; on top, as the servers decide, {most} at most: {s.around_words}"
 
 
 def _mixes(plan: Plan) -> list[str]:
@@ -179,6 +235,43 @@ def _mixes(plan: Plan) -> list[str]:
         f"{plan.trials} trials = {plural(len(plan.contenders), 'contender')} x "
         f"{plural(len(mixes), 'mix', 'mixes')} x {plural(plan.blocks, 'block')}",
     ]
+
+
+def _contenders(plan: Plan, known: bool) -> list[str]:
+    part = plan_part(plan.kind)
+    own = {c.name: f" ({manners_text(part, c.settings)})" if c.settings else "" for c in plan.contenders}
+    listed = ", ".join(f"{c.name} {c.address}{own[c.name]}" for c in plan.contenders)
+    return [f"contenders: {listed}{'' if known else ' (assumed)'}"]
+
+
+def _factors(plan: Plan) -> list[str]:
+    """Which settings are tried at which levels, and what a comparison will tell of them: nothing of one that has the
+    same level everywhere.
+    """
+    tried = sum(len(factor.levels) > 1 for factor in plan.factors)
+    if not tried:
+        return []
+    levels = " x ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in plan.factors)
+    number, whole = len(plan.contenders), prod(len(factor.levels) for factor in plan.factors)
+    of = f"{number} combinations" if number == whole else f"{number} of {whole} combinations"
+    joint = 2**tried - 1 - tried
+    joined = f" and {joint} interaction{'s' * (joint > 1)} of them" if joint else ""
+    effects = f"{tried} main effect{'s' * (tried > 1)}"
+    return [f"factors: {levels}: {of}; tells {effects}{joined}, from pairs inside blocks"]
+
+
+def _design(plan: Plan) -> Table:
+    """What each contender is a combination of."""
+    table = Table(box=None, pad_edge=False)
+    part, differ = plan_part(plan.kind), len(plan.alike) > 1
+    for column in ("contender", *(factor.name for factor in plan.factors), "address", "reset", *["settings"] * differ):
+        table.add_column(Text(column), overflow="fold")
+    for contender in plan.contenders:
+        levels = (contender.levels.get(factor.name, "-") for factor in plan.factors)
+        own = [manners_text(part, contender.settings) or "those of the run"] * differ
+        cells = (contender.name, *levels, contender.address, contender.reset or "-", *own)
+        table.add_row(*(Text(visible(cell)) for cell in cells))
+    return table
 
 
 def _fleet(plan: Plan) -> list[str]:
@@ -197,27 +290,27 @@ def _fleet(plan: Plan) -> list[str]:
     return lines
 
 
-def _visits(plan: Plan) -> Table:
-    table = Table(box=None, pad_edge=False)
+def _blocks(plan: Plan) -> Table:
     if plan.capacity is not None:
         return _searches(plan)
-    for column in ("block", "visits in this order", "mixes in this order", "seed"):
+    table = Table(box=None, pad_edge=False)
+    columns = ("contenders in this order, at each mix in turn",) if plan.order == MIXES else ("visits in this order",)
+    for column in ("block", *columns, "mixes in this order", "seed"):
         table.add_column(column, overflow="fold")
-    blocks: dict[int, list[str]] = {}
-    mixes: dict[int, list[Mix]] = {}
-    seeds: dict[int, int] = {}
-    for t in order_trials(plan):
-        names = blocks.setdefault(t.block, [])
-        if t.contender not in names:
-            names.append(t.contender)
-        if t.contender == names[0]:
-            mixes.setdefault(t.block, []).append(t.mix)
-        seeds[t.block] = t.seed
-    for block, names in blocks.items():
-        steps = mixes[block]
-        shown = ", ".join(map(str, steps)) if len(steps) <= 6 else f"{steps[0]}, {steps[1]} … {steps[-1]}"
-        table.add_row(str(block), ", ".join(names), shown, str(seeds[block]))
+    for block, members in groupby(order_trials(plan), key=lambda trial: trial.block):
+        trials = list(members)
+        mixes = list(dict.fromkeys(trial.mix for trial in trials))
+        shown = ", ".join(map(str, mixes)) if len(mixes) <= 6 else f"{mixes[0]}, {mixes[1]} … {mixes[-1]}"
+        table.add_row(str(block), _in_order(plan, trials), shown, str(trials[0].seed))
     return table
+
+
+def _in_order(plan: Plan, trials: Sequence[PlannedTrial]) -> str:
+    """The contenders of a block in their order; by mixes that of each mix, with those of many mixes left out."""
+    if plan.order != MIXES:
+        return ", ".join(dict.fromkeys(trial.contender for trial in trials))
+    turns = [" ".join(trial.contender for trial in turn) for _, turn in groupby(trials, key=lambda trial: trial.mix)]
+    return " | ".join(turns if len(turns) <= MOST_TURNS else [*turns[: MOST_TURNS - 1], "…"])
 
 
 def _searches(plan: Plan) -> Table:
@@ -245,7 +338,7 @@ def _blocks_table(plan: Plan, found: Expected) -> Table:
     table.add_column("smallest p", justify="right")
     table.add_column("at most" if found.how == "limit" else "duration", justify="right")
     table.add_column("")
-    per_block_s = found.trials_s / plan.blocks
+    once_s, per_block_s = found.laid_s + found.around_s, found.trials_s / plan.blocks
     for blocks in sorted({3, 4, 5, 6, 7, 8, 10, 13, plan.blocks}):
         notes = {
             MINIMUM_BLOCKS: "fewest for a verdict",
@@ -255,9 +348,7 @@ def _blocks_table(plan: Plan, found: Expected) -> Table:
         note = notes.get(blocks, "no verdict" if blocks < MINIMUM_BLOCKS else "")
         if blocks == plan.blocks:
             note = ", ".join(part for part in ("this plan", note) if part)
-        table.add_row(
-            str(blocks), f"{smallest_p(blocks):.3g}", short_duration(found.laid_s + per_block_s * blocks), note
-        )
+        table.add_row(str(blocks), f"{smallest_p(blocks):.3g}", short_duration(once_s + per_block_s * blocks), note)
     return table
 
 
@@ -275,9 +366,31 @@ def _advice(plan: Plan) -> str:
             f"{plan.blocks} blocks give numbers but no verdict: fewer than {MINIMUM_BLOCKS} pairs can "
             f"never reach p = 0.05. Use --blocks {MINIMUM_BLOCKS} or more."
         )
+    enough = f"{plan.blocks} blocks are enough for the verdict of the suite"
+    if plan.blocks == MINIMUM_BLOCKS:
+        enough += ", with none to spare: a pair of which one was voided has no verdict"
     if plan.blocks < CELL_BLOCKS:
-        return (
-            f"{plan.blocks} blocks are enough for the verdict of the suite; use --blocks {CELL_BLOCKS} "
-            f"for claims about single {_single(plan)}."
-        )
-    return f"{plan.blocks} blocks are enough for the verdict of the suite and for single {_single(plan)}."
+        enough += f"; use --blocks {CELL_BLOCKS} for claims about single {_single(plan)}."
+    else:
+        enough += f" and for single {_single(plan)}."
+    return enough + _lost_trials(plan)
+
+
+def _lost_trials(plan: Plan) -> str:
+    """What pairs with a lost trial need besides, where these blocks are too few for them: they are judged by the
+    sign-flip test alone, whose p values are coarse, and Holm holds the first of them to the level of the last look over
+    all pairs.
+    """
+    from bakeoff.compare.looks import planned_levels  # with NumPy, which the help does without
+
+    number = len(plan.contenders)
+    pairs = number * (number - 1) // 2
+    first = planned_levels(plan.looks or (), plan.boundary)[-1] / pairs
+    if smallest_p(plan.blocks) <= first:
+        return ""
+    needed = next(blocks for blocks in count(plan.blocks) if smallest_p(blocks) <= first)
+    return (
+        f" Not for pairs in which a trial is lost, which are judged by signs alone: their p is at least "
+        f"{smallest_p(plan.blocks):.3g}, and of {pairs} pairs one must reach {first:.2g} (Holm): use --blocks {needed} "
+        "where a contender may fail."
+    )

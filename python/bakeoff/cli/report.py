@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bakeoff.cli.compare import RUN_FILES, share
-from bakeoff.cli.complete import contenders, run_files
+from bakeoff.cli.compare import share
+from bakeoff.cli.complete import any_files, contenders, run_files
 from bakeoff.cli.made import make_report, paper_tables
+from bakeoff.cli.noise import NoiseFile
+from bakeoff.cli.several import RUN_FILES, FailedOption, NoteOption, notes_of
 from bakeoff.errors import LabError, PlanError
 from bakeoff.report.renderers import Renderer, endings, form_of
+from bakeoff.report.signatures import signature_of, signatures_beside, signer_for
+from bakeoff.report.signatures.base import Tool
 from bakeoff.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -51,10 +55,33 @@ def report(
             help="Put the author's words before what is generated, and prices and features behind it.",
         ),
     ] = None,
-    short: Annotated[bool, typer.Option("--brief", help="The short edition: two pages with what decides.")] = False,
+    note: NoteOption = None,
+    failed_run: FailedOption = None,
+    aa: NoiseFile = None,
+    short: Annotated[
+        bool, typer.Option("--brief", help="The short edition: two or three pages with what decides.")
+    ] = False,
     surfaces: Annotated[
         bool, typer.Option("--surfaces", help="Also draw each test of a file matrix as a 3-D surface.")
     ] = False,
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pair",
+            metavar="NAME,NAME",
+            help="Draw the maps and ratios of this pair, too, as those against the baseline are; as often as wanted, "
+            "and `all` for every pair in a fold. Without it few others are in folds.",
+        ),
+    ] = None,
+    sign: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="KEY",
+            autocompletion=any_files,
+            help="Sign the report with this key of SSH (REPORT.sig; the .pub of one in an agent does) or of minisign "
+            "(REPORT.minisig). `bakeoff verify --signed-by` checks it.",
+        ),
+    ] = None,
 ) -> None:
     """Write the report of a run: one HTML file that opens offline, a PDF to print, Markdown or plain text."""
     path = paths[0]
@@ -65,21 +92,50 @@ def report(
     from bakeoff.report.renderers import renderer  # these take a moment to load: refuse bad input first
 
     words = paper_tables(paper)
+    signer = None if sign is None else signer_for(sign)
     chosen = renderer(form)
     chosen.prepare()
-    edition = Edition(baseline=baseline, delta=smallest, surfaces=surfaces, short=short, paper=words)
-    made, result = make_report(paths, edition)
-    _write(chosen, made, target, force, result)
+    edition = Edition(
+        baseline=baseline,
+        delta=smallest,
+        surfaces=surfaces,
+        short=short,
+        pairs=tuple(pairs or ()),
+        paper=words,
+        notes=notes_of(note),
+        failed=tuple(failed_run or ()),
+    )
+    made, result = make_report(paths, edition, form, aa)
+    figures = write_report(chosen, made, target, force, None if signer is None or sign is None else (signer, sign))
+    typer.echo("\n".join(result))
+    typer.echo(f"Report: {target}" + (f", with its figures in {figures}" if figures else ""))
+    if signer is not None:
+        typer.echo(f"Signature: {signature_of(target, signer)}")
 
 
-def _write(chosen: Renderer, made: "Report", target: Path, force: bool, result: Sequence[str]) -> None:
-    """The report, with the files that it needs beside it."""
+def write_report(
+    chosen: Renderer, made: "Report", target: Path, force: bool, signed: tuple[Tool, Path] | None = None
+) -> Path | None:
+    """Write the report, with the files that it needs beside it, and its signature where a tool and a key are given:
+    without that nothing is written. A signature of the report that was there goes with it. Returns the folder of its
+    figures, where it has one.
+    """
     content = chosen.render(made, target.stem)
-    for name, figure in chosen.beside(made, target.stem).items():
+    figures = chosen.beside(made, target.stem)
+    if signed is not None and figures:
+        raise PlanError(
+            f"--sign: the figures of {target} are files of their own, which no signature of it holds: sign "
+            "it as .html or .pdf"
+        )
+    signature = None if signed is None else signed[0].sign(signed[1], content, target.name)
+    for name, figure in figures.items():
         beside(target.parent / name, figure)
     write_whole(target, content, force, "choose another name with -o, or replace it with --force")
-    typer.echo("\n".join(result))
-    typer.echo(f"Report: {target}")
+    for former in signatures_beside(target):
+        former.unlink(missing_ok=True)
+    if signed is not None and signature is not None:
+        write_whole(signature_of(target, signed[0]), signature)
+    return next((target.parent / Path(name).parent for name in figures), None)
 
 
 def beside(path: Path, content: bytes) -> None:

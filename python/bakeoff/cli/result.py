@@ -1,11 +1,13 @@
 """What is printed when a run ends, however it ends."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from bakeoff.cli.console import make_console
+from bakeoff.floors import THE_RUN, noise_for
 from bakeoff.run.driver import RunInterruptedError
 from bakeoff.run.soak import stopped_early
 from bakeoff.run.trust import resume_command
@@ -23,8 +25,10 @@ EXIT_NOTHING_COMPARABLE = 3
 EXIT_CONTENDER_FAILED = 4
 
 
-def print_result(path: Path) -> None:
-    """The verdict in one sentence and what to do next; what did not go well is told by the exit code."""
+def print_result(path: Path, aa: Sequence[Path] | None = None) -> None:
+    """The verdict in one sentence and what to do next, with the noise floor of an A/A run that is named, or lies beside
+    it; what did not go well is told by the exit code.
+    """
     from bakeoff.compare import compare_run  # NumPy and SciPy take a moment: the run need not wait
     from bakeoff.report.compose import compose
     from bakeoff.report.depth import Depth
@@ -32,7 +36,7 @@ def print_result(path: Path) -> None:
 
     console = make_console()
     run = read_run(path)
-    found = compare_run(run)
+    found = compare_run(run, noise=noise_for([path], aa).get(THE_RUN))
     show(compose(run, found, depth=Depth.SUMMARY), console, Depth.SUMMARY)
     console.print(
         f"\nRun file: {path}\nNext: bakeoff compare {path}   |   bakeoff report {path} -o report.html",

@@ -124,7 +124,7 @@ def _foreseen(plan: Plan, calibrate: bool) -> Expected | None:
     if plan.fleet.agents > 1 or any(contender.reset for contender in plan.contenders):
         return None
     try:
-        return run_part(plan.kind).foresee(plan, calibrate).expected
+        return run_part(plan.kind).foresee(plan, calibrate, acts=True).expected
     except TargetError:
         return None  # the checks of the run refuse it, and they know what an earlier run left there
 

@@ -1,7 +1,8 @@
 """What each agent did of the trials of a run file, for `bakeoff show`."""
 
 from bakeoff.report.fit import Sheet
-from bakeoff.store.records import RunRecord, ShareRecord
+from bakeoff.store.records import RunRecord
+from bakeoff.store.trial_parts import ShareRecord
 
 
 def agents_sheet(run: RunRecord) -> Sheet | None:

@@ -1,8 +1,12 @@
 """`bakeoff show`: the trials of a run file, for people or for programs."""
 
+from __future__ import annotations
+
 import json
+import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -12,11 +16,16 @@ from bakeoff.cli.complete import run_files
 from bakeoff.cli.console import make_console
 from bakeoff.cli.shares import agents_sheet
 from bakeoff.errors import PlanError
+from bakeoff.redact import hidden
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.store.mark_meanings import legend
 from bakeoff.store.read import read_run
-from bakeoff.store.records import CEILING, OK, RunRecord, TrialRecord
+from bakeoff.store.records import OK, RunRecord, TrialRecord
+from bakeoff.store.silent import SILENT, silent_of
 from bakeoff.units import format_size
+
+if TYPE_CHECKING:
+    from bakeoff.compare.metric import Metric
 
 # Requests that failed, of each contender; all are in --json.
 FAILED_SHOWN = 10
@@ -39,7 +48,11 @@ def show(
     ] = False,
     events: Annotated[bool, typer.Option("--events", help="List events too.")] = False,
 ) -> None:
-    """List the trials of a run file."""
+    """List the trials of a run file.
+
+    `trial` is the number that reports call a trial by. `order` is its place in the run, counted from 0, as in the
+    report, in JSON and in exported tables.
+    """
     if schema:
         from bakeoff.exporters.document_model import json_schema
 
@@ -64,8 +77,10 @@ def show(
         console.print(line, markup=False, soft_wrap=True)
     for t in run.trials:
         if t.state != OK:
-            where = f"block {t.block}, {t.contender}, {t.mix} {t.mix.unit}"
+            where = f"block {t.block}, {t.contender}, {t.mix.words}"
             console.print(f"{where}: {t.state}: {t.reason}", markup=False, soft_wrap=True)
+    for name, why in silent_of(run).items():
+        console.print(f"{name} {SILENT}: {why}", markup=False, soft_wrap=True)
     _print_failed(console, run)
     if events:
         for event in run.events:
@@ -87,6 +102,8 @@ def _print_failed(console: Console, run: RunRecord) -> None:
 
 
 def _print_head(console: Console, run: RunRecord) -> None:
+    from bakeoff.compare.settings import of_single  # takes a moment to load
+
     missing = f"{len(run.pending)} of {run.trials_planned} trials missing" if run.pending else "it did not end"
     state = "complete" if run.is_complete and run.finished_at else f"not complete, {missing}"
     size = f"size {run.plan.get('size')}, " if run.imported_from is None else ""
@@ -99,25 +116,60 @@ def _print_head(console: Console, run: RunRecord) -> None:
     ]
     lines += [f"{a.at} {a.contender or 'the plan'}: {a.text}, after {a.blocks_seen} blocks" for a in run.amendments]
     lines += [f"contender {c.name}: {c.address}" + (f" (reset: {c.reset})" if c.reset else "") for c in run.contenders]
+    lines += [f"settings of {name} alone: {_plain(own)}" for name, own in of_single(run.plan).items()]
     if run.upgraded_from is not None:
         lines.append(
             f"read from run file version {run.upgraded_from}"
             + ("" if run.upgraded_from >= 3 else ", which had no seals: whether it is as it was written cannot be seen")
         )
-    if run.null_operations_per_s and CEILING in run.environment:
-        asked = f"a server on loopback that does nothing, {run.environment[CEILING]}"
-        lines.append(f"the generator's own ceiling ({asked}): {run.null_operations_per_s:,.0f} operations/s")
-    for line in lines:
+    for line in (*lines, *_ceilings(run)):
         console.print(line, markup=False, soft_wrap=True)
+
+
+def _ceilings(run: RunRecord) -> list[str]:
+    """What the generator can ask at most, for each way of asking."""
+    from bakeoff.compare.ceiling import Ceiling, ceilings_of  # takes a moment to load
+
+    by_way: dict[Ceiling, list[str]] = {}
+    for name, ceiling in ceilings_of(run).items():
+        by_way.setdefault(ceiling, []).append(name)
+    lines = []
+    for ceiling, names in by_way.items():
+        whose = "" if len(names) == len(run.contenders) else f", for {', '.join(names)}"
+        asked = f"a server on loopback that does nothing, {ceiling.words}{whose}"
+        rate = f"{ceiling.at_least}{ceiling.operations_per_s:,.0f} operations/s"
+        lines.append(f"the generator's own ceiling ({asked}): {rate}")
+    return lines
+
+
+def _plain(own: Mapping[str, Any]) -> str:
+    """Settings on a line, without secrets."""
+    return ", ".join(f"{name} {json.dumps(value, ensure_ascii=False)}" for name, value in hidden(dict(own)).items())
+
+
+def _decides(run: RunRecord) -> Metric | None:
+    """The rate that is compared, where that is not of operations: mail is told in messages, files in bytes."""
+    if not run.trials:
+        return None
+    from bakeoff.compare.cube import build_cube  # the package loads NumPy
+    from bakeoff.compare.metrics import metrics_of, rate_of
+
+    cube = build_cube(run, run.contenders[0].name)
+    rate = rate_of(metrics_of(run, cube))
+    return None if rate.unit == f"{cube.kind.work}/s" else rate
 
 
 def _table(run: RunRecord) -> Sheet:
     table = Sheet()
-    table.column("order", spare=5)
+    table.column("trial", spare=5)
+    table.column("order", spare=7)
     table.column("block", spare=1)
     table.column("contender", numeric=False)
     table.column(run.mixes[0].unit)
     of_cells = any(map(cells_in, run.trials))
+    rate = None if of_cells else _decides(run)
+    if rate is not None:
+        table.column(rate.unit)
     if of_cells:
         table.column("cells")
     else:
@@ -131,10 +183,12 @@ def _table(run: RunRecord) -> Sheet:
     table.column("state", numeric=False)
     for t in run.trials:
         table.row(
+            str(t.id),
             str(t.order),
             str(t.block),
             t.contender,
             str(t.mix),
+            *([] if rate is None else [_number(rate.extract(t))]),
             *([f"{cells_in(t):,}"] if of_cells else _of_whole(t)),
             f"{t.errors_total:,}",
             f"{t.generator_cpu_us_per_operation:.1f}" if run.imported_from is None else "-",
@@ -146,6 +200,10 @@ def _table(run: RunRecord) -> Sheet:
 def _of_whole(t: TrialRecord) -> tuple[str, ...]:
     times = (t.service.mean_ns, t.service.p50_ns, t.service.p99_ns)
     return (f"{t.operations_per_s:,.1f}", format_size(t.bytes_per_s), *map(_figure, times))
+
+
+def _number(value: float) -> str:
+    return f"{value:,.1f}" if math.isfinite(value) else "-"
 
 
 def _figure(time_ns: float | None) -> str:

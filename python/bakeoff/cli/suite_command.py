@@ -20,6 +20,8 @@ SETTING, FLEET = "setting_", "fleet_"
 OFTEN_PANEL = "Settings of {suite} that are given most"
 REST_PANEL = "Further settings of {suite}"
 SWITCH_PANEL = "Switches of {suite}"
+# What a run has and its plan does not: the words of the one are else those of the other.
+NO_FILE = ("-o", "--output")
 
 
 class SuiteCommand(TyperCommand):
@@ -63,6 +65,11 @@ class SuiteCommand(TyperCommand):
         """Raises PlanError with the flag that was meant, or the error itself where that is not known."""
         if any(option in (*param.opts, *param.secondary_opts) for param in self.params):
             raise error
+        if ctx.info_name == "plan" and option in NO_FILE:
+            raise PlanError(
+                f"there is no {option} of `bakeoff plan`, which writes no run file: leave it out; --toml prints a plan "
+                "file"
+            ) from None
         suite = _suite_of(ctx.meta.get(__name__, ()))
         params = self.params if suite is None else self._for(suite).params
         known = {word for param in params for word in param.opts}

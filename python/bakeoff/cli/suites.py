@@ -81,6 +81,6 @@ def _show(console: Console, name: str) -> None:
         console.print("nothing was published of this suite that a size could follow to the letter", markup=False)
         return
     for size in suite.sizes:
-        deviations = differences(suite, models[size])
+        deviations = differences(suite, models[size], {}, models[size].without_effect(kind.placeholders))
         text = "; ".join(deviations) if deviations else "nothing"
         console.print(f"(not as published) {size}: {text}", markup=False, soft_wrap=True)

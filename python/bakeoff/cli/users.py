@@ -93,7 +93,10 @@ def check(
         Path | None, typer.Option("--ca-file", metavar="FILE", help="PEM file of certificate authorities to trust.")
     ] = None,
 ) -> None:
-    """Log in with every account and ask whether mail for it is taken; say which fail."""
+    """Log in with every account and ask whether mail for it is taken; say which fail.
+
+    Exit codes: 0 all are ready; 1 some are not, each with its reason on standard error; 2 refused, in one sentence.
+    """
     accounts, address = read_accounts(users), parse_mail_address(",".join(words))
     given = {"starttls": starttls, "insecure": insecure, "ca_file": None if ca_file is None else str(ca_file)}
     mail = MailSettings.model_validate(given)

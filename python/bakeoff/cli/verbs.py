@@ -15,6 +15,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from bakeoff.errors import PlanError
+
 # The first paragraph of each verb's own help, in the order of `bakeoff --help`.
 VERBS = {
     "demo": "Compare two built-in web servers that differ in one known way, and write the report.",
@@ -22,14 +24,16 @@ VERBS = {
     "soak": "Load contenders for hours, one after the other, and store what each hour came to.",
     "capacity": "Find the highest load that each contender carries under an objective, and who carries more.",
     "plan": "Show the trials, their order and the duration of a plan without running it. Nothing is sent to a server.",
+    "aa": "Measure the noise floor of a set-up: one server as two contenders, in interleaved blocks.",
     "resume": "Finish a run that was interrupted: the trials that are missing run, the others stay as they are.",
     "show": "List the trials of a run file.",
     "explain": "Say what a mark or state of a trial means, and what to do about it.",
     "compare": "Say which contender is better, by how much, and how sure that is.",
     "check": "Say by the exit code whether a contender is worse than the baseline by more than is allowed.",
     "report": "Write the report of a run: one HTML file that opens offline, a PDF to print, Markdown or plain text.",
-    "verify": "Hold every word and number of a report against its run.",
-    "disclose": "Print what a paper can disclose of contenders and test bed, to be filled in.",
+    "verify": "Compute every word and number of a report again, and compare.",
+    "challenge": "Measure another contender by the plan of a report, beside those that the report is about.",
+    "disclose": "Write what a paper discloses: fields to be filled in, or what machines tell of themselves.",
     "import": "Make a run file of what another tool has printed, so that it can be compared and reported.",
     "export": "Write a run in the format of another tool or program.",
     "corpus": "Write the corpus of a suite to a folder, with a manifest of sizes and hashes.",
@@ -69,6 +73,16 @@ class Verbs(TyperGroup):
         super().__init__(**attributes)
         for name, summary in VERBS.items():
             self.add_command(LazyVerb(name, summary))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The verb that is meant. Raises PlanError for the name of a suite or a file without one."""
+        word = args[0] if args else ""
+        if word not in VERBS and not word.startswith("-"):
+            from bakeoff.plan.suites import suite_names
+
+            if word in suite_names():
+                raise PlanError(f"{word} is a suite, not a command: bakeoff run {' '.join(args)}")
+        return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """As Typer draws it."""

@@ -2,40 +2,64 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 from bakeoff.compare import wording
+from bakeoff.compare.ceiling import ceilings_of
+from bakeoff.compare.cells import cells_of
+from bakeoff.compare.coarse import coarse_advice
+from bakeoff.compare.cold import cold_advice
 from bakeoff.compare.content import facts_of
-from bakeoff.compare.cube import UNPAIRED, Cube
+from bakeoff.compare.cube import Cube
 from bakeoff.compare.fleet_model import Machines
 from bakeoff.compare.fleet_words import busiest, fleet_advice, full_link
 from bakeoff.compare.hung import hung
 from bakeoff.compare.metrics import peak_operations
-from bakeoff.compare.model import Advisory, Audit, ContenderSummary, PairComparison, RunInfo
+from bakeoff.compare.model import Advisory, Audit, ContenderSummary, RunInfo
+from bakeoff.compare.pair_model import PairComparison
+from bakeoff.compare.run_advice import blocks_advice, delta_advice, run_advice
 from bakeoff.compare.spread import widest
 from bakeoff.compare.starved import starved
+from bakeoff.compare.steady import STEADY_STATE, steady_advice
+from bakeoff.compare.steady_model import SteadyState
 from bakeoff.compare.working_set import fits_into_caches
-from bakeoff.store.marks import BEHIND_SCHEDULE, GENERATOR_PAUSED, LINK_LIMITED, OUT_OF_CONNECTIONS, STOLEN_TIME
-from bakeoff.store.records import INTERRUPTED, LEFT_OUT_REASON, RunRecord, TrialRecord
-from bakeoff.thresholds import CEILING_SHARE, MINIMUM_BLOCKS, P99_OPERATIONS
+from bakeoff.plan.one_address import ADVICE, one_address
+from bakeoff.store.marks import (
+    BEHIND_SCHEDULE,
+    GENERATOR_PAUSED,
+    LINK_LIMITED,
+    NEAR_CEILING,
+    OUT_OF_CONNECTIONS,
+    STOLEN_TIME,
+)
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.thresholds import CEILING_SHARE, P95_OPERATIONS, P99_OPERATIONS
 
 FAIRNESS_FLOOR = 0.9
 # Ends of the names of mount options that say where a folder is, not how it is read.
 OF_THE_PLACE = ("addr", "port", "username", "domain", "uid", "gid", "dir", "ino")
+# Options that several file systems have and that change what is measured. Of different ones no others are compared:
+# each has options of its own, and lists them whether or not anybody chose them.
+OF_SEVERAL = frozenset(
+    (
+        "ro", "rw", "sync", "dirsync", "noatime", "relatime", "strictatime", "nodiratime", "lazytime",
+        "discard", "barrier", "nobarrier", "rsize", "wsize", "noac", "actimeo", "acregmin", "acregmax", "acdirmin",
+        "acdirmax", "hard", "soft", "nconnect", "cache",
+    )
+)  # fmt: skip
+LISTED = "`bakeoff report` lists the trials under Audits"
 AUDIT_ADVICE = {
-    "Little's law": "See the audits for the trials. Short ones on a busy machine are often off: repeat them "
-    "with a longer `--length` and nothing beside. If they still are, operations were lost, or a clock is wrong.",
-    "Same content": "See the audits, and look at what each contender sends: their pages differ, so that they do not do "
-    "the same work.",
+    "Little's law": f"{LISTED}. Short ones on a busy machine are often off: repeat them with a longer `--length` and "
+    "nothing beside. If they still are, operations were lost, or a clock is wrong.",
+    "Same content": f"{LISTED}; look at what each contender sends: their pages differ, so that they do not do the same "
+    "work.",
 }
+CEILING_ADVICE = "This peak may be the generator's: give it more cores (`--cores`), or more machines (`--agents`)."
+CEILING_TOO_LOW_ADVICE = (
+    "That server shared the processors, or the machine was busier when that was measured, at the start of the run. How "
+    "near the generator was to its limit, the use of its processors tells; with nothing beside, the next run does."
+)
 STARVED_ADVICE = "Its rates are those of the clients that it served; each such trial, or cell, counts as lost."
-LEFT_OUT_ADVICE = {
-    "failed": "See the list of trials left out; repeat the run once the cause is known.",
-    "interrupted": "See the list of trials left out; `bakeoff resume` repeats interrupted ones.",
-    UNPAIRED: "See the list of trials left out; more blocks make up for them.",
-    "voided": "See the list of trials left out: the reasons name what to change on the client machine.",
-}
 
 
 def advise(
@@ -46,173 +70,75 @@ def advise(
     pairs: tuple[PairComparison, ...],
     audits: tuple[Audit, ...],
     machines: Machines | None = None,
+    steady: SteadyState | None = None,
 ) -> tuple[Advisory, ...]:
     """What must be known first, then notes, the most weighty first."""
     known = [
-        *_imported(run),
-        *_joined(run),
-        *_incomplete(run),
-        *_looks(info),
-        *_repeated(run, info),
-        *_without(info),
-        *_left_out(cube, contenders),
+        *run_advice(run, cube, info, contenders),
         *(Advisory(text, STARVED_ADVICE) for text in starved(run)),
+        *_one_address(run),
         *_mounts(run),
+        *cold_advice(cube),
         *cube.kind.advice(run),
-        *_blocks(pairs),
-        *fleet_advice(machines),
+        *blocks_advice(pairs, info.blocks_measured),
+        *fleet_advice(machines, any(ceiling.is_floor for ceiling in ceilings_of(run).values())),
     ]
     advisories = [replace(each, first=True) for each in known]
     for contender in contenders:
         advisories += [*_hung(cube, contender), *_contender(cube, contender)]
         advisories += _schedule(cube, contender.name)
+    advisories += _fairness(contenders)
     advisories += [*_waited(contenders), *_disturbed(cube), *fits_into_caches(run, list(cube.usable.values()))]
-    advisories += [*_spread(cube), *_ceiling(run, info, contenders), *_short_trials(cube), *_audits(audits)]
+    advisories += [
+        *_spread(cube),
+        *delta_advice(run, info),
+        *_ceiling(run, info, contenders),
+        *_short_trials(cube),
+        *coarse_advice(run, cube, info),
+        *steady_advice(run, steady),
+        *_audits(audits),
+    ]
     return tuple(sorted(advisories, key=lambda each: not each.first))
 
 
-def _imported(run: RunRecord) -> list[Advisory]:
-    if run.imported_from is None:
+def _one_address(run: RunRecord) -> list[Advisory]:
+    """That contenders are one server by two names. Files from elsewhere and files of other tools say less of them."""
+    planned = run.plan.get("contenders")
+    if run.joined or run.imported_from is not None or not isinstance(planned, list):
         return []
-    text = (
-        f"Bakeoff did not measure this: the figures are those of {run.imported_from}. What it does not state (how busy "
-        "the generator was, the times of single operations) nobody can check, and repetitions are paired in the order "
-        "in which they were given."
-    )
-    return [Advisory(text, f"`bakeoff run {run.kind}` measures the same, in interleaved blocks and with audits.")]
-
-
-def _joined(run: RunRecord) -> list[Advisory]:
-    if not run.joined:
-        return []
-    text = f"These runs were measured one after the other, unpaired: {', '.join(run.joined)}."
-    if run.different:
-        text += f" Their settings differ: {', '.join(run.different)}."
-    stopped = [f"{trial.contender} ({trial.reason})" for trial in run.trials if trial.state == INTERRUPTED]
-    if stopped:
-        text += f" Stopped before the end, and so without figures here: {', '.join(stopped)}; make such a run anew."
-    advice = f"`bakeoff run {run.suite}` measures contenders in interleaved blocks: from six on there are verdicts."
-    return [Advisory(text, advice)]
-
-
-def _incomplete(run: RunRecord) -> list[Advisory]:
-    """Of several runs each has said it of itself."""
-    if run.joined:
-        return _incomplete_files(run)
-    missing = max(len(run.pending), run.trials_planned - len(run.trials))
-    if run.is_complete and run.finished_at is not None and missing <= 0:
-        return []
-    what = f"{missing} of {run.trials_planned} planned trials were not run" if missing > 0 else "the run did not end"
-    return [Advisory(f"The run is not complete: {what}.", f"Finish it with `bakeoff resume {run.path.name}`.")]
-
-
-def _incomplete_files(run: RunRecord) -> list[Advisory]:
-    """Of runs that stand beside each other, each of those that were stopped."""
-    named = {(trial.contender, trial.mix, trial.block) for trial in run.trials}  # as stopped before the end
-    missing = Counter(t.contender for t in run.pending if (t.contender, t.mix, t.block) not in named)
-    files = {contender.name: file for contender, file in zip(run.contenders, run.joined, strict=True)}
-    return [
-        Advisory(
-            f"{files[name]} ({name}) is not complete: {wording.plural(number, 'trial')} of it missing.",
-            "Finish or repeat that run, then put the runs together again.",
-        )
-        for name, number in missing.items()
-    ]
-
-
-def _looks(info: RunInfo) -> list[Advisory]:
-    if info.look is None or not (text := info.look.words()):
-        return []
-    if info.look.added:
-        advice = (
-            "Who wants to look before the end says so in the plan: `--looks 6,12,18` costs less than adding blocks."
-        )
-    else:
-        advice = "A look that the plan does not name has no verdict."
-    return [Advisory(text, advice)]
-
-
-def _repeated(run: RunRecord, info: RunInfo) -> list[Advisory]:
-    """By contender and state, with the most frequent reason."""
-    advisories = []
-    kept = Counter((trial.contender, trial.state) for trial in run.earlier)
-    for (contender, state), number in sorted(kept.items()):
-        reasons = Counter(t.reason for t in run.earlier if (t.contender, t.state) == (contender, state))
-        (reason, _), *others = reasons.most_common()
-        more = " and other reasons" if others else ""
-        trials = wording.plural(number, f"{state} trial")
-        were = "was" if number == 1 else "were"
-        text = f"{trials} of {contender} {were} repeated; what was {state} is kept: {reason}{more}."
-        advice = "The repetitions count, in other moments than the trials they are compared with; see the list of them."
-        advisories.append(Advisory(text, advice))
-    return advisories
-
-
-def _without(info: RunInfo) -> list[Advisory]:
-    """Contenders that the run went on without."""
-    return [
-        Advisory(
-            f"{each.contender}: {each.words}; what it was not asked any more counts as failed.",
-            f"Bring it back, then `bakeoff resume {info.file} --retry-failed` asks it again.",
-        )
-        for each in info.left_out
-    ]
+    told = one_address([each for each in planned if isinstance(each, dict)])
+    return [Advisory(f"{text}.", ADVICE) for text in told]
 
 
 def _mounts(run: RunRecord) -> list[Advisory]:
     """That folders are mounted in different ways, which may be all that differs."""
     found: dict[str, set[str]] = {}
+    sorts: set[str] = set()
     for contender in run.contenders:
-        options = facts_of(run, contender.name).get("mount_options")
+        facts = facts_of(run, contender.name)
+        options = facts.get("mount_options")
         if isinstance(options, str):
+            sorts.add(str(facts.get("file_system")))
             parts = options.split(",")
             found[contender.name] = {part for part in parts if not part.partition("=")[0].endswith(OF_THE_PLACE)}
     if len(found) < 2:
         return []
+    if len(sorts) > 1:
+        found = {
+            name: {part for part in options if part.partition("=")[0] in OF_SEVERAL} for name, options in found.items()
+        }
     common = set.intersection(*found.values())
     if all(options == common for options in found.values()):
         return []
     own = [f"{name} {', '.join(sorted(options - common)) or 'none of these'}" for name, options in found.items()]
     text = f"The folders are mounted with different options: {'; '.join(own)}."
-    return [Advisory(text, "Mount them alike, unless the options are what is compared.")]
-
-
-def _left_out(cube: Cube, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
-    by_state = Counter((trial.state, trial.contender) for trial in cube.left_out)
-    advisories = []
-    for (state, contender), number in sorted(by_state.items()):
-        if state == "failed":
-            down = next(c.outages for c in contenders if c.name == contender)
-            text = f"{contender} was {down}: {_why(cube, contender)}; each counts as lost."
-            if not down.startswith("dead"):
-                text = f"{contender} {down}: {_why(cube, contender)}; each counts as lost."
-        else:
-            pairs = "its pair enters" if number == 1 else "their pairs enter"
-            text = f"{contender} has {wording.plural(number, f'{state} trial')}; {pairs} no ratio."
-        advisories.append(Advisory(text, LEFT_OUT_ADVICE[state]))
-    return advisories
-
-
-def _why(cube: Cube, contender: str) -> str:
-    """The most frequent reason of its failed trials."""
-    told = [each.reason for each in cube.left_out if each.contender == contender and each.state == "failed"]
-    reasons = Counter(why for why in told if not why.startswith(LEFT_OUT_REASON)) or Counter(told)
-    (reason, number), *others = reasons.most_common()
-    return f"{reason} ({number} of them)" if others else reason
-
-
-def _blocks(pairs: tuple[PairComparison, ...]) -> list[Advisory]:
-    if not pairs:
-        return []
-    scarce = min(pairs, key=lambda pair: pair.primary.blocks)
-    fewest = scarce.primary.blocks
-    if fewest >= MINIMUM_BLOCKS:
-        return []
-    between = f" of {scarce.contender} and {scarce.baseline}" if len(pairs) > 1 else ""
-    text = f"Only {wording.plural(fewest, 'complete block')}{between}: numbers without a verdict."
-    if not fewest:
-        text = f"Nothing is comparable{between}: no block has usable trials of both."
-    return [Advisory(text, f"Run at least {MINIMUM_BLOCKS} blocks; 8 is the usual number.")]
+    advice = "Mount them alike, unless the options are what is compared."
+    if len(sorts) > 1:
+        advice = (
+            f"{wording.names(sorted(sorts))} do not have the same options: make alike what both have (sizes of "
+            "transfers, how long attributes are kept, sync), unless the options are what is compared."
+        )
+    return [Advisory(text, advice)]
 
 
 def _hung(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
@@ -340,15 +266,19 @@ def _contender(cube: Cube, contender: ContenderSummary) -> list[Advisory]:
                 first=True,
             )
         )
-    if contender.fairness_lowest < FAIRNESS_FLOOR:
-        advisories.append(
-            Advisory(
-                f"{contender.name} did not treat its clients alike: Jain index down to "
-                f"{contender.fairness_lowest:.2f}.",
-                "See the fairness chart: some clients were starved, the mean hides them.",
-            )
-        )
     return advisories
+
+
+def _fairness(contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
+    """One note of all that did not treat their clients alike, the worst first."""
+    unfair = sorted((c for c in contenders if c.fairness_lowest < FAIRNESS_FLOOR), key=lambda c: c.fairness_lowest)
+    if not unfair:
+        return []
+    first, *others = unfair
+    text = f"{first.name} did not treat its clients alike: Jain index down to {first.fairness_lowest:.2f}"
+    text += "".join(f", nor did {each.name}: down to {each.fairness_lowest:.2f}" for each in others)
+    advice = "See the fairness chart of the report: some clients got more than others, which the mean hides."
+    return [Advisory(f"{text}.", advice)]
 
 
 def _at(trials: list[TrialRecord], cube: Cube) -> str:
@@ -358,30 +288,39 @@ def _at(trials: list[TrialRecord], cube: Cube) -> str:
 
 
 def _ceiling(run: RunRecord, info: RunInfo, contenders: tuple[ContenderSummary, ...]) -> list[Advisory]:
-    ceiling = info.null_operations_per_s
-    if ceiling is None:
-        return []
-    peaks = {c.name: peak_operations(run, info, c) for c in contenders}
-    close = [c for c in contenders if peaks[c.name] > CEILING_SHARE * ceiling]
+    # Above what is no more than a lower bound only trials with busy load threads say that the generator was near.
+    near = {trial.contender for trial in run.trials if NEAR_CEILING in trial.marks}
+    shares = {
+        c.name: peak_operations(run, info, c) / ceiling.operations_per_s
+        for c in contenders
+        if (ceiling := ceilings_of(run).get(c.name)) is not None and (not ceiling.is_floor or c.name in near)
+    }
     return [
         Advisory(
-            f"The peak of {c.name} is {wording.percent(peaks[c.name] / ceiling)} of what the generator asks of a "
-            "server on loopback that does nothing.",
-            "This peak may be the generator's: give it more cores (`--cores`), or more machines (`--agents`).",
+            f"The peak of {name} is {wording.percent(share)} of what the generator asks of a server on loopback that "
+            "does nothing.",
+            CEILING_ADVICE if share <= 1.0 else CEILING_TOO_LOW_ADVICE,
             first=True,
         )
-        for c in close
+        for name, share in shares.items()
+        if share > CEILING_SHARE
     ]
 
 
 def _short_trials(cube: Cube) -> list[Advisory]:
-    short = [trial for trial in cube.usable.values() if trial.operations < P99_OPERATIONS]
+    # Of cells each has its own times, or none; that they are too few stands beside them.
+    whole = (trial for trial in cube.usable.values() if not cells_of(trial))
+    short = [trial for trial in whole if trial.operations < P99_OPERATIONS]
     if not short:
         return []
+    shorter = sum(trial.operations < P95_OPERATIONS for trial in short)
+    p95 = f" ({shorter} fewer than {P95_OPERATIONS}: for a p95, too)" if shorter else ""
     return [
         Advisory(
-            f"{wording.plural(len(short), 'trial')} saw fewer than {P99_OPERATIONS} operations: too few for a p99.",
-            "Use a longer `--length`, and read the mean or the median there.",
+            f"{wording.plural(len(short), 'trial')} saw fewer than {P99_OPERATIONS} operations: too few for a p99"
+            f"{p95}.",
+            "Blocks with such a trial have no part in verdicts on that. Use a longer `--length`, and read the mean or "
+            "the median there.",
         )
     ]
 
@@ -391,8 +330,11 @@ def _audits(audits: tuple[Audit, ...]) -> list[Advisory]:
         Advisory(
             f"Audit “{audit.name}” does not hold in {len(audit.deviating)} of "
             f"{wording.plural(audit.checked, 'trial')}.",
-            AUDIT_ADVICE.get(audit.name, "See the audits: the generator, lost operations or a wrong clock."),
+            AUDIT_ADVICE.get(
+                audit.name,
+                f"{LISTED}: the generator, lost operations or a wrong clock.",
+            ),
         )
         for audit in audits
-        if audit.deviating
+        if audit.deviating and audit.name != STEADY_STATE
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -206,9 +206,11 @@ def _rates(trials: list[TrialRecord], all_trials: int) -> Audit:
     return Audit("Rates", "rate × window = operations", len(trials), 0, worst, "exact", tuple(bad), rest)
 
 
-def same_content(cube: Cube, own: frozenset[str] = frozenset()) -> Audit:
+def same_content(
+    cube: Cube, own: frozenset[str] = frozenset(), comparable: Callable[[TrialRecord], bool] = lambda trial: True
+) -> Audit:
     """The same work for all: bytes per operation of each class against the baseline at the same mix and block; classes
-    in `own` are each contender's own.
+    in `own` are each contender's own, and of trials that are not `comparable` nothing is asked.
 
     Class by class, for in a short trial chance decides how many of the large ones are among them, and which: few
     operations may differ by more.
@@ -216,7 +218,7 @@ def same_content(cube: Cube, own: frozenset[str] = frozenset()) -> Audit:
     bad, worst, checked = [], 0.0, 0
     for (contender, mix, block), trial in sorted(cube.usable.items(), key=lambda item: item[1].order):
         other = cube.usable.get((cube.contenders[0], mix, block))
-        if contender == cube.contenders[0] or other is None:
+        if contender == cube.contenders[0] or other is None or not (comparable(trial) and comparable(other)):
             continue
         pairs = {name: pair for name, pair in _bytes_by_class(trial, other).items() if name not in own}
         checked += bool(pairs)

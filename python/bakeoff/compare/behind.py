@@ -18,7 +18,8 @@ from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import FallsBehind
 from bakeoff.mix import Mix, Rate
 from bakeoff.stats import median_ranks, queue_growth
-from bakeoff.store.records import RunRecord, StartsRecord, Summary, TrialRecord
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.trial_parts import StartsRecord, Summary
 
 DECIDES = "deciding"
 # Standard deviations by which the number of operations under way may differ between the edges of a window.

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
+from types import MappingProxyType
 
 from bakeoff.compare import wording
 from bakeoff.compare.campaign_model import (
@@ -15,29 +17,53 @@ from bakeoff.compare.campaign_model import (
     CampaignComparison,
     OverallPair,
     OverallPlace,
+    SuiteEffect,
     SuiteResult,
     SuiteVerdict,
 )
-from bakeoff.compare.model import Comparison, Endpoint, PairComparison
+from bakeoff.compare.campaign_words import headline
+from bakeoff.compare.challenge_campaign import with_challenge
+from bakeoff.compare.factors_model import Effect
+from bakeoff.compare.factors_words import title_words
+from bakeoff.compare.looks import LEVEL, ONLY_LOOK
+from bakeoff.compare.model import Comparison
+from bakeoff.compare.noise import floor_of
+from bakeoff.compare.noise_model import NoiseFloor
+from bakeoff.compare.pair_model import Endpoint, PairComparison
+from bakeoff.compare.ranking import beaten, possible_places, wrong_content
+from bakeoff.compare.ranking_model import DISQUALIFIED
 from bakeoff.compare.run import compare_run
+from bakeoff.errors import PlanError
 from bakeoff.stats.intervals import t_quantile, t_two_sided_p
 from bakeoff.stats.multiplicity import holm
+from bakeoff.store.absent import absent_of
+from bakeoff.store.campaign import CampaignFolder
+from bakeoff.store.challenged import ChallengedCampaign
 from bakeoff.store.records import RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
-LEVEL = 0.95
-ALPHA = 1.0 - LEVEL
-NOT_ALONE = {"better": "better in this suite alone", "equivalent": "equivalent in this suite alone"}
+NOT_ALONE = {
+    "better": "better in this suite alone",
+    "near_margin": "different in this suite alone",
+    "equivalent": "equivalent in this suite alone",
+}
+# What says that two are not equal, and so has to hold in the family of all suites.
+UNEQUAL = ("better", "near_margin", "shown")
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A suite of a campaign as it was measured: `run` is None where it was not, and `missing` says why."""
+    """A suite of a campaign as it was measured: `run` is None where it was not, and `missing` says why. `folder` is the
+    name of the folder in which its run file lies.
+    """
 
     name: str
     weight: float
     run: RunRecord | None
     missing: str = ""
+    folder: str = ""
+    # What an A/A run has shown of its set-up.
+    noise: NoiseFloor | None = None
 
 
 def compare_campaign(
@@ -49,11 +75,12 @@ def compare_campaign(
     delta: float | None = None,
 ) -> CampaignComparison:
     """Compare all contenders over all suites. Raises PlanError as `compare_run` does."""
-    suites = tuple(_suite(one, baseline, delta) for one in measured)
+    suites = tuple(_suite(one, contenders, baseline, delta) for one in measured)
     verdicts = _verdicts(suites)
     overall = _overall(contenders, suites)
     places = _places(contenders, suites, overall)
-    sentences = _headline(contenders, suites, verdicts, overall, places)
+    effects = _effects(suites)
+    sentences = headline(contenders, suites, verdicts, overall, places, effects)
     return CampaignComparison(
         schema=SCHEMA,
         name=name,
@@ -65,14 +92,82 @@ def compare_campaign(
         places=places,
         headline=tuple(text for text, _ in sentences),
         headline_kinds=tuple(kind for _, kind in sentences),
+        effects=effects,
     )
 
 
-def _suite(one: Measured, baseline: str | None, delta: float | None) -> SuiteResult:
+def compare_folder(
+    folder: CampaignFolder,
+    baseline: str | None = None,
+    delta: float | None = None,
+    noise: Mapping[str, NoiseFloor] = MappingProxyType({}),
+) -> CampaignComparison:
+    """Compare what lies in the folder of a campaign; `noise` by suite is what A/A runs have shown of the set-up. Raises
+    PlanError where the baseline is no contender of it, and as `compare_campaign` does.
+    """
+    campaign = folder.campaign
+    if baseline is not None and baseline not in campaign.contenders:
+        raise PlanError(f"there is no contender {baseline!r}: choose one of {', '.join(campaign.contenders)}")
+    measured = [
+        Measured(
+            leg.name,
+            leg.weight,
+            folder.runs.get(leg.name),
+            _fault(folder, leg.name),
+            folder.path.name,
+            noise.get(leg.name),
+        )
+        for leg in campaign.legs
+    ]
+    made = partial(compare_campaign, campaign.name, campaign.title, campaign.contenders)
+    if folder.challenged is None:
+        return made(measured, baseline, delta)
+    return with_challenge(made(_of_all_suites(folder.challenged, measured), baseline, delta), folder.challenged)
+
+
+def _of_all_suites(read: ChallengedCampaign, measured: Sequence[Measured]) -> list[Measured]:
+    """Those of the report that is challenged: one that was left out is one without figures, for who stays away from a
+    suite cannot win by the others.
+    """
+    known = {one.name: one for one in measured}
+    return [known.get(suite.name) or Measured(suite.name, suite.weight, None, suite.left_out) for suite in read.suites]
+
+
+def _suite(one: Measured, contenders: Sequence[str], baseline: str | None, delta: float | None) -> SuiteResult:
     if one.run is None or not one.run.trials:
         return SuiteResult(one.name, one.weight, None, one.missing or "nothing of it was measured yet")
-    known = baseline if baseline in [contender.name for contender in one.run.contenders] else None
-    return SuiteResult(one.name, one.weight, compare_run(one.run, known, delta), one.missing)
+    there, dead = [contender.name for contender in one.run.contenders], absent_of(one.run)
+    known = baseline if baseline in there else None
+    absent = {name: dead.get(name, "it takes no part in it") for name in contenders if name not in there}
+    comparison = _in_folder(compare_run(one.run, known, delta, noise=one.noise), one.folder)
+    planned = tuple(name for name in absent if name in dead)
+    return SuiteResult(one.name, one.weight, comparison, one.missing, absent, planned)
+
+
+def _fault(folder: CampaignFolder, suite: str) -> str:
+    """Why a suite did not go on, and how far it had come."""
+    if suite not in folder.faults:
+        return ""
+    run = folder.runs.get(suite)
+    after = f" after {run.blocks_whole} of {wording.plural(run.blocks_planned, 'block')}" if run and run.trials else ""
+    return f"put aside{after}: {folder.faults[suite]}"
+
+
+def _in_folder(comparison: Comparison, folder: str) -> Comparison:
+    """Of a suite that lies in a folder the commands that are advised name that: all suites go on by it."""
+    own = f"`bakeoff resume {comparison.run.file}"
+    if not folder:
+        return comparison
+    told = tuple(
+        replace(
+            each,
+            advice=each.advice.replace(f"{own}`", f"`bakeoff resume {folder}`").replace(
+                f"{own} ", f"`bakeoff resume {folder}/{comparison.run.file} "
+            ),
+        )
+        for each in comparison.warnings
+    )
+    return replace(comparison, warnings=told)
 
 
 def _compared(suites: Sequence[SuiteResult]) -> list[tuple[SuiteResult, Comparison]]:
@@ -84,21 +179,60 @@ def _verdicts(suites: Sequence[SuiteResult]) -> tuple[SuiteVerdict, ...]:
     it counts them all together from the start.
     """
     ends = [(suite.name, pair, pair.primary) for suite, one in _compared(suites) for pair in one.pairs]
-    p_values = holm([end.p_t for _, _, end in ends])
-    q_values = holm([end.p_equivalence_adjusted for _, _, end in ends])
+    floors = [floor_of(one, pair.primary.blocks) for _, one in _compared(suites) for pair in one.pairs]
+    times = [_times(one) for _, one in _compared(suites) for _ in one.pairs]
+    p_values = holm([end.p_t * by for (_, _, end), by in zip(ends, times, strict=True)])
+    q_values = holm([end.p_equivalence_adjusted * by for (_, _, end), by in zip(ends, times, strict=True)])
     return tuple(
-        _verdict(suite, pair, end, float(p), float(q), len(ends))
-        for (suite, pair, end), p, q in zip(ends, p_values, q_values, strict=True)
+        _verdict(suite, pair, end, float(p), float(q), len(ends), floor)
+        for (suite, pair, end), p, q, floor in zip(ends, p_values, q_values, floors, strict=True)
     )
 
 
-def _verdict(suite: str, pair: PairComparison, end: Endpoint, p: float, q: float, family: int) -> SuiteVerdict:
+def _times(one: Comparison) -> float:
+    """By how much its look makes a suite stricter than one that is looked at once: so its p values count."""
+    return 1.0 if one.run.look is None else ONLY_LOOK.alpha / one.run.look.alpha
+
+
+def _verdict(
+    suite: str, pair: PairComparison, end: Endpoint, p: float, q: float, family: int, floor: float
+) -> SuiteVerdict:
     kind, winner, text = end.verdict.kind, end.verdict.winner, end.verdict.text
-    lost = (kind == "better" and not p <= ALPHA) or (kind == "equivalent" and not q <= ALPHA)
-    if lost:
+    if _is_lost(kind, p, q):
         text = f"inconclusive: {NOT_ALONE[kind]}, not after Holm over {family}"
         kind, winner = "inconclusive", None
-    return SuiteVerdict(suite, pair.baseline, pair.contender, end.ratio, end.low, end.high, p, q, kind, winner, text)
+    ends = end.ratio, end.low, end.high
+    return SuiteVerdict(suite, pair.baseline, pair.contender, *ends, p, q, kind, winner, text, floor)
+
+
+def _is_lost(kind: str, p: float, q: float) -> bool:
+    """Whether what a suite calls by itself is not shown among all of them."""
+    return (kind in UNEQUAL and not p <= ONLY_LOOK.alpha) or (kind == "equivalent" and not q <= ONLY_LOOK.alpha)
+
+
+def _effects(suites: Sequence[SuiteResult]) -> tuple[SuiteEffect, ...]:
+    """What factors do in each suite, with Holm over the effects of all suites together."""
+    told = [
+        (suite.name, effect, _times(one))
+        for suite, one in _compared(suites)
+        if one.factors is not None
+        for effect in one.factors.effects
+        if effect.estimated
+    ]
+    p_values = holm([effect.p_t * times for _, effect, times in told])
+    q_values = holm([effect.p_equivalence * times for _, effect, times in told])
+    return tuple(
+        _effect(suite, effect, float(p), float(q), len(told))
+        for (suite, effect, _), p, q in zip(told, p_values, q_values, strict=True)
+    )
+
+
+def _effect(suite: str, effect: Effect, p: float, q: float, family: int) -> SuiteEffect:
+    kind, text = effect.verdict.kind, effect.verdict.text
+    if _is_lost(kind, p, q):
+        text = text.partition(";")[0]  # what follows is about how large it is
+        kind, text = "inconclusive", f"{text} in this suite alone, not after Holm over {family}"
+    return SuiteEffect(suite, title_words(effect), effect.ratio, effect.low, effect.high, p, q, kind, text)
 
 
 @dataclass(frozen=True)
@@ -113,6 +247,11 @@ class _Part:
     trouble: str
     # By either contender: pairs of trials that it lost outright, of which no ratio tells how far it was behind.
     lost: Mapping[str, int]
+    # By how much the look at its run makes it stricter, and the level of the intervals of that.
+    times: float = 1.0
+    level: float = LEVEL
+    # What equals differ by at most in so many blocks of it.
+    floor: float = math.nan
 
 
 def _overall(contenders: Sequence[str], suites: Sequence[SuiteResult]) -> tuple[OverallPair, ...]:
@@ -130,11 +269,11 @@ def _parts(pair: tuple[str, str], suites: Sequence[SuiteResult]) -> list[_Part]:
         part
         for suite, comparison in _compared(suites)
         for one in comparison.pairs
-        if {one.baseline, one.contender} == set(pair) and (part := _part(suite, one, pair)) is not None
+        if {one.baseline, one.contender} == set(pair) and (part := _part(suite, comparison, one, pair)) is not None
     ]
 
 
-def _part(suite: SuiteResult, one: PairComparison, pair: tuple[str, str]) -> _Part | None:
+def _part(suite: SuiteResult, comparison: Comparison, one: PairComparison, pair: tuple[str, str]) -> _Part | None:
     end = one.primary
     if not end.blocks or not end.ratio > 0.0 or math.isinf(end.ratio):
         return None
@@ -143,14 +282,15 @@ def _part(suite: SuiteResult, one: PairComparison, pair: tuple[str, str]) -> _Pa
         log = -log
     few = "" if end.blocks >= MINIMUM_BLOCKS else f"{suite.name} has {wording.plural(end.blocks, 'block')}"
     held = f"{suite.name}: {end.verdict.text}" if end.verdict.kind in ("withheld", "disqualified") else ""
-    return _Part(
-        suite.name, suite.weight, log, end.log_sd / math.sqrt(end.blocks), end.blocks - 1, held or few, end.lost
-    )
+    look = comparison.run.look or ONLY_LOOK
+    error = end.log_sd / math.sqrt(end.blocks)
+    trouble, times, floor = held or few, _times(comparison), floor_of(comparison, end.blocks)
+    return _Part(suite.name, suite.weight, log, error, end.blocks - 1, trouble, end.lost, times, look.level, floor)
 
 
 def _joint(parts: Sequence[_Part]) -> tuple[float, float, float, float]:
     """Ratio, its interval and the p value of no difference: the weighted mean of the logarithms, whose error has the
-    degrees of freedom of Welch and Satterthwaite.
+    degrees of freedom of Welch and Satterthwaite. Both are as strict as the strictest look at a suite.
     """
     whole = sum(part.weight for part in parts)
     weights = [part.weight / whole for part in parts]
@@ -162,8 +302,9 @@ def _joint(parts: Sequence[_Part]) -> tuple[float, float, float, float]:
     if error == 0.0:
         return math.exp(mean), math.exp(mean), math.exp(mean), 0.0 if mean else 1.0
     freedom = sum(errors) ** 2 / sum(e**2 / part.freedom for e, part in zip(errors, parts, strict=True))
-    half = t_quantile(freedom, LEVEL) * error
-    return math.exp(mean), math.exp(mean - half), math.exp(mean + half), t_two_sided_p(mean / error, freedom)
+    half = t_quantile(freedom, max(part.level for part in parts)) * error
+    p = min(1.0, t_two_sided_p(mean / error, freedom) * max(part.times for part in parts))
+    return math.exp(mean), math.exp(mean - half), math.exp(mean + half), p
 
 
 def _overall_pair(
@@ -181,7 +322,7 @@ def _overall_pair(
     if without:
         reasons.append(f"not both in {wording.names(without)}")
     delta = max(one.run.delta for _, one in _compared(suites))
-    if math.isnan(adjusted) or not adjusted <= ALPHA:
+    if math.isnan(adjusted) or not adjusted <= ONLY_LOOK.alpha:
         reasons.append("the difference is not shown" if not math.isnan(adjusted) else "no interval")
     elif abs(math.log(ratio)) < math.log1p(delta):
         reasons.append(f"the difference is smaller than {delta:.0%}")
@@ -189,90 +330,33 @@ def _overall_pair(
     reasons += [f"{leader} lost trials outright in {part.suite}" for part in parts if part.lost.get(leader)]
     names = tuple(part.suite for part in parts)
     winner = None if reasons else leader
-    return OverallPair(*pair, names, ratio, low, high, p, adjusted, winner, "; ".join(reasons))
+    return OverallPair(*pair, names, ratio, low, high, p, adjusted, winner, "; ".join(reasons), _joint_floor(parts))
+
+
+def _joint_floor(parts: Sequence[_Part]) -> float:
+    """What equals would differ by where the set-up errs to the same side in every suite, which is the worst case."""
+    whole = sum(part.weight for part in parts)
+    return math.expm1(sum(part.weight * math.log1p(part.floor) for part in parts) / whole)
 
 
 def _places(
     contenders: Sequence[str], suites: Sequence[SuiteResult], overall: Sequence[OverallPair]
 ) -> tuple[OverallPlace, ...]:
-    """As in a run: one stands above another only where it is certain."""
-    out = _disqualified(suites)
-    ranked = [name for name in contenders if name not in out]
-    beaten = {
-        name: tuple(
-            next(iter({pair.baseline, pair.contender} - {name}))
-            for pair in overall
-            if pair.winner == name and {pair.baseline, pair.contender} <= set(ranked)
-        )
-        for name in contenders
-    }
+    """As in a run: one stands above another only where it is certain. Only who was measured in every suite that has
+    figures has a place: what a contender would have done where it was not is not known.
+    """
+    compared = [suite for suite, _ in _compared(suites)]
+    no_place = {name: wording.names([s.name for s in compared if name in s.absent]) for name in contenders}
+    no_place = {name: f"not measured in {where}" for name, where in no_place.items() if where}
+    no_place |= dict.fromkeys(wrong_content(pair for _, one in _compared(suites) for pair in one.pairs), DISQUALIFIED)
+    ranked = [name for name in contenders if name not in no_place]
+    if len(ranked) == 1 and set(no_place.values()) != {DISQUALIFIED} and no_place:
+        # Nobody is the best of one.
+        no_place[ranked.pop()] = "nobody else was measured in all suites"
+    won = [(pair.winner, pair.baseline, pair.contender) for pair in overall]
+    over = {name: beaten(won, name, ranked) if name in ranked else () for name in contenders}
     places = []
     for name in contenders:
-        if name in out:
-            places.append(OverallPlace(name, None, None, ()))
-            continue
-        above = sum(name in beaten[other] for other in ranked)
-        places.append(OverallPlace(name, 1 + above, len(ranked) - len(beaten[name]), beaten[name]))
+        first, last = possible_places(name, over, ranked)
+        places.append(OverallPlace(name, first, last, over[name], no_place.get(name, "")))
     return tuple(sorted(places, key=lambda place: (place.first is None, place.first or 0, place.last or 0)))
-
-
-def _disqualified(suites: Sequence[SuiteResult]) -> set[str]:
-    return {
-        gate.contender
-        for _, one in _compared(suites)
-        for pair in one.pairs
-        for gate in pair.primary.gates
-        if gate.name == "wrong content"
-    }
-
-
-def _headline(
-    contenders: Sequence[str],
-    suites: Sequence[SuiteResult],
-    verdicts: Sequence[SuiteVerdict],
-    overall: Sequence[OverallPair],
-    places: Sequence[OverallPlace],
-) -> list[tuple[str, str]]:
-    sentences = [_order_sentence(contenders, suites, overall, places)]
-    sentences += [_suite_sentence(suite, verdicts) for suite in suites if suite.comparison is not None]
-    sentences += [(f"{suite.name}: {suite.missing}.", "withheld") for suite in suites if suite.missing]
-    return sentences
-
-
-def _order_sentence(
-    contenders: Sequence[str],
-    suites: Sequence[SuiteResult],
-    overall: Sequence[OverallPair],
-    places: Sequence[OverallPlace],
-) -> tuple[str, str]:
-    by = f"{wording.plural(len(_compared(suites)), 'suite')}, {weights_of(suites)}"
-    first = next((place.contender for place in places if place.first == place.last == 1), None)
-    if first is None:
-        return f"No contender is certainly the best over {by}.", "inconclusive"
-    if len(contenders) == 2:
-        pair = overall[0]
-        ratio, low, high = pair.ratio, pair.low, pair.high
-        if first == pair.baseline:
-            ratio, low, high = 1.0 / ratio, 1.0 / high, 1.0 / low
-        other = next(iter({pair.baseline, pair.contender} - {first}))
-        reach = f"{wording.ratio(ratio, low, high)} (95 % interval {wording.interval(low, high)})"
-        return f"{first} is better over {by}: {reach} as good as {other} on average.", "better"
-    rest = "; ".join(f"{place.words} {place.contender}" for place in places)
-    return f"{first} is the best over {by}: {rest}.", "better"
-
-
-def weights_of(suites: Sequence[SuiteResult]) -> str:
-    """ "all of one weight", "weights web-static 1, file-mix 2"."""
-    if len({suite.weight for suite in suites}) == 1:
-        return "all of one weight"
-    return "weights " + ", ".join(f"{suite.name} {suite.weight:g}" for suite in suites)
-
-
-def _suite_sentence(suite: SuiteResult, verdicts: Sequence[SuiteVerdict]) -> tuple[str, str]:
-    assert suite.comparison is not None
-    own = [verdict for verdict in verdicts if verdict.suite == suite.name]
-    if len(own) == 1 and own[0].text.startswith("inconclusive: "):
-        one = own[0]
-        ratio = f"{wording.ratio(one.ratio, one.low, one.high)} ({wording.interval(one.low, one.high)})"
-        return f"{suite.name}: {one.contender} ÷ {one.baseline} {ratio}, {one.text}.", one.kind
-    return f"{suite.name}: {suite.comparison.headline[0]}", suite.comparison.headline_kinds[0]

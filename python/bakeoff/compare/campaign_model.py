@@ -7,11 +7,15 @@ better, since suites of response times and of rates are in it together.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bakeoff.compare.challenge_model import CampaignChallenge
+from bakeoff.compare.manners_model import told_in
 from bakeoff.compare.model import Comparison
 from bakeoff.compare.plain import as_dict, nulled
+from bakeoff.compare.ranking_model import place_words
 
 SCHEMA = "bakeoff-campaign/1"
 
@@ -20,7 +24,8 @@ SCHEMA = "bakeoff-campaign/1"
 class SuiteVerdict:
     """The primary endpoint of a pair in a suite, in the family of all of them: `p_family` and `q_family` are the p
     values of difference and equivalence after Holm over `family` of them. `kind` and `text` are the verdict that is
-    left then, `winner` who is better by it.
+    left then, `winner` who is better by it. `floor` is what equals differ by at most in so many blocks of this set-up,
+    0.02 for 2 %, NaN where it was not measured.
     """
 
     suite: str
@@ -34,12 +39,33 @@ class SuiteVerdict:
     kind: str
     winner: str | None
     text: str
+    floor: float = math.nan
+
+
+@dataclass(frozen=True)
+class SuiteEffect:
+    """What a factor does in a suite, or an interaction, in the family of all effects of all suites: `p_family` and
+    `q_family` are the p values of difference and equivalence after Holm over them. `kind` and `text` are the verdict
+    that is left then.
+    """
+
+    suite: str
+    effect: str
+    ratio: float
+    low: float
+    high: float
+    p_family: float
+    q_family: float
+    kind: str
+    text: str
 
 
 @dataclass(frozen=True)
 class OverallPair:
     """Two contenders over all suites in which both are: the weighted geometric mean of the suites' ratios, turned so
-    that above 1 is better for `contender`. `why_not` says what else keeps the order from being certain.
+    that above 1 is better for `contender`. `why_not` says what else keeps the order from being certain. `floor` is what
+    equals differ by at most where the set-up errs to the same side in all of these suites, NaN where that was not
+    measured for one of them.
     """
 
     baseline: str
@@ -52,33 +78,40 @@ class OverallPair:
     p_adjusted: float
     winner: str | None
     why_not: str
+    floor: float = math.nan
 
 
 @dataclass(frozen=True)
 class OverallPlace:
-    """The places that a contender may have over all suites; None for one that is disqualified in some suite."""
+    """The places that a contender may have over all suites; None for one that has no place, and `no_place` says why: it
+    is disqualified in some suite, or was not measured in all of them.
+    """
 
     contender: str
     first: int | None
     last: int | None
     better_than: tuple[str, ...]
+    no_place: str = ""
 
     @property
     def words(self) -> str:
-        """ "1", "2–3", "disqualified"."""
-        if self.first is None:
-            return "disqualified"
-        return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
+        """See `place_words`."""
+        return self.no_place or place_words(self.first, self.last)
 
 
 @dataclass(frozen=True)
 class SuiteResult:
-    """A suite with its own comparison, and its weight in the ranking; without a comparison, why there is none."""
+    """A suite with its own comparison, and its weight in the ranking; without a comparison, why there is none. `absent`
+    are contenders of the campaign that were not measured in it, with why.
+    """
 
     name: str
     weight: float
     comparison: Comparison | None
     missing: str
+    absent: dict[str, str] = field(default_factory=dict)
+    # Those of `absent` that were planned for it.
+    dead: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,12 +128,29 @@ class CampaignComparison:
     places: tuple[OverallPlace, ...]
     headline: tuple[str, ...]
     headline_kinds: tuple[str, ...]
+    # Where the contenders are combinations of levels.
+    effects: tuple[SuiteEffect, ...] = ()
+    # Where it challenges a report.
+    challenge: CampaignChallenge | None = None
 
     @property
     def winner(self) -> str | None:
-        """Who is certainly first over all suites."""
+        """Who is certainly first over all suites, among several."""
         first = [place.contender for place in self.places if place.first == place.last == 1]
-        return first[0] if first else None
+        return first[0] if first and len(self.contenders) > 1 else None
+
+    def result(self) -> tuple[str, ...]:
+        """The sentences to read when only a few are read: the order, behind who could not be measured, where contenders
+        were not asked alike, and of a challenge who and what is not in it.
+        """
+        first = next((at for at, kind in enumerate(self.headline_kinds) if kind != "withheld"), 0)
+        challenged = () if self.challenge is None else self.headline[-1:]
+        return (*self.headline[: first + 1], *told_in(self.headline), *challenged)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every suite was carried out, with everybody who was planned for it."""
+        return not any(suite.missing or suite.dead for suite in self.suites)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; NaN is null."""

@@ -17,7 +17,8 @@ from bakeoff.compare.cube import UNPAIRED, Cube, alike, build_cube, machines_of,
 from bakeoff.compare.gates import Judge
 from bakeoff.compare.intervals import shown
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Gate, LeftOut, PairComparison
+from bakeoff.compare.model import LeftOut
+from bakeoff.compare.pair_model import Gate, PairComparison
 from bakeoff.compare.pairs import compare_pairs
 from bakeoff.mix import OfCapacity
 from bakeoff.stats import geometric_interval
@@ -173,11 +174,16 @@ def capacity_metric(unit: str) -> Metric:
 
 def capacity_pairs(run: RunRecord, baseline: str, like: Judge, unit: str) -> tuple[PairComparison, ...]:
     """The verdicts about capacities, by the statistics of any run."""
+    judge = capacity_judge(run, baseline, like)
+    return compare_pairs(judge.cube, (capacity_metric(unit),), judge)
+
+
+def capacity_judge(run: RunRecord, baseline: str, like: Judge) -> CapacityJudge:
+    """The judge of capacities, with the cube that has them."""
     cube = build_cube(found_view(run), baseline)
     searches = {name: tuple(s for s in run.searches if s.contender == name) for name in cube.contenders}
     same = {field.name: getattr(like, field.name) for field in fields(like)}
-    judge = CapacityJudge(**{**same, "cube": cube, "searches": searches})
-    return compare_pairs(cube, (capacity_metric(unit),), judge)
+    return CapacityJudge(**{**same, "cube": cube, "searches": searches})
 
 
 def joined(capacities: tuple[PairComparison, ...], shares: tuple[PairComparison, ...]) -> tuple[PairComparison, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bakeoff.store.records import TermRecord
+from bakeoff.store.trial_parts import TermRecord
 
 # Key of what decides.
 CAPACITY = "capacity"

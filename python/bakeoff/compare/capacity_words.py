@@ -6,7 +6,8 @@ import math
 
 from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CapacityComparison, ContenderCapacity, LeastLoad
-from bakeoff.store.records import AT_LEAST, DIED, GROWTH_TERM, UNSETTLED, TermRecord
+from bakeoff.store.records import AT_LEAST, DIED, UNSETTLED
+from bakeoff.store.trial_parts import GROWTH_TERM, TermRecord
 
 
 def capacity_sentences(found: CapacityComparison) -> list[str]:

@@ -1,4 +1,4 @@
-"""What stands out among cells: crossings of 1.00, cells unlike their surroundings, and where a cache ends."""
+"""What stands out among cells: crossings of 1.00, and cells unlike their surroundings."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare.cell_model import Crossing, Regime, SizePoint
-from bakeoff.compare.cells import CellArray, CellKey
+from bakeoff.compare.cell_model import Crossing, SizePoint
+from bakeoff.compare.cells import CellKey
 
 Floats = NDArray[np.float64]
 
@@ -19,8 +19,6 @@ NEUTRAL = 0.05
 # A cell is an outlier when it differs from its surroundings by both: times the usual deviation, and as a ratio.
 UNUSUAL, OUTLYING = 6.0, 1.5
 NEIGHBOURS = 3
-# A cache is faster than what lies behind it by this much at least; a level is one within this ratio.
-CACHE_FALL, LEVEL = 3.0, 1.6
 
 
 def crossings(points: tuple[SizePoint, ...], by_interval: bool) -> tuple[Crossing, ...]:
@@ -106,42 +104,3 @@ def _wild_blocks(logs: Floats) -> dict[int, str]:
             one = math.exp(row[present][far[0]])
             reasons[at] = f"{one:.2f}× in one block, {math.exp(float(np.median(rest))):.2f}× in the others"
     return reasons
-
-
-def regimes(array: CellArray, contender: int) -> tuple[Regime, ...]:
-    """Where the rates of a contender fall from the level of a cache to that of what lies behind it, by file size.
-
-    Tests that fall at the same sizes are taken together.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(array.rates[contender])
-    levels: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for at, (test, file, _) in enumerate(array.keys):
-        row = logs[at][np.isfinite(logs[at])]
-        if file and row.size:
-            levels[test][file].append(float(row.mean()))
-    same: dict[tuple[float, float], list[tuple[str, float]]] = defaultdict(list)
-    for test, by_file in levels.items():
-        sizes = sorted(by_file)
-        drop = _fall([float(np.median(by_file[size])) for size in sizes])
-        if drop is not None:
-            always, never, fall = drop
-            same[sizes[always] / 1024.0, sizes[never] / 1024.0].append((test, fall))
-    return tuple(
-        Regime(array.contenders[contender], tuple(t for t, _ in tests), *ends, float(np.median([f for _, f in tests])))
-        for ends, tests in sorted(same.items())
-    )
-
-
-def _fall(levels: list[float]) -> tuple[int, int, float] | None:
-    """(last size at the high level, first of the low level that lasts to the end, how many times lower)."""
-    if len(levels) < 3:
-        return None
-    top, bottom = max(levels), levels[-1]
-    high = [i for i, level in enumerate(levels) if level >= top - math.log(LEVEL)]
-    low = len(levels) - 1
-    while low > 0 and levels[low - 1] <= bottom + math.log(LEVEL):
-        low -= 1
-    if top - bottom < math.log(CACHE_FALL) or high[-1] >= low:
-        return None
-    return high[-1], low, math.exp(top - bottom)

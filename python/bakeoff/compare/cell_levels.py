@@ -14,9 +14,10 @@ from bakeoff.compare.cell_model import CellLevel, Level
 from bakeoff.compare.cells import CellKey, cells_of, is_lost, key_of, ordered_keys, rate_of
 from bakeoff.compare.cube import Cube
 from bakeoff.mix import Mix
+from bakeoff.stats.intervals import geometric_interval
 from bakeoff.store.figures import CellFigures
 from bakeoff.store.records import TrialRecord
-from bakeoff.thresholds import P95_OPERATIONS, P99_OPERATIONS
+from bakeoff.thresholds import MINIMUM_BLOCKS, P95_OPERATIONS, P99_OPERATIONS
 
 UNKNOWN = Level(math.nan, math.nan, math.nan)
 # Percentiles of cells: their name in ServiceTimes, and the transfers that one needs to say anything.
@@ -87,8 +88,10 @@ def _over(cells: Iterable[CellFigures], of: Callable[[CellFigures], float | None
     values = [value for cell in cells if (value := of(cell)) is not None and 0.0 < value < math.inf]
     if not values:
         return UNKNOWN
-    centre = math.exp(math.fsum(map(math.log, values)) / len(values))
-    return Level(centre, min(values), max(values))
+    found = geometric_interval(values)
+    known = found.blocks >= MINIMUM_BLOCKS
+    low, high = (found.low, found.high) if known else (math.nan, math.nan)
+    return Level(found.centre, min(values), max(values), low, high)
 
 
 def timed_cells(trials: Iterable[TrialRecord], keys: frozenset[CellKey], what: str, least: int) -> frozenset[CellKey]:

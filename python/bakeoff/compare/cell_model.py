@@ -51,17 +51,21 @@ class CellRatio:
 
 @dataclass(frozen=True)
 class Level:
-    """The geometric mean over blocks with the least and the most of them; NaN where nothing was measured."""
+    """The geometric mean over blocks with the least and the most of them, and its 95 % interval over enough blocks for
+    a verdict; NaN where nothing was measured.
+    """
 
     centre: float
     least: float
     most: float
+    low: float = math.nan
+    high: float = math.nan
 
 
 @dataclass(frozen=True)
 class CellLevel:
-    """One contender in one cell, by itself, in `blocks` that have a rate. In JSON the three members of a Level are
-    columns: `p99_ms`, `p99_ms_least` and `p99_ms_most`.
+    """One contender in one cell, by itself, in `blocks` that have a rate. In JSON the members of a Level are columns:
+    `p99_ms`, `p99_ms_least`, `p99_ms_most`, `p99_ms_low` and `p99_ms_high`.
 
     In `lost` of the blocks `tried` it moved nothing, for a client at least. `operations` are the fewest of a block:
     with too few of them a percentile is not known, and `longest_ms`, of all blocks, says more. `reason` is why a block
@@ -88,12 +92,13 @@ class CellLevel:
     reason: str
 
     def row(self) -> dict[str, Any]:
-        """Plain values, flat: `p99_ms` with `p99_ms_least` and `p99_ms_most` beside it."""
+        """Plain values, flat: `p99_ms` with the least, the most and the interval beside it."""
         plain: dict[str, Any] = {}
         for name in (field.name for field in dataclasses.fields(self)):
             value = getattr(self, name)
             if isinstance(value, Level):
                 plain |= {name: value.centre, f"{name}_least": value.least, f"{name}_most": value.most}
+                plain |= {f"{name}_low": value.low, f"{name}_high": value.high}
             else:
                 plain |= named(value) if name == "mix" else {name: value}
         return plain
@@ -167,14 +172,41 @@ class SizeCurve:
 
 
 @dataclass(frozen=True)
-class Regime:
-    """File sizes up to `always_kib` are always cached, from `never_kib` on never; `fall` is between the two."""
+class CacheZone:
+    """With records from `record_low_kib` to `record_high_kib` caching is strong for files up to `strong_kib`, and none
+    from `none_kib` on, where rates are `fall` times lower; between them it is weak, for the file sizes `weak_kib`. Not
+    `levelled` when only the largest files are as slow: where the fall ends was not seen.
+    """
+
+    record_low_kib: float
+    record_high_kib: float
+    strong_kib: float
+    weak_kib: tuple[float, ...]
+    none_kib: float
+    fall: float
+    levelled: bool
+
+
+@dataclass(frozen=True)
+class CacheUntold:
+    """With records from `record_low_kib` to `record_high_kib` nothing can be told of caching, and `why`."""
+
+    record_low_kib: float
+    record_high_kib: float
+    why: str
+
+
+@dataclass(frozen=True)
+class CacheRule:
+    """Where caching is strong, weak and none over file size × record size, by the jump of a contender's rates in
+    `tests`, which are alike.
+    """
 
     contender: str
+    mix: Mix
     tests: tuple[str, ...]
-    always_kib: float
-    never_kib: float
-    fall: float
+    zones: tuple[CacheZone, ...]
+    untold: tuple[CacheUntold, ...]
 
 
 @dataclass(frozen=True)
@@ -197,7 +229,6 @@ class CellPair:
     regions: tuple[RegionAverage, ...]
     tests: tuple[Average, ...]
     curves: tuple[SizeCurve, ...]
-    regimes: tuple[Regime, ...]
     summary: tuple[str, ...]
     sentences: tuple[str, ...]
 
@@ -209,7 +240,8 @@ class CellPair:
 @dataclass(frozen=True)
 class CellComparison:
     """The comparison of a suite whose trials are made of cells: what is `measured` of each contender by itself,
-    one entry in `pairs` for each pair and mix (none of a single contender), and how its cells are named and told.
+    one entry in `pairs` for each pair and mix (none of a single contender), where caching ends of each contender, and
+    how its cells are named and told.
     """
 
     kind: str
@@ -218,6 +250,7 @@ class CellComparison:
     pairs: tuple[CellPair, ...]
     weights: FileWeights | None = None
     measured: tuple[CellLevel, ...] = ()
+    caching: tuple[CacheRule, ...] = ()
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -243,6 +276,7 @@ class CellComparison:
             "blocks": self.blocks,
             "weights": weights,
             "measured": self._measured(),
+            "caching": _all_short(as_dict(list(self.caching))),
             "pairs": pairs,
         }
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.compare import cell_words, wording
-from bakeoff.compare.cell_find import crossings, outliers, regimes
+from bakeoff.compare.cell_caching import cache_rules
+from bakeoff.compare.cell_find import crossings, outliers
 from bakeoff.compare.cell_form import AXES, SIZES, Axis, CellForm
 from bakeoff.compare.cell_levels import cell_levels
 from bakeoff.compare.cell_model import (
@@ -54,7 +55,9 @@ def compare_cells(
     arrays = [array for mix in cube.mixes if (array := cell_array(cube, mix)).keys]
     pairs = []
     for pair in combinations(range(len(cube.contenders)), 2):
-        works = [_Work(array, *pair, level, in_memory, regions, weights) for array in arrays]
+        if not cube.together(*(cube.contenders[one] for one in pair)).any():
+            continue
+        works = [_Work(array, *pair, level, regions, weights) for array in arrays]
         works = [work for work in works if np.isfinite(work.served()).any()]
         if not works:
             continue
@@ -65,7 +68,10 @@ def compare_cells(
             pairs.append(work.result(q_values[start : start + len(work.array.keys)], form))
             start += len(work.array.keys)
     levels = cell_levels(cube)
-    return CellComparison(kind, form, len(cube.blocks), tuple(pairs), weights, levels) if levels else None
+    if not levels:
+        return None
+    caching = cache_rules(arrays, in_memory) if len(form.axes) > 1 else ()
+    return CellComparison(kind, form, len(cube.blocks), tuple(pairs), weights, levels, caching)
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,6 @@ class _Work:
     baseline: int
     contender: int
     level: float
-    in_memory: frozenset[str]
     regions: tuple[Region, ...]
     weights: FileWeights | None
 
@@ -135,12 +140,6 @@ class _Work:
             ),
             tests=tuple(mean for test in tests if (mean := average.over(test, _of(test))) is not None),
             curves=tuple(curve for curve in curves if curve is not None),
-            regimes=tuple(
-                regime
-                for side in (self.baseline, self.contender)
-                if self.array.contenders[side] not in self.in_memory
-                for regime in regimes(self.array, side)
-            ),
             summary=(),
             sentences=(),
         )

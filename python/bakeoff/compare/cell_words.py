@@ -8,7 +8,17 @@ from dataclasses import dataclass
 
 from bakeoff.compare import wording
 from bakeoff.compare.cell_form import CellForm, SizeAxis
-from bakeoff.compare.cell_model import Average, CellLevel, CellPair, Crossing, Regime, SizeCurve, SizePoint
+from bakeoff.compare.cell_model import (
+    Average,
+    CacheRule,
+    CacheUntold,
+    CacheZone,
+    CellLevel,
+    CellPair,
+    Crossing,
+    SizeCurve,
+    SizePoint,
+)
 from bakeoff.mix import Mix
 
 TITLES = {
@@ -30,6 +40,8 @@ TITLES = {
 }
 # Curves within 1 % of level are not worth their ends.
 FLAT = 0.01
+# So many stretches of record sizes, and names of tests, are in a sentence.
+MOST_ZONES, MOST_TESTS = 3, 4
 WEIGHTED = ", weighted by file sizes"
 
 
@@ -46,24 +58,6 @@ def size(kib: float | None, digits: int = 4) -> str:
         if kib >= scale:
             return f"{float(f'{kib / scale:.{digits}g}'):g} {unit}"
     return f"{float(f'{kib * 1024:.{digits}g}'):g} B"
-
-
-def faster(ratio: float) -> str:
-    """ "17 % faster", "3 % slower", "2.40 times as fast", "1/490 as fast", "level"."""
-    if not math.isfinite(ratio) or ratio <= 0.0:
-        return wording.MISSING
-    if ratio < 0.1:
-        return f"{wording.ratio(ratio)} as fast"
-    if ratio >= 2.0 or ratio <= 0.5:
-        return f"{wording.figures(ratio, 3)} times as fast"
-    off = abs(ratio - 1.0)
-    if off < 0.0005:
-        return "level"
-    return f"{_percent(off)} {'faster' if ratio > 1.0 else 'slower'}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
 
 
 def longest_or_p99(level: CellLevel) -> str:
@@ -116,12 +110,14 @@ def summary(pair: CellPair, form: CellForm) -> tuple[str, ...]:
     for axis in form.axes:
         curve = pair.curve("", axis.key)
         if curve:
-            sentences.append(f"By {axis.name}, over all {form.tests}: {pair.contender} is {_along(curve, axis)}.")
+            along = _along(curve, axis, form.percent)
+            verb = "reaches" if form.percent and along[0].isdigit() else "is"
+            sentences.append(f"By {axis.name}, over all {form.tests}: {pair.contender} {verb} {along}.")
     cached = pair.cached_cells
     if cached:
         left = f"without them {pair.contender} is {_overall(pair.uncached)}" if pair.uncached else "no other is left"
-        cells = wording.plural(cached, "cell")
-        sentences.append(f"{cells} of {pair.overall.cells:,} can only be explained by a cache (marked); {left}.")
+        cells = f"{wording.plural(cached, 'cell')} of {pair.overall.cells:,}"
+        sentences.append(f"{cells} can only be explained by a cache (marked{_whose(pair)}); {left}.")
     if pair.without_outliers:
         number = pair.overall.cells - pair.without_outliers.cells
         what = "1 outlier is" if number == 1 else f"{number:,} outliers are"
@@ -129,8 +125,19 @@ def summary(pair: CellPair, form: CellForm) -> tuple[str, ...]:
             f"{what} counted in the average and listed; without {'it' if number == 1 else 'them'} "
             f"{pair.contender} is {_overall(pair.without_outliers)}."
         )
-    sentences += [regime(item) for item in pair.regimes]
     return tuple(sentences)
+
+
+def _whose(pair: CellPair) -> str:
+    """Whose rates a cache explains, where these are not those of both in every cell so marked."""
+    cached = [cell.cached for cell in pair.cells if cell.cached and math.isfinite(cell.ratio)]
+    both = (pair.baseline, pair.contender)
+    if all(set(names) == set(both) for names in cached):
+        return ""
+    numbers = {name: number for name in both if (number := sum(name in names for names in cached))}
+    if len(numbers) == 1:
+        return f"; of {next(iter(numbers))} alone"
+    return f"; {', '.join(f'{number:,} of {name}' for name, number in numbers.items())}"
 
 
 def won(average: Average, pair: CellPair) -> str:
@@ -154,7 +161,7 @@ def tests(pair: CellPair, form: CellForm) -> tuple[str, ...]:
     sentences = []
     for average in pair.tests:
         known = ((axis, pair.curve(average.name, axis.key)) for axis in form.axes)
-        along = next((f"; {_along(curve, axis)}" for axis, curve in known if curve), "")
+        along = next((f"; {_along(curve, axis, form.percent)}" for axis, curve in known if curve), "")
         name = title(average.name)
         name = f"{name[0].upper()}{name[1:]}"
         if form.percent:
@@ -165,36 +172,32 @@ def tests(pair: CellPair, form: CellForm) -> tuple[str, ...]:
 
 
 def _overall(average: Average) -> str:
-    text = f"{faster(average.ratio)} overall{WEIGHTED if average.weighted else ''}"
+    text = f"{wording.faster(average.ratio)} overall{WEIGHTED if average.weighted else ''}"
     if math.isnan(average.low):
-        return text
+        return f"{text} by the numbers alone"
     unsure = ", which includes 1" if average.low <= 1.0 <= average.high else ""
     return f"{text} ({wording.interval(average.low, average.high)}{unsure})"
 
 
 def percent_of(average: Average, pair: CellPair) -> str:
     """ "B reaches 117 % of A on average (geometric), from 96 % to 153 %"; of a single cell there is no range."""
-    mean, low, high = (_reached(value) for value in (average.ratio, average.lowest, average.highest))
+    mean, low, high = (wording.reached(value) for value in (average.ratio, average.lowest, average.highest))
     if average.cells == 1:
         return f"{pair.contender} reaches {mean} of {pair.baseline}"
     return f"{pair.contender} reaches {mean} of {pair.baseline} on average (geometric), from {low} to {high}"
 
 
-def _reached(ratio: float) -> str:
-    return f"{100 * ratio:.1f} %" if ratio >= 0.1 else wording.ratio(ratio)
-
-
-def _along(curve: SizeCurve, axis: SizeAxis) -> str:
+def _along(curve: SizeCurve, axis: SizeAxis, percent: bool) -> str:
     """The curve in words: where it is ahead and behind, or its ends when it keeps to one side."""
     if not curve.crossings:
         ends = sorted((min(curve.points, key=_ratio), max(curve.points, key=_ratio)), key=lambda p: p.size_kib)
         flat = all(abs(math.log(point.ratio)) < FLAT for point in ends)
-        text = "within 1 % at all sizes" if flat else ", ".join(_at(point, axis) for point in ends)
+        text = "within 1 % at all sizes" if flat else ", ".join(_at(point, axis, percent) for point in ends)
         both = not flat and min(point.ratio for point in ends) < 1.0 < max(point.ratio for point in ends)
         # One of the two sides may be chance: then where 1.00 is crossed cannot be said.
         return f"{text}; {'no crossing of 1.00 is shown' if both else 'no crossing of 1.00'}"
     first, crossing = curve.points[0], curve.crossings[0]
-    parts = [_at(first, axis)] if abs(first.ratio - 1.0) >= 0.0005 else []
+    parts = [_at(first, axis, percent)] if abs(first.ratio - 1.0) >= 0.0005 else []
     parts.append(_crossed(crossing, axis))
     more = curve.crossings[1:]
     if len(more) > 1:
@@ -208,8 +211,9 @@ def _ratio(point: SizePoint) -> float:
     return point.ratio
 
 
-def _at(point: SizePoint, axis: SizeAxis) -> str:
-    return f"{faster(point.ratio)} at {axis.at.format(size(point.size_kib))}"
+def _at(point: SizePoint, axis: SizeAxis, percent: bool) -> str:
+    told = wording.reached(point.ratio) if percent else wording.faster(point.ratio)
+    return f"{told} at {axis.at.format(size(point.size_kib))}"
 
 
 def _crossed(crossing: Crossing, axis: SizeAxis) -> str:
@@ -233,12 +237,41 @@ def crossing_words(curve: SizeCurve) -> str:
     return ", ".join(crossings) or "none"
 
 
-def regime(item: Regime) -> str:
-    """Where the cache ends, in words."""
-    tests_ = wording.names([title(test) for test in item.tests[:4]])
-    more = f" and {len(item.tests) - 4} more" if len(item.tests) > 4 else ""
+def cache_rule(rule: CacheRule) -> list[str]:
+    """Where caching is strong, weak and none, in sentences; and where that cannot be told, with the reason."""
+    more = [f"{len(rule.tests) - MOST_TESTS} more"] if len(rule.tests) > MOST_TESTS else []
+    tests_ = wording.names([title(test) for test in rule.tests[:MOST_TESTS]] + more)
+    at = "" if rule.mix.is_one else f" at {rule.mix.words}"
+    of = f"of {rule.contender}{at} ({tests_})"
+    texts = []
+    if rule.zones:
+        shown_ = rule.zones[:MOST_ZONES]
+        rest = len(rule.zones) - len(shown_)
+        left = f"; {rest} more in the table" if rest else ""
+        zones = "; ".join(f"{_records(zone)}: {_zone(zone)}" for zone in shown_)
+        texts.append(f"Caching {of} by the jump of its rates: {zones}{left}.")
+    reasons: dict[str, list[CacheUntold]] = {}
+    for one in rule.untold:
+        reasons.setdefault(one.why, []).append(one)
+    for why, untold in reasons.items():
+        records = wording.names([_records(one) for one in untold[:MOST_ZONES]])
+        texts.append(f"Where caching {of} ends cannot be told {records}: {why}.")
+    return texts
+
+
+def _zone(zone: CacheZone) -> str:
+    weak = ", nothing was measured between"
+    if zone.weak_kib:
+        ends = dict.fromkeys((zone.weak_kib[0], zone.weak_kib[-1]))
+        weak = f", weak at {' to '.join(size(kib) for kib in ends)}"
+    last = "" if zone.levelled else ", the largest measured, so that the fall may go on"
     return (
-        f"Cache regimes of {item.contender} by the jump of its rates ({tests_}{more}): files to "
-        f"{size(item.always_kib)} always cached, between partly, from {size(item.never_kib)} never "
-        f"({wording.figures(item.fall, 2)} times slower)."
+        f"strong for files to {size(zone.strong_kib)}{weak}, none from {size(zone.none_kib)} on "
+        f"({wording.figures(zone.fall, 2)} times slower{last})"
     )
+
+
+def _records(one: CacheZone | CacheUntold) -> str:
+    if one.record_low_kib == one.record_high_kib:
+        return f"with {size(one.record_low_kib)} records"
+    return f"with records of {size(one.record_low_kib)} to {size(one.record_high_kib)}"

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from bakeoff.compare import wording
 from bakeoff.compare.check_model import Check, Checked, Outcome
 from bakeoff.compare.looks import look_of
-from bakeoff.compare.model import Comparison, Endpoint, PairComparison
+from bakeoff.compare.model import Comparison
+from bakeoff.compare.noise import floor_of
+from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote
+from bakeoff.compare.pair_model import Endpoint, PairComparison
 from bakeoff.compare.run import compare_run
 from bakeoff.errors import PlanError
 from bakeoff.plan.messages import did_you_mean
@@ -39,20 +42,23 @@ def check_run(
     most: float | None = None,
     baseline: str | None = None,
     also: Mapping[str, float | None] | None = None,
+    noise: NoiseFloor | None = None,
 ) -> tuple[Check, Comparison]:
     """Check every contender of `run` against `baseline` (default: the first of the plan), and the comparison that it
     rests on.
 
     `most` is the regression that the primary endpoint may have, 0.03 for 3 % (default: the plan's `delta`); `also`
-    names further endpoints by their key, with a limit of their own or None for `most`. Raises PlanError when the
-    baseline is no contender, there is none beside it, an endpoint is not known, or a limit is out of range.
+    names further endpoints by their key, with a limit of their own or None for `most`. `noise`, what an A/A run has
+    shown of the set-up, is told beside the primary endpoint and decides nothing: no file beside a run lets it pass, or
+    fail. Raises PlanError when the baseline is no contender, there is none beside it, an endpoint is not known, or a
+    limit is out of range.
     """
     if len(run.contenders) < 2:
         raise PlanError(
             f"{run.path} has one contender: a check needs two in one run, the baseline and what was changed"
         )
     limit = _in_range("--max-regression", run.delta if most is None else most)
-    found = compare_run(run, baseline, both=True)
+    found = compare_run(run, baseline, both=True, noise=noise)
     pairs = [pair for pair in found.pairs if pair.baseline == found.run.baseline]
     limits = {key: _in_range(f"--also {key}", limit if own is None else own) for key, own in (also or {}).items()}
     _refuse_unknown(limits, pairs[0])
@@ -66,7 +72,9 @@ def check_run(
     ]
     # All must pass, which needs no correction; one that is worse is enough to fail, which does.
     beyond = holm([each.tests.p_beyond for each in judged])
-    checked = tuple(_checked(run, each, float(p), len(judged)) for each, p in zip(judged, beyond, strict=True))
+    checked = tuple(
+        _checked(run, each, float(p), len(judged), _floor(found, each)) for each, p in zip(judged, beyond, strict=True)
+    )
     return Check(run.path.name, run.suite, found.run.baseline, checked, _notes(found, judged)), found
 
 
@@ -99,7 +107,24 @@ def _limit(end: Endpoint, most: float) -> float:
     return 1.0 - most if end.higher_is_better else 1.0 + most
 
 
-def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int) -> Checked:
+def _floor(found: Comparison, each: _Judged) -> float:
+    """What equals differ by on this set-up, which is measured of the primary endpoint; NaN where it was not."""
+    return floor_of(found, each.end.blocks) if each.end.metric == each.pair.primary.metric else math.nan
+
+
+def _beside_floor(each: _Judged, outcome: Outcome, floor: float) -> str:
+    """The end of a sentence: what equals differ by here. It takes nothing back, and says what may hide in it."""
+    if math.isnan(floor):
+        return ""
+    told = f"; the noise floor of this set-up is {wording.percent(floor)}"
+    if outcome == "worse" and abs(each.log_mean) < math.log1p(floor):
+        return f"{told}, so that equals may differ as much: it counts as worse all the same"
+    if outcome == "pass" and each.log_mean - each.log_limit < math.log1p(floor):
+        return f"{told}, in which more than {wording.percent(each.most)} may hide"
+    return told
+
+
+def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int, floor: float) -> Checked:
     end, look = each.end, look_of(run)
     outcome, why, more = _outcome(run, each, p_beyond, family)
     low, high = each.tests.low, each.tests.high
@@ -108,12 +133,13 @@ def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int) -> Che
     if end.blocks < MINIMUM_BLOCKS:
         low = high = math.nan
     level = 1.0 - look.alpha
+    beside = _beside_floor(each, outcome, floor)
     return Checked(
         contender=each.pair.contender,
         metric=end.metric,
         title=end.title,
         outcome=outcome,
-        text=why if outcome == "void" else f"{_figures(each, low, high, level)}, {why}.",
+        text=why if outcome == "void" else f"{_figures(each, low, high, level)}, {why}{beside}.",
         ratio=end.ratio,
         low=low,
         high=high,
@@ -123,6 +149,7 @@ def _checked(run: RunRecord, each: _Judged, p_beyond: float, family: int) -> Che
         limit=_limit(end, each.most),
         higher_is_better=end.higher_is_better,
         more_blocks=more,
+        floor=floor,
     )
 
 
@@ -194,4 +221,13 @@ def _notes(found: Comparison, judged: Sequence[_Judged]) -> tuple[str, ...]:
     gates = [gate for each in judged for gate in each.end.gates]
     notes = [gate.text for gate in gates if gate.level == "amber" and gate.name != "repeated trials"]
     notes += [f"{warning.text} {warning.advice}".strip() for warning in found.warnings if warning.first]
+    notes += [] if found.noise_quote is None else [_of_floor(found.noise_quote)]
     return tuple(dict.fromkeys(notes))
+
+
+def _of_floor(quote: NoiseQuote) -> str:
+    """Where the noise floor comes from, and what was another there."""
+    noise, when = quote.noise, quote.noise.measured_at[:10]
+    differs = f"; it was not all alike: {'; '.join(quote.differs)}" if quote.differs else ""
+    blocks = wording.plural(noise.primary.blocks, "block")
+    return f"The noise floor is of {noise.file} ({when}, {blocks} of {noise.contender} against itself){differs}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +16,8 @@ EXIT_CODES: dict[Outcome, int] = {"pass": 0, "worse": 1, "inconclusive": 3, "voi
 class Checked:
     """One endpoint of one contender against the baseline. `most` is the regression that is allowed, a share; `limit`
     the ratio that this is: the least of what is good when it is much, the most of other things. `low` and `high` are
-    the interval that decides, at `level`, NaN under six blocks. `text` is all of it in one sentence.
+    the interval that decides, at `level`, NaN under six blocks. `text` is all of it in one sentence. `floor` is by what
+    equals differ at most in so many blocks of this set-up, NaN where that was not measured; it decides nothing.
     """
 
     contender: str
@@ -32,6 +34,7 @@ class Checked:
     limit: float
     higher_is_better: bool
     more_blocks: int | None = None
+    floor: float = math.nan
 
 
 @dataclass(frozen=True)

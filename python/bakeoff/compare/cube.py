@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,13 @@ class Cube:
     usable: dict[Key, TrialRecord]
     lost: dict[Key, str]
     left_out: tuple[LeftOut, ...]
+    # Of several run files: the blocks of those in which each contender is.
+    asked: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    def together(self, one: str, other: str) -> NDArray[np.bool_]:
+        """In which blocks both were to be measured, shape (blocks,): in all of a run, not in all of several files."""
+        both = [all(block in self.asked.get(name, (block,)) for name in (one, other)) for block in self.blocks]
+        return np.array(both, dtype=bool)
 
     def values(self, extract: Callable[[TrialRecord], float], failed_too: bool = False) -> NDArray[np.float64]:
         """`extract` of every usable trial, shape (contenders, mixes, blocks); NaN where there is none.
@@ -64,7 +72,15 @@ class Cube:
     def of(self, contender: str, mixes: tuple[Mix, ...]) -> list[TrialRecord]:
         """All trials of `contender` at `mixes`, usable or not."""
         wanted = set(mixes)
-        return [trial for (name, mix, _), trial in self.trials.items() if name == contender and mix in wanted]
+        return [trial for trial in self._by_contender[contender] if trial.mix in wanted]
+
+    @cached_property
+    def _by_contender(self) -> Mapping[str, list[TrialRecord]]:
+        """Asked for of each pair at each mix: one pass over a large run is enough."""
+        trials: dict[str, list[TrialRecord]] = defaultdict(list)
+        for trial in self.trials.values():
+            trials[trial.contender].append(trial)
+        return trials
 
     def index(self, contender: str) -> int:
         """Position of `contender` on the first axis."""
@@ -82,7 +98,10 @@ def build_cube(run: RunRecord, baseline: str) -> Cube:
     kind = compare_part(run.kind)
     lost = {key: reason for key, trial in trials.items() if (reason := lost_trial(trial, kind.enough))}
     blocks = tuple(sorted({block for _, _, block in trials}))
-    return Cube(kind, ordered, tuple(sorted(run.mixes)), blocks, trials, usable, lost, _left_out(trials, unlike))
+    asked = {name: frozenset(b for file in run.joined if name in file.names for b in file.blocks) for name in names}
+    left_out = _left_out(trials, unlike)
+    mixes = tuple(sorted(run.mixes))
+    return Cube(kind, ordered, mixes, blocks, trials, usable, lost, left_out, asked if run.joined else {})
 
 
 def why_unusable(trial: TrialRecord) -> str | None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bakeoff.compare import wording
 from bakeoff.compare.cube import Cube, blamed, totals
 from bakeoff.compare.hung import hung
-from bakeoff.compare.intervals import shown
+from bakeoff.compare.intervals import both_shown
 from bakeoff.compare.lost import broke
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import error_share, rate_of
@@ -25,6 +25,7 @@ from bakeoff.stats import (
     finite,
     geometric_interval,
     mean_interval,
+    paired_log_ratio,
     saturation,
 )
 from bakeoff.store.marks import GENERATOR_LIMITED, GENERATOR_WAITED, LINK_LIMITED
@@ -68,7 +69,7 @@ def _point(mix: Mix, values: Floats, scale: str, level: float, lost: int = 0, ze
         total = served.size + zeros
         return CurvePoint(mix, int(total), float(served.sum()) / total, math.nan, math.nan, lost)
     interval = mean_interval(values, level) if scale == "linear" else geometric_interval(values, level)
-    low, high = (shown(end, interval.blocks) for end in (interval.low, interval.high))
+    low, high = both_shown(interval.low, interval.high, interval.blocks)
     return CurvePoint(mix, interval.blocks, interval.centre, low, high, lost)
 
 
@@ -87,10 +88,23 @@ def summaries(
     rate = rate_of(metrics)
     rates = cube.values(rate.extract)
     by_key = {(curve.metric, curve.contender): curve for curve in curves}
-    return tuple(
+    made = [
         _summary(cube, name, addresses[name], rates[index], by_key[rate.key, name], by_key.get(("p99", name)))
         for index, name in enumerate(cube.contenders)
-    )
+    ]
+    return tuple(_with_peak_ratio(cube, rates, made[0], one) for one in made)
+
+
+def _with_peak_ratio(cube: Cube, rates: Floats, base: ContenderSummary, one: ContenderSummary) -> ContenderSummary:
+    """Peak ÷ peak of the baseline over the blocks that have both; none where a trial at either peak was lost."""
+    at = [(cube.index(c.name), cube.mixes.index(c.peak_mix)) for c in (base, one) if c.peak_mix is not None]
+    lost = any(cube.losses(cube.contenders[index])[m].any() for index, m in at)
+    if one is base or len(at) < 2 or lost or base.peak_is_nobodys or one.peak_is_nobodys:
+        return one
+    below, above = (rates[index, m] for index, m in at)
+    ratio = paired_log_ratio(above, below)
+    low, high = both_shown(ratio.low, ratio.high, ratio.blocks)
+    return replace(one, peak_ratio=ratio.ratio, peak_ratio_low=low, peak_ratio_high=high)
 
 
 def _summary(cube: Cube, name: str, address: str, rates: Floats, curve: Curve, p99: Curve | None) -> ContenderSummary:
@@ -171,7 +185,9 @@ def _shape(cube: Cube, curve: Curve, landmarks: Saturation | None, collapse: Col
     elif collapse is None and not _flattens(curve, landmarks.knee):
         text = f"still rising at {peak}: its limit was not reached"
     elif collapse and collapse.shown:
-        text = f"flat from {knee}, falls to {wording.percent(last)} of the peak at the last mix"
+        near = [p for p in curve.points if p.centre >= (1.0 - SATURATION_SHARE) * curve.points[landmarks.peak].centre]
+        begins = f"flat from {knee}" if len(near) > 1 else f"highest at {peak}"
+        text = f"{begins}, falls to {wording.percent(last)} of the peak at the last mix"
     elif final.lost and last < 1.0 - SATURATION_SHARE:
         lost = f"{final.lost} of {wording.plural(max(final.lost, final.blocks), 'trial')}"
         text = f"highest at {peak}, {wording.percent(last)} of that at the end: {lost} of the last mix were lost"

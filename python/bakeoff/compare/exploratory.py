@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bakeoff.compare.cells import cells_of
-from bakeoff.compare.model import Exploratory, OperationRatio
+from bakeoff.compare.pair_model import Exploratory, OperationRatio
 from bakeoff.mix import Mix
 from bakeoff.stats import benjamini_hochberg, fcr_level, ratio_from_logs
-from bakeoff.store.records import Summary, TrialRecord
+from bakeoff.store.records import TrialRecord
+from bakeoff.store.trial_parts import Summary
 from bakeoff.thresholds import MINIMUM_BLOCKS, P99_OPERATIONS
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.compare import wording
+from bakeoff.compare import settings, wording
 from bakeoff.store.figures import Count, Shape, Size, parsed
 
 Floats = NDArray[np.float64]
@@ -91,8 +91,7 @@ class FileWeights:
 
 def weights_of(plan: dict[str, Any], sizes: Iterable[int]) -> FileWeights | None:
     """The weights of a stored plan over the file `sizes` of its cells; None for a plan without."""
-    settings = plan.get("settings")
-    written = settings.get("weights") if isinstance(settings, dict) else None
+    written = settings.stored(plan).get("weights")
     known = sorted(set(sizes))
     if written is None or not known:
         return None

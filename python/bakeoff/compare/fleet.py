@@ -12,7 +12,8 @@ from bakeoff.compare.cube import Cube
 from bakeoff.compare.fleet_model import FleetChange, Machine, MachineRange, Machines
 from bakeoff.mix import Mix
 from bakeoff.stats import groups_differ
-from bakeoff.store.records import AgentRecord, RunRecord, ShareRecord, TrialRecord
+from bakeoff.store.records import AgentRecord, RunRecord, TrialRecord
+from bakeoff.store.trial_parts import ShareRecord
 from bakeoff.thresholds import BUSY_SHARE
 
 # Chance has to explain a difference between machines this badly, over all that are looked at together.

@@ -45,11 +45,13 @@ def _agents(trials: Iterable[TrialRecord]) -> int:
     return max((len(trial.per_agent) for trial in trials), default=0)
 
 
-def fleet_advice(machines: Machines | None) -> list[Advisory]:
-    """What a reader must know of machines that were slower than the others, or away; nothing of a single one."""
+def fleet_advice(machines: Machines | None, are_floors: bool) -> list[Advisory]:
+    """What a reader must know of machines that were slower than the others, or away; nothing of a single one. Where
+    their ceilings `are_floors`, no more than lower bounds, a low one says nothing of a machine.
+    """
     if machines is None:
         return []
-    return [*_went(machines), *_uneven(machines), *_slow(machines)]
+    return [*_went(machines), *_uneven(machines), *([] if are_floors else _slow(machines))]
 
 
 def change_text(change: FleetChange) -> str:

@@ -5,6 +5,7 @@ generator must not win.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bakeoff.compare import wording
@@ -18,9 +19,13 @@ from bakeoff.compare.fleet_words import busiest, full_link
 from bakeoff.compare.hung import hung
 from bakeoff.compare.looks import ONLY_LOOK, Look
 from bakeoff.compare.lost import broke, starved_clients
-from bakeoff.compare.model import Gate, GateLevel, Repeated, Verdict
+from bakeoff.compare.manners import manner_words
+from bakeoff.compare.manners_model import Manner
+from bakeoff.compare.model import Repeated
+from bakeoff.compare.pair_model import Gate, GateLevel, Verdict
 from bakeoff.compare.spread import widest
 from bakeoff.compare.stale import STALE_LIMIT, stale_share
+from bakeoff.compare.steady_model import SteadyState, unsteady_clause, unsteady_too
 from bakeoff.compare.turned_away import MORE, NO, turned_away
 from bakeoff.mix import Mix
 from bakeoff.stats import Decision
@@ -49,10 +54,16 @@ class Judge:
     differences: Differences = field(default_factory=dict)
     look: Look = ONLY_LOOK
     repeated: tuple[Repeated, ...] = ()
-    # What the generator could have asked at most, where that was measured.
-    ceiling: Ceiling | None = None
+    # What the generator could have asked of a contender at most, where that was measured.
+    ceilings: Mapping[str, Ceiling] = field(default_factory=dict)
     # Whoever is ahead, both are held to what the one ahead is held to.
     both: bool = False
+    # How steady the trials were; None where seconds say nothing of it.
+    steady: SteadyState | None = None
+    # Of several run files: how they speak against each other, by metric and pair; and the metric that is judged now.
+    files: Mapping[tuple[str, frozenset[str]], Gate] = field(default_factory=dict)
+    manners: tuple[Manner, ...] = ()
+    metric: str = ""
 
     def verdict(
         self,
@@ -88,6 +99,10 @@ class Judge:
         if decision.outcome == "too_few":
             text = f"no verdict: {wording.plural(blocks, 'usable block')}, at least {MINIMUM_BLOCKS} are needed"
             return Verdict("too_few", None, decision.more_blocks, text, reasons)
+        apart = [gate.text for gate in gates if gate.name == "files" and gate.level == "red"]
+        if apart:
+            # More blocks would not bring days together that contradict each other.
+            return Verdict("withheld", None, None, "withheld: " + "; ".join(apart), reasons)
         if decision.outcome == "inconclusive":
             return Verdict("inconclusive", None, decision.more_blocks, self._inconclusive(decision), reasons)
         if red:
@@ -117,6 +132,8 @@ class Judge:
         other = self.differences.get(frozenset((leader, follower)))
         if other is not None:
             gates.append(Gate("different pages", "red", other, leader))
+        gates += [gate] if (gate := self.files.get((self.metric, frozenset((leader, follower))))) else []
+        gates += self._talked_to(leader, follower)
         gates += self._turned_away(leader, follower, mixes, alike)
         for name in (leader, follower):
             trials = self.cube.of(name, mixes)
@@ -138,11 +155,17 @@ class Judge:
             gates += self._little(name, usable)
             gates += self._spread(name, usable)
             gates += self._stale(name, usable)
+            gates += self._unsteady(name)
         return gates
 
     def _faults(self, name: str, ahead: bool) -> list[Gate]:
         listed = self.faults.get(name)
         return [Gate("wrong content", "red" if ahead else "amber", f"{name} {clause(listed)}", name)] if listed else []
+
+    def _talked_to(self, leader: str, follower: str) -> list[Gate]:
+        """A setting of one side alone may be all of its lead: whoever reads the verdict reads that."""
+        words = manner_words(self.manners, self.cube.kind, (leader, follower))
+        return [Gate("settings", "amber", words, leader)] if words else []
 
     def _turned_away(self, leader: str, follower: str, mixes: tuple[Mix, ...], alike: bool) -> list[Gate]:
         """Whoever says no to more of the same requests does less for each."""
@@ -229,14 +252,17 @@ class Judge:
     def _near_ceiling(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         """Whoever answers nearly as much as the generator can ask may be faster than it looks."""
         near = [trial for trial in usable if NEAR_CEILING in trial.marks]
-        if self.ceiling is None or not near:
+        if name not in self.ceilings or not near:
             return []
-        most = max(trial.operations_per_s for trial in near) / self.ceiling.operations_per_s
+        ceiling = self.ceilings[name]
+        most = max(trial.operations_per_s for trial in near) / ceiling.operations_per_s
+        busy = ", whose load threads were busy then" if ceiling.is_floor else ""
         text = (
-            f"{name} answered up to {wording.percent(most)} of what the generator asks of a server that does nothing, "
-            f"in {len(near)} of {wording.plural(len(usable), 'trial')}: it may be faster than shown"
+            f"{name} answered up to {wording.percent(most)} of what the generator asks of a server that does nothing"
+            f"{busy}, in {len(near)} of {wording.plural(len(usable), 'trial')}: it may be faster than shown"
         )
-        return [Gate("ceiling", "amber", text, name)]
+        also = f"and so may {name} ({wording.percent(most)}, in {len(near)} of {len(usable)})"
+        return [Gate("ceiling", "amber", text, name, also, most)]
 
     def _schedule(self, name: str, usable: list[TrialRecord], behind: bool) -> list[Gate]:
         """A generator that is late itself makes a server look slow."""
@@ -247,7 +273,8 @@ class Judge:
         text = (
             f"the load generator itself began late in {trials}, with connections idle, which is in the response times"
         )
-        return [Gate("schedule", "red" if behind else "amber", text, name)]
+        also = f"and in {late} of {len(usable)} of {name}"
+        return [Gate("schedule", "red" if behind else "amber", text, name, also, late / len(usable))]
 
     def _waited(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         waits = [trial.generator_run_delay_share for trial in usable if GENERATOR_WAITED in trial.marks]
@@ -255,11 +282,24 @@ class Judge:
             return []
         trials = f"{len(waits)} of {wording.plural(len(usable), 'trial')} of {name}"
         text = f"the load generator waited up to {wording.percent(max(waits))} of its time for a processor in {trials}"
-        return [Gate("generator waited", "amber", text, name)]
+        also = f"{wording.percent(max(waits))} in {len(waits)} of {len(usable)} of {name}"
+        return [Gate("generator waited", "amber", text, name, also, max(waits))]
 
     def _spread(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         spread = widest(usable)
-        return [Gate("blocks", "amber", spread.text(name, self.cube.kind.work), name)] if spread else []
+        if spread is None:
+            return []
+        text = spread.text(name, self.cube.kind.work)
+        return [Gate("blocks", "amber", text, name, spread.also(name), spread.factor)]
+
+    def _unsteady(self, name: str) -> list[Gate]:
+        """Whoever sinks while it is measured looks as good as its window is short."""
+        paces = () if self.steady is None else self.steady.contenders
+        found = [pace for pace in paces if pace.contender == name and 2 * len(pace.unsteady) > max(2, pace.judged)]
+        return [
+            Gate("not steady", "amber", f"{name} {unsteady_clause(pace)}", name, unsteady_too(pace), pace.worst)
+            for pace in found
+        ]
 
     def _stale(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         """A server that drops idle connections early saves what others spend on keeping them."""
@@ -270,7 +310,8 @@ class Judge:
             f"{name} had closed the kept connection of {wording.percent(share)} of the {self.cube.kind.work} before "
             "these reached it, so that they were asked again on new ones"
         )
-        return [Gate("stale connections", "amber", text, name)]
+        also = f"{name} of {wording.percent(share)}"
+        return [Gate("stale connections", "amber", text, name, also, share)]
 
     def _little(self, name: str, usable: list[TrialRecord]) -> list[Gate]:
         off = sum(abs(away) > LITTLE_RED for trial in usable if (away := self.little.deviation(trial)) is not None)

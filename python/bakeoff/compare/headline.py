@@ -9,23 +9,19 @@ from bakeoff.compare import wording
 from bakeoff.compare.capacity_model import CAPACITY, CapacityComparison
 from bakeoff.compare.capacity_words import capacity_sentences
 from bakeoff.compare.cell_model import CellComparison, CellPair
-from bakeoff.compare.looks import Look
+from bakeoff.compare.factors_model import FactorComparison
+from bakeoff.compare.intervals import turned
+from bakeoff.compare.looks import LEVEL, Look
 from bakeoff.compare.lost import counted_as
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import CELLS
-from bakeoff.compare.model import (
-    ContenderSummary,
-    Curve,
-    Endpoint,
-    FallsBehind,
-    PairComparison,
-    Repeated,
-    RunInfo,
-    Sentence,
-)
+from bakeoff.compare.model import ContenderSummary, Curve, FallsBehind, Repeated, RunInfo, Sentence
+from bakeoff.compare.pair_model import Endpoint, PairComparison
 from bakeoff.compare.ranking import LEAST, leading, ranking_sentence, undecided
 from bakeoff.compare.ranking_model import Place
+from bakeoff.compare.telemetry_cost import CPU
 from bakeoff.compare.turned_away import TurnedAway
+from bakeoff.thresholds import P99_OPERATIONS
 
 
 def headline(
@@ -40,18 +36,26 @@ def headline(
     places: tuple[Place, ...] = (),
     curves: tuple[Curve, ...] = (),
     repeated: tuple[Repeated, ...] = (),
+    factors: FactorComparison | None = None,
+    talked: str = "",
 ) -> tuple[Sentence, ...]:
-    """What was lost first, then the result, response time, peaks (or from which offered rate on who falls behind) and
-    errors. Each sentence stands by itself. Of three and more contenders the order comes first, the two that lead stand
-    for all pairs, and pairs without a winner are named: a handful of sentences, however many there are.
+    """What was lost first, then the result, that contenders are not `talked` to alike, response time, peaks (or from
+    which offered rate on who falls behind) and errors. Each sentence stands by itself. Of three and more contenders the
+    order comes first, the two that lead stand for all pairs, and pairs without a winner are named: a handful of
+    sentences, however many there are.
     """
     first = [Sentence("loss", text) for text in losses]
     told = leading(places, pairs) if places else pairs
     if places:
-        first.append(ranking_sentence(places, pairs, _what(info, metrics[0])))
+        first.append(ranking_sentence(places, pairs, _what(info, metrics[0]), {c.name: c.outages for c in contenders}))
+    if factors is not None and len(factors.factors) > 1:
+        # Of one factor the pairs say it all.
+        first += [Sentence(kind, text) for kind, text in zip(factors.kinds, factors.sentences, strict=True)]
     first += [Sentence(pair.primary.verdict.kind, _primary(pair, info, metrics[0])) for pair in told]
     first += undecided([pair for pair in pairs if pair not in told])
-    texts = [f"{each.contender} was {each.words}; what it was not asked counts as failed." for each in info.left_out]
+    texts = [f"{name} is missing, it was not there when the run began: {why}" for name, why in info.absent.items()]
+    texts.append(talked)
+    texts += [f"{each.contender} was {each.words}; what it was not asked counts as failed." for each in info.left_out]
     texts += _repeated(contenders, repeated)
     if capacity is not None:
         # Response times at shares of each one's own capacity are in a table: one of them is no result.
@@ -66,6 +70,7 @@ def headline(
         texts += [
             text for pair in cells.pairs if (pair.baseline, pair.contender) in shown for text in _cells(pair, info)
         ]
+    texts += [text for pair in told for text in _processor_time(pair, metrics)]
     best = [_peaks(contenders, info)] if cells is None else _means(contenders, info, metrics[0], curves)
     texts += [*([] if behind or capacity else best), _errors(contenders, info)]
     return (*first, *(Sentence("", text) for text in texts if text))
@@ -146,7 +151,13 @@ def _basis(end: Endpoint, look: Look | None) -> list[str]:
     outright.
     """
     parts = [] if math.isnan(end.low) else [f"95 % interval {wording.interval(end.low, end.high)}"]
-    if look is not None and look.added:
+    if look is not None and look.joined:
+        # Where no look came before, the interval is the usual one.
+        if look.number > 1:
+            parts.append(f"widened as {wording.plural(sum(look.added), 'block')} came later")
+        elif look.level > LEVEL:
+            parts.append("as wide as the planned looks of the files ask for")
+    elif look is not None and look.added:
         parts.append(f"widened as {sum(look.added)} blocks were added after a look")
     elif look is not None and look.planned and not look.between:
         parts.append(f"look {look.number} of {len(look.planned)} that were planned")
@@ -181,16 +192,14 @@ def _told(pair: PairComparison, info: RunInfo, decides: Metric) -> tuple[str, st
 def _all_lost(pair: PairComparison, decides: Metric) -> str:
     """The sentence when one of them lost every pair: then there is no ratio."""
     end = pair.primary
-    sides = ((pair.baseline, pair.contender), (pair.contender, pair.baseline))
-    for name, other in sides:
-        nothing_else = math.isclose(abs(math.log(end.ratio)), math.log(end.lost_as))
-        if not 0 < end.lost[name] == end.pairs_counted or not nothing_else or end.verdict.kind == "disqualified":
-            continue
-        result = f"{other} is better" if end.verdict.winner == other else end.verdict.text
-        number = wording.plural(end.lost[name], "trial")
-        lost = "lost" if decides.paired is None else "fell behind, or failed, in"
-        return f"{name} {lost} all of its {number} in which {other} was measured: {result}."
-    return ""
+    name = end.all_lost
+    if not name or end.verdict.kind == "disqualified":
+        return ""
+    other = pair.baseline if name == pair.contender else pair.contender
+    result = f"{other} is better" if end.verdict.winner == other else end.verdict.text
+    number = wording.plural(end.lost[name], "trial")
+    lost = "lost" if decides.paired is None else "fell behind, or failed, in"
+    return f"{name} {lost} all of its {number} in which {other} was measured: {result}."
 
 
 def _certain(end: Endpoint) -> str:
@@ -225,11 +234,26 @@ def _more(end: Endpoint, look: Look | None) -> str:
 
 def _p99(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
     for end in pair.secondary:
-        if end.metric == "p99" and end.blocks > 1 and end.verdict.kind != "disqualified":
+        if end.metric == "p99" and end.blocks > 1 and end.verdict.kind != "disqualified" and not end.all_lost:
             title = next(metric.short for metric in metrics if metric.key == "p99")
             interval = "" if math.isnan(end.low) else f" ({wording.interval(end.low, end.high)})"
             reach = wording.times(end.ratio, f"that of {pair.baseline}", end.low, end.high)
-            return [f"The {title} of {pair.contender} is {reach}{interval}: {end.verdict.text}."]
+            few = end.verdict.kind == "too_few" and end.blocks < pair.primary.blocks
+            why = f" (a trial of fewer than {P99_OPERATIONS} operations has no p99)" if few else ""
+            return [f"The {title} of {pair.contender} is {reach}{interval}: {end.verdict.text}{why}."]
+    return []
+
+
+def _processor_time(pair: PairComparison, metrics: tuple[Metric, ...]) -> list[str]:
+    """What one of them needs for the same work, where that differs for sure."""
+    for end in pair.secondary:
+        if end.metric == CPU and end.verdict.kind == "better":
+            more = end.ratio > 1.0
+            name, other = (pair.contender, pair.baseline) if more else (pair.baseline, pair.contender)
+            low, high = (end.low, end.high) if more else turned(end.low, end.high)
+            reach = wording.ratio(end.ratio if more else 1.0 / end.ratio, low, high)
+            what = next(metric.short for metric in metrics if metric.key == CPU)
+            return [f"{name} needs {reach} the {what} that {other} does (95 % interval {wording.interval(low, high)})."]
     return []
 
 

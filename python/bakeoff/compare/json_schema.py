@@ -113,9 +113,10 @@ def _object(made: Any, parts: dict[str, Schema]) -> Schema:
 
 
 def _members(prefix: str) -> dict[str, Schema]:
-    """What a mix may be in an object; one of them is there."""
+    """What a mix may be in an object; one of them is there, `outstanding` beside clients."""
     return {
         f"{prefix}clients": {"type": ["integer", "null"]},
+        f"{prefix}outstanding": {"type": "integer"},
         f"{prefix}rate": RATE,
         f"{prefix}share_of_capacity": {"type": "number"},
     }
@@ -124,7 +125,9 @@ def _members(prefix: str) -> dict[str, Schema]:
 def _of(hint: Any, parts: dict[str, Schema]) -> Schema:
     origin, inner = get_origin(hint), get_args(hint)
     if is_mix(hint):  # alone, as in a list
-        return {"anyOf": [{"type": ["integer", "number"]}, {"type": "object", "properties": {"rate": RATE}}]}
+        depth: Schema = {"clients": {"type": "integer"}, "outstanding": {"type": "integer"}}
+        made = [{"type": "object", "properties": members} for members in ({"rate": RATE}, depth)]
+        return {"anyOf": [{"type": ["integer", "number"]}, *made]}
     if origin in (Union, UnionType):
         return {"anyOf": [_of(part, parts) for part in inner]}
     if origin is Literal:

@@ -13,8 +13,10 @@ from bakeoff.compare.exploratory import ratios_of_operations
 from bakeoff.compare.faults import ANSWERS, RECORDS, Source
 from bakeoff.compare.lost import ENOUGH
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Advisory, Audit, Gate, KindSummary
-from bakeoff.store.records import RunRecord, Summary, TrialRecord
+from bakeoff.compare.model import Advisory, Audit, KindSummary
+from bakeoff.compare.pair_model import Gate
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.trial_parts import Summary
 
 
 class ComparePart:
@@ -43,6 +45,8 @@ class ComparePart:
     gates_of_its_own: Sequence[str] = ()
     audits_of_its_own: Sequence[str] = ()
     law_allows: str = "one operation per session"
+    # How a sentence tells that clients talk with a contender otherwise than with others, by setting and its value.
+    manner_words: Mapping[str, Mapping[str, str]] = {}
 
     def response(self, trial: TrialRecord) -> Summary:
         """Response times in ns, as the kind means them: those of single operations, and at a rate those of whole turns

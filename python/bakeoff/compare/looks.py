@@ -7,16 +7,21 @@ so that all looks together call equal contenders different in at most 5 % of run
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bakeoff.compare import wording
+from bakeoff.plan.until import CLEAR as UNTIL_CLEAR
+from bakeoff.plan.until import precision_of
 from bakeoff.stats import BOUNDARIES, Boundary, Decision, nominal_levels, spent
 from bakeoff.store.records import ADDED, CLEAR, RunRecord
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 if TYPE_CHECKING:
     from bakeoff.compare.model import Comparison
+    from bakeoff.compare.pair_model import PairComparison
 
 # The chance of a false call, how much of it is kept for blocks that are added after a look, and the usual interval.
 ALPHA, RESERVE, LEVEL = 0.05, 0.005, 0.95
@@ -43,6 +48,12 @@ class Look:
     added: tuple[int, ...] = ()
     seen: tuple[int, ...] = ()
     ended_early: bool = False
+    # What ends the run before its last look, and how far the widest interval of a primary endpoint reaches to a side:
+    # half of it on logarithms (0.02 = 2 %); NaN without one.
+    until: str | None = None
+    precision: float = math.nan
+    # The blocks that were added are of further run files.
+    joined: bool = False
 
     def settled(self, decision: Decision) -> Decision:
         """Between planned looks nothing is settled."""
@@ -57,6 +68,25 @@ class Look:
             return ""
         return f"the next planned look is after {wording.plural(self.next_blocks, 'block')}"
 
+    def _ending(self) -> list[str]:
+        """Whether what ends the run early was there."""
+        wanted, reached = precision_of(self.until), f"precision {wording.percent(self.precision)}"
+        if self.ended_early:
+            why = "its verdict is clear" if wanted is None else f"{reached} reached ({wording.percent(wanted)} wanted)"
+            return [f"Stopped at {self.place}: {why}."]
+        if wanted is None or self.between:
+            return []
+        if self.precision <= wanted:
+            return [f"At {self.place}: {reached} reached ({wording.percent(wanted)} wanted)."]
+        reached = "no precision" if math.isnan(self.precision) else f"only {reached}"
+        return [f"At {self.place}: {reached} ({wording.percent(wanted)} wanted)."]
+
+    @property
+    def place(self) -> str:
+        """ "look 3 of 5", of those that are planned."""
+        number = sum(each <= self.blocks for each in self.planned)
+        return f"look {number} of {len(self.planned)}"
+
     def words(self) -> str:
         """What must be known of looks, in sentences; empty when the only one was planned."""
         told = []
@@ -65,15 +95,16 @@ class Look:
                 f"{wording.plural(more, 'block')} after {wording.count(seen)} had been seen"
                 for more, seen in zip(self.added, self.seen, strict=True)
             ]
-            told.append(f"Blocks were added that the plan did not have: {wording.names(parts)}.")
+            what = "Blocks of a further file count as" if self.joined else "Blocks were"
+            plan = "added after a look" if self.joined else "added that the plan did not have"
+            told.append(f"{what} {plan}: {wording.names(parts)}.")
         if self.planned:
             at = wording.names([f"{each:,}" for each in self.planned])
             told.append(f"Looks were planned after {at} blocks ({self.boundary}).")
-            if self.ended_early:
-                told.append(f"The run ended at the one after {self.blocks:,}, as its verdict is clear.")
+            told += self._ending()
         if self.between:
             told.append(f"There is no look at {wording.plural(self.blocks, 'block')}: {self.waits or 'all are over'}.")
-        elif self.earlier or self.planned:
+        elif self.earlier or self.planned or self.level > LEVEL:
             told.append(
                 f"This is look {self.number}: its tests are held to {wording.percent(self.alpha)} and its intervals to "
                 f"{100.0 * self.level:.4g} %, so that all looks together hold at 5 % and 95 %."
@@ -85,10 +116,22 @@ ONLY_LOOK = Look(1, MINIMUM_BLOCKS, ALPHA - RESERVE, LEVEL, ALPHA - RESERVE)
 
 
 def look_of(run: RunRecord) -> Look:
-    """The look that is taken at a run as it stands."""
-    named, boundary, now, added = _named(run), _boundary(run), run.blocks_whole, run.amended(ADDED)
+    """The look that is taken at a run as it stands; of several files one as strict as that of each by itself, whose
+    looks are not undone by what is told beside it.
+    """
+    look, own = _look_of(run), [_look_of(file.run) for file in run.joined if not file.failed]
+    return replace(
+        look,
+        alpha=min(each.alpha for each in (look, *own)),
+        level=max(each.level for each in (look, *own)),
+        next_alpha=min(each.next_alpha for each in (look, *own)),
+    )
+
+
+def _look_of(run: RunRecord) -> Look:
+    named, boundary, now, added = _named(run), _known(run.plan.get("boundary")), run.blocks_whole, run.amended(ADDED)
     end = named[-1] if named else 0
-    cumulative = {each: (ALPHA - RESERVE) * spent(each / end, 1.0, boundary) for each in named if each <= now}
+    cumulative = {each: spent(each / end, ALPHA - RESERVE, boundary) for each in named if each <= now}
     left = RESERVE
     for each in sorted({now, *(a.blocks_seen for a in added)} - set(cumulative)):
         if max(end, MINIMUM_BLOCKS - 1) < each <= now:  # fewer have no verdict, so that nothing can be called
@@ -106,12 +149,22 @@ def look_of(run: RunRecord) -> Look:
         earlier=tuple(each for each in blocks if each < now),
         planned=named,
         boundary=boundary if named else "",
-        next_blocks=next((each for each in named if each > now), None),
+        next_blocks=None if run.amended(CLEAR) else next((each for each in named if each > now), None),
         between=now < end and now not in named,
         added=tuple(a.blocks - a.blocks_before for a in added),
         seen=tuple(a.blocks_seen for a in added),
         ended_early=bool(run.amended(CLEAR)),
+        until=_until(run),
+        joined=bool(run.joined),
     )
+
+
+def planned_levels(looks: Sequence[int], boundary: str) -> tuple[float, ...]:
+    """The level of the tests at each look that a plan names; at its end when it names none."""
+    if not looks:
+        return (ALPHA - RESERVE,)
+    shape = _known(boundary)
+    return nominal_levels(looks, [spent(each / looks[-1], ALPHA - RESERVE, shape) for each in looks])
 
 
 def _next_alpha(cumulative: dict[int, float], left: float) -> float:
@@ -130,16 +183,46 @@ def _named(run: RunRecord) -> tuple[int, ...]:
     return tuple(sorted(set(named)))
 
 
-def _boundary(run: RunRecord) -> Boundary:
-    return next((each for each in BOUNDARIES if each == run.plan.get("boundary")), BOUNDARIES[0])
+def _until(run: RunRecord) -> str | None:
+    """What ends it early. A plan in a file may hold anything."""
+    until = run.plan.get("until")
+    try:
+        return until if isinstance(until, str) and (until == UNTIL_CLEAR or precision_of(until) is not None) else None
+    except ValueError:
+        return None
+
+
+def _known(boundary: object) -> Boundary:
+    return next((each for each in BOUNDARIES if each == boundary), BOUNDARIES[0])
 
 
 CLEAR_KINDS = ("better", "equivalent", "disqualified")
 
 
-def clear_verdict(found: Comparison) -> str | None:
-    """The verdicts on the primary endpoints in words when further blocks would settle nothing more; else None."""
+def precision(pairs: Sequence[PairComparison]) -> float:
+    """How far the widest interval of a primary endpoint reaches to a side, as a share; NaN where one has none."""
+    ends = [(pair.primary.low, pair.primary.high) for pair in pairs]
+    if not ends or any(not low > 0.0 or not math.isfinite(high) for low, high in ends):
+        return math.nan
+    return max(math.sqrt(high / low) for low, high in ends) - 1.0
+
+
+def standing(found: Comparison) -> tuple[bool, str]:
+    """Whether what the plan waits for is there at this look, and how it stands, in words.
+
+    The intervals of looks hold at all of them together (repeated confidence intervals, Jennison and Turnbull), so that
+    a run may end by their width, which those of a single look would not bear: they would hold in 93 % of runs.
+    """
+    look = found.run.look
+    wanted = None if look is None else precision_of(look.until)
+    if look is not None and wanted is not None:
+        if math.isnan(look.precision):
+            return False, f"no interval yet ({wording.percent(wanted)} wanted)"
+        told = f"precision {wording.percent(look.precision)}"
+        if look.precision <= wanted:
+            return True, f"{told} reached ({wording.percent(wanted)} wanted)"
+        return False, f"{told} ({wording.percent(wanted)} wanted)"
     verdicts = [(pair, pair.primary.verdict) for pair in found.pairs]
     if not verdicts or any(verdict.kind not in CLEAR_KINDS for _, verdict in verdicts):
-        return None
-    return "; ".join(f"{pair.contender} and {pair.baseline}: {verdict.text}" for pair, verdict in verdicts)
+        return False, "not clear yet"
+    return True, "; ".join(f"{pair.contender} and {pair.baseline}: {verdict.text}" for pair, verdict in verdicts)

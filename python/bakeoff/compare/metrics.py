@@ -17,7 +17,8 @@ from bakeoff.compare.file_weights import weights_of
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import ContenderSummary, RunInfo
 from bakeoff.mix import Mix
-from bakeoff.store.records import RunRecord, Summary, TrialRecord
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.trial_parts import Summary
 from bakeoff.thresholds import P95_OPERATIONS, P99_OPERATIONS
 
 if TYPE_CHECKING:

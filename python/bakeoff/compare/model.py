@@ -14,158 +14,26 @@ from typing import Any, ClassVar, Literal
 
 from bakeoff.compare.capacity_model import CapacityComparison
 from bakeoff.compare.cell_model import CellComparison
+from bakeoff.compare.challenge_model import Challenge
+from bakeoff.compare.factors_model import FactorComparison
 from bakeoff.compare.fleet_model import Machines
+from bakeoff.compare.joined_model import DatedNote, Joined
+from bakeoff.compare.level_model import Levels
 from bakeoff.compare.looks import Look
+from bakeoff.compare.manners_model import Manner, told_in
+from bakeoff.compare.noise_model import NoiseFloor, NoiseQuote
+from bakeoff.compare.pair_model import PairComparison
 from bakeoff.compare.plain import as_dict, nulled
 from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.soak import Soak
+from bakeoff.compare.steady_model import SteadyState
+from bakeoff.compare.telemetry_model import Resources
 from bakeoff.mix import Mix
 from bakeoff.store.records import AmendmentRecord
 
 SCHEMA = "bakeoff-comparison/1"
-
-VerdictKind = Literal["better", "equivalent", "near_margin", "inconclusive", "withheld", "disqualified", "too_few"]
-GateLevel = Literal["red", "amber"]
-# Every general gate and audit; kinds name theirs. `tests/unit/compare/test_every_gate_and_audit.py` trips each alone.
-GateName = Literal[
-    "wrong content",
-    "different content",
-    "failed trials",
-    "starved clients",
-    "unfinished",
-    "wrong answers",
-    "errors",
-    "generator",
-    "generator waited",
-    "link",
-    "ceiling",
-    "schedule",
-    "Little's law",
-    "blocks",
-    "different pages",
-    "stale connections",
-    "turned away",
-    "repeated trials",
-]
-AuditName = Literal["Little's law", "Offered starts", "Counts", "Bytes", "Rates", "Same content"]
-
-
-@dataclass(frozen=True)
-class Gate:
-    """A validity check that did not pass. `red` takes the verdict away, `amber` qualifies it. `contender` is the
-    one that it speaks of.
-    """
-
-    name: str
-    level: GateLevel
-    text: str
-    contender: str
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """`winner` is set when `kind` is better; `more_blocks` when a number of blocks would settle it."""
-
-    kind: VerdictKind
-    winner: str | None
-    more_blocks: int | None
-    text: str
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """One metric over the whole curve: the weighted geometric mean over mixes of the paired ratio.
-
-    `lost` has for either contender how many of the `pairs_counted` pairs (mix and block) it lost outright; each
-    counts as `lost_as` times slower. `low` and `high` are NaN under six blocks.
-    """
-
-    metric: str
-    title: str
-    higher_is_better: bool
-    mixes: tuple[Mix, ...]
-    mixes_left_out: tuple[Mix, ...]
-    blocks: int
-    blocks_left_out: tuple[int, ...]
-    ratio: float
-    low: float
-    high: float
-    log_sd: float
-    p_t: float
-    p_sign_flip: float
-    p_adjusted: float
-    p_equivalence_adjusted: float
-    lost: dict[str, int]
-    pairs_counted: int
-    lost_as: float
-    verdict: Verdict
-    gates: tuple[Gate, ...]
-
-
-@dataclass(frozen=True)
-class RatioPoint:
-    """The ratio at one mix with its simultaneous band. `lost` has for either contender in how many of the
-    `blocks` it lost outright; the band is then that of the sign-flip test.
-    """
-
-    mix: Mix
-    blocks: int
-    ratio: float
-    low: float
-    high: float
-    lost: dict[str, int]
-    verdict: Verdict
-
-
-@dataclass(frozen=True)
-class RatioCurve:
-    """The ratio of one metric over the mixes; `method` says how the band was made."""
-
-    metric: str
-    title: str
-    higher_is_better: bool
-    method: str
-    level: float
-    points: tuple[RatioPoint, ...]
-
-
-@dataclass(frozen=True)
-class OperationRatio:
-    """One exploratory comparison of an operation at a mix; `q` is the Benjamini–Hochberg value."""
-
-    operation: str
-    metric: str
-    mix: Mix
-    blocks: int
-    ratio: float
-    low: float
-    high: float
-    p: float
-    q: float
-
-
-@dataclass(frozen=True)
-class Exploratory:
-    """Every operation at every mix. `found` are the cells with q ≤ 0.05; their intervals are FCR-
-    adjusted.
-    """
-
-    tested: int
-    level: float
-    found: tuple[OperationRatio, ...]
-
-
-@dataclass(frozen=True)
-class PairComparison:
-    """Two contenders against each other."""
-
-    baseline: str
-    contender: str
-    primary: Endpoint
-    secondary: tuple[Endpoint, ...]
-    curves: tuple[RatioCurve, ...]
-    exploratory: Exploratory
+# Every general audit; kinds name theirs. `tests/unit/compare/test_every_gate_and_audit.py` trips each alone.
+AuditName = Literal["Little's law", "Offered starts", "Counts", "Bytes", "Rates", "Same content", "Steady state"]
 
 
 @dataclass(frozen=True)
@@ -203,7 +71,8 @@ class ContenderSummary:
     a window that the generator waited for a processor, over the `generator_waited` trials. In `trials_dead` of the
     failed ones not one operation succeeded: a share of errors over all trials says nothing then. `turned_away` are
     replies with statuses 5xx that the plan counts as answers. `peak_lowest` and `peak_highest` are the lowest and the
-    highest block at the peak.
+    highest block at the peak. `peak_ratio` is peak ÷ peak of the baseline, each at its own mix, paired over blocks,
+    with its interval; NaN of the baseline, of what lost trials there, and of a peak that is nobody's.
     """
 
     name: str
@@ -237,6 +106,9 @@ class ContenderSummary:
     trials_dead: int = 0
     peak_lowest: float = math.nan
     peak_highest: float = math.nan
+    peak_ratio: float = math.nan
+    peak_ratio_low: float = math.nan
+    peak_ratio_high: float = math.nan
 
     @property
     def peak_is_nobodys(self) -> bool:
@@ -351,6 +223,8 @@ class Audit:
     tolerance: str
     deviating: tuple[AuditTrial, ...]
     not_stated: int = 0
+    # Why it says nothing, where none was checked.
+    unchecked: str = ""
 
 
 @dataclass(frozen=True)
@@ -390,6 +264,8 @@ class RunInfo:
     look: Look | None = None
     # Contenders that the run goes on without, as they are dead.
     left_out: tuple[LeftOutContender, ...] = ()
+    # Contenders that were not there when it began, with why: the run has nothing of them.
+    absent: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -431,9 +307,25 @@ class Comparison:
     own: KindSummary | None = None
     soak: Soak | None = None
     machines: Machines | None = None
+    resources: Resources | None = None
     # Of three and more contenders, the best first.
     ranking: tuple[Place, ...] = ()
     repeated: tuple[Repeated, ...] = ()
+    # None where only pairs have the primary metric.
+    levels: Levels | None = None
+    challenge: Challenge | None = None
+    # Where the contenders are combinations of levels.
+    factors: FactorComparison | None = None
+    # None where seconds say nothing of it, as at rates.
+    steady: SteadyState | None = None
+    # Settings of the load that contenders have differently.
+    manners: tuple[Manner, ...] = ()
+    # Of several run files.
+    joined: Joined | None = None
+    notes: tuple[DatedNote, ...] = ()
+    # Of an A/A run what it has shown; of another one what it quotes of an A/A run of its set-up.
+    noise: NoiseFloor | None = None
+    noise_quote: NoiseQuote | None = None
 
     @property
     def winner(self) -> str | None:
@@ -456,9 +348,11 @@ class Comparison:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def result(self) -> tuple[str, ...]:
-        """The sentences to read when only a few are read: what was lost, and the first of the others."""
+        """The sentences to read when only a few are read: what was lost, the first of the others, and that contenders
+        were not asked alike.
+        """
         losses = self.headline_kinds.count("loss")
-        return self.headline[: losses + 1]
+        return (*self.headline[: losses + 1], *told_in(self.headline))
 
     def curve(self, metric: str, contender: str) -> Curve:
         """The curve of `metric` for `contender`. Raises KeyError when there is none."""

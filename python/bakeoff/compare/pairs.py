@@ -13,12 +13,15 @@ from bakeoff.compare.cells import mean_logs
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.exploratory import explore
 from bakeoff.compare.gates import Judge
-from bakeoff.compare.intervals import shown
-from bakeoff.compare.lost import PairLogs, bounded
+from bakeoff.compare.intervals import both_shown, ratio_of, shown, turned
+from bakeoff.compare.lost import PairLogs, bounded, counted_as
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
+from bakeoff.compare.model import Lost
+from bakeoff.compare.pair_model import Endpoint, PairComparison, RatioCurve, RatioPoint, Verdict
+from bakeoff.compare.whole_blocks import kept_of_pair, over_mixes
 from bakeoff.mix import Mix
 from bakeoff.stats import (
+    FLIP_ALPHA,
     Decision,
     PairedRatio,
     blocks_for_difference,
@@ -31,10 +34,11 @@ from bakeoff.stats import (
     sign_flip_interval,
     sign_flip_p,
     simultaneous_bands,
-    trapezoid_weights,
 )
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
+# How the interval at a mix is made that is the only one of its run.
+ONE_MIX = "as the endpoint"
 Logs = NDArray[np.float64]
 
 
@@ -55,11 +59,13 @@ class _Estimate:
 
 
 def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge) -> tuple[PairComparison, ...]:
-    """Every pair of contenders, at the look of `judge`.
+    """Every pair of contenders that are in one run file, at the look of `judge`.
 
     Primary endpoints are corrected across pairs, secondary ones across all of them.
     """
-    pairs, level = list(combinations(cube.contenders, 2)), judge.look.level
+    # A run without a trial has its pairs all the same.
+    pairs = [pair for pair in combinations(cube.contenders, 2) if not cube.asked or cube.together(*pair).any()]
+    level = judge.look.level
     logs = {(pair, metric.key): pair_logs(cube, metric, *pair) for pair in pairs for metric in metrics}
     estimates = {
         key: _estimate(cube, key[0], m, logs[key], judge.delta, level)
@@ -76,14 +82,20 @@ def compare_pairs(cube: Cube, metrics: tuple[Metric, ...], judge: Judge) -> tupl
             baseline=pair[0],
             contender=pair[1],
             primary=primary[index],
-            secondary=tuple(secondary[index * (len(metrics) - 1) : (index + 1) * (len(metrics) - 1)]),
+            secondary=_of_pair(secondary, index, len(metrics) - 1),
             curves=tuple(
-                _curve(cube, pair, m, logs[pair, m.key], judge, 1.0 - (1.0 - level) / len(pairs)) for m in metrics
+                _curve(cube, pair, m, logs[pair, m.key], judge, 1.0 - (1.0 - level) / len(pairs), end)
+                for m, end in zip(metrics, (primary[index], *_of_pair(secondary, index, len(metrics) - 1)), strict=True)
             ),
             exploratory=explore(cube, pair),
         )
         for index, pair in enumerate(pairs)
     )
+
+
+def _of_pair(ends: list[Endpoint], pair: int, each: int) -> tuple[Endpoint, ...]:
+    """The endpoints of a pair, by its number, of those of all pairs."""
+    return tuple(ends[pair * each : (pair + 1) * each])
 
 
 def pair_logs(cube: Cube, metric: Metric, baseline: str, contender: str) -> PairLogs:
@@ -102,6 +114,21 @@ def pair_logs(cube: Cube, metric: Metric, baseline: str, contender: str) -> Pair
     return bounded(*logs, lost, metric.higher_is_better)
 
 
+def without_result(cube: Cube, metric: Metric) -> tuple[Lost, ...]:
+    """Usable trials that count as lost by `metric` alone: operations succeeded, and what decides is nothing."""
+    if metric.paired is not None or metric.cells or not metric.higher_is_better:
+        return ()
+    found = [
+        (trial.order, key, trial.operations)
+        for key, trial in cube.usable.items()
+        if key not in cube.lost and trial.service.count >= metric.least and metric.extract(trial) == 0.0
+    ]
+    return tuple(
+        Lost(*key, "", f"0 {metric.unit} in the window, though {operations:,} operations succeeded")
+        for _, key, operations in sorted(found, key=lambda one: one[0])
+    )
+
+
 def _estimate(
     cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, delta: float, level: float
 ) -> _Estimate:
@@ -110,17 +137,16 @@ def _estimate(
     A mix that has a pair in under half of the blocks is left out of the endpoint (trials were voided there, or both
     contenders broke); then blocks with a hole are left out. Both are named.
     """
-    logs = outcomes.settled()
-    present = np.isfinite(logs)
-    kept = present.sum(axis=1) * 2 >= max(1, int((present | outcomes.ties).any(axis=0).sum()))
+    kept, whole = kept_of_pair(outcomes)
     mixes = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if keep)
-    dropped = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if not keep)
-    whole = present[kept].all(axis=0) if mixes else np.zeros(len(cube.blocks), dtype=bool)
-    per_block = trapezoid_weights([mix.x for mix in mixes]) @ logs[kept][:, whole] if mixes else np.empty(0)
+    planned = {mix for name, mix, _ in cube.trials if name in pair}
+    dropped = tuple(mix for mix, keep in zip(cube.mixes, kept, strict=True) if not keep and mix in planned)
+    per_block = over_mixes(cube, outcomes.settled(), kept)[whole]
     below, above = (int(side[kept][:, whole].sum()) for side in outcomes.lost)
     ratio = ratio_by_signs(per_block, level) if below + above else ratio_from_logs(per_block, level)
     p = equivalence_p(ratio.log_mean, ratio.log_sd, ratio.blocks, delta)
-    holes = tuple(block for block, is_whole in zip(cube.blocks, whole, strict=True) if not is_whole)
+    there = cube.together(*pair)
+    holes = tuple(block for block, good, both in zip(cube.blocks, whole, there, strict=True) if both and not good)
     pairs = int(whole.sum()) * len(mixes)
     return _Estimate(pair, metric, ratio, p, mixes, dropped, holes, (below, above), pairs, outcomes.factor)
 
@@ -145,11 +171,12 @@ def _without_number(end: Endpoint) -> Endpoint:
 def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int) -> Endpoint:
     look = judge.look
     decision = look.settled(decide(e.ratio, judge.delta, p, q, look.alpha, family, look.next_alpha))
-    leader = _leader(e.pair, e.ratio.log_mean, e.metric)
+    is_above = e.ratio.log_mean > 0.0
     # A mix that the endpoint had to leave out still counts for the gates: a contender broke there.
     judged = tuple(sorted((*e.mixes, *e.mixes_left_out)))
-    reach = _reach(e.ratio.low, e.ratio.high, e.ratio.log_mean)
-    verdict, gates = judge.verdict(decision, *e.pair, judged, leader, e.ratio.blocks, reach)
+    ahead, by = leader(e.pair, is_above, e.metric), reach(e.ratio.low, e.ratio.high, is_above)
+    judge = replace(judge, metric=e.metric.key)
+    verdict, gates = judge.verdict(decision, *e.pair, judged, ahead, e.ratio.blocks, by)
     return Endpoint(
         metric=e.metric.key,
         title=e.metric.title,
@@ -174,20 +201,22 @@ def _endpoint(e: _Estimate, p: float, q: float, judge: Judge, family: int) -> En
     )
 
 
-def _reach(low: float, high: float, log_mean: float) -> tuple[float, float]:
+def reach(low: float, high: float, is_above: bool) -> tuple[float, float]:
     """By what factors the one ahead is ahead, from the ends of an interval of the ratio."""
-    return (low, high) if log_mean > 0.0 else (1.0 / high if high else math.nan, 1.0 / low if low else math.inf)
+    return (low, high) if is_above else turned(low, high)
 
 
-def _leader(pair: tuple[str, str], log_mean: float, metric: Metric) -> str:
+def leader(pair: tuple[str, str], is_above: bool, metric: Metric) -> str:
     """Who is ahead: the contender when the ratio is on the good side of 1."""
-    return pair[1] if (log_mean > 0.0) == metric.higher_is_better else pair[0]
+    return pair[1] if is_above == metric.higher_is_better else pair[0]
 
 
 def _curve(
-    cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, judge: Judge, level: float
+    cube: Cube, pair: tuple[str, str], metric: Metric, outcomes: PairLogs, judge: Judge, level: float, end: Endpoint
 ) -> RatioCurve:
-    logs = outcomes.settled()
+    """The ratio at each mix; `end` is the endpoint of the same pair and metric."""
+    judge, logs = replace(judge, metric=metric.key), outcomes.settled()
+    is_one = cube.mixes == end.mixes and len(end.mixes) == 1
     bands = simultaneous_bands(logs, level)
     spread = _spreads(logs)
     alpha = (1.0 - level) / max(1, int((bands.blocks > 0).sum()))
@@ -200,27 +229,36 @@ def _curve(
             low, high = sign_flip_interval(logs[index], judge.look.level)
             decision = _loss_decision(logs[index], mean, 1.0 - judge.look.level)
         else:
-            decision = _band_decision(mean, low, high, blocks, float(spread[index]), judge.delta, alpha)
-        reach, decision = _reach(_bounded(low), _bounded(high), mean), judge.look.settled(decision)
-        verdict, _ = judge.verdict(decision, *pair, (mix,), _leader(pair, mean, metric), blocks, reach)
-        verdict = _short(verdict, blocks, pair, (below, above), metric)
+            # No band has the test in it: flipped residuals give its width alone. What decides is held against it, too.
+            flips = sign_flip_p(logs[index]) <= max(judge.look.alpha, FLIP_ALPHA)
+            decision = _band_decision(mean, low, high, blocks, float(spread[index]), judge.delta, alpha, flips)
+        low, high, is_above = ratio_of(low), ratio_of(high), mean > 0.0
+        ahead, by = leader(pair, is_above, metric), reach(low, high, is_above)
+        verdict, _ = judge.verdict(judge.look.settled(decision), *pair, (mix,), ahead, blocks, by)
+        if is_one:
+            # One figure has one interval and one verdict: those of the endpoint, which is this mix.
+            low, high, verdict = end.low, end.high, end.verdict
+        verdict = _short(verdict, blocks, pair, (below, above), metric, outcomes.factor)
         if outcomes.instead is not None and (number := int(outcomes.instead[index].sum())):
             text = f"{verdict.text}; both fell behind in {number} of {blocks} blocks: answers per second compared"
             verdict = replace(verdict, text=text)
-        low, high = (shown(_bounded(end), blocks) for end in (low, high))
         lost = dict(zip(pair, (below, above), strict=True))
-        points.append(RatioPoint(mix, blocks, math.exp(mean), low, high, lost, verdict))
-    return RatioCurve(metric.key, metric.title, metric.higher_is_better, bands.method, level, tuple(points))
+        points.append(RatioPoint(mix, blocks, math.exp(mean), *both_shown(low, high, blocks), lost, verdict))
+    method, level = (ONE_MIX, judge.look.level) if is_one else (bands.method, level)
+    return RatioCurve(metric.key, metric.title, metric.higher_is_better, method, level, tuple(points))
 
 
-def _short(verdict: Verdict, blocks: int, pair: tuple[str, str], lost: tuple[int, int], metric: Metric) -> Verdict:
+def _short(
+    verdict: Verdict, blocks: int, pair: tuple[str, str], lost: tuple[int, int], metric: Metric, factor: float
+) -> Verdict:
     """The verdict at one mix in few words. How many blocks are still needed is said once, for the whole endpoint."""
     if blocks == 0:
         return replace(verdict, text="no pair of usable trials", more_blocks=None)
     text = verdict.text.split(":", 1)[0] if verdict.kind in ("disqualified", "inconclusive") else verdict.text
     did = "lost" if metric.paired is None else "fell behind in"
     losers = [f"{name} {did} {number} of {blocks} trials" for name, number in zip(pair, lost, strict=True) if number]
-    return replace(verdict, text="; ".join([text, *losers]), more_blocks=None)
+    how = f", each counted {counted_as(factor)}" if losers and metric.paired is None else ""
+    return replace(verdict, text="; ".join([text, *losers]) + how, more_blocks=None)
 
 
 def _loss_decision(logs: Logs, mean: float, alpha: float) -> Decision:
@@ -242,22 +280,21 @@ def _spreads(logs: Logs) -> Logs:
     return spreads
 
 
-def _bounded(log_value: float) -> float:
-    return math.exp(min(log_value, 700.0)) if not math.isnan(log_value) else math.nan
-
-
 def _band_decision(
-    mean: float, low: float, high: float, blocks: int, spread: float, delta: float, alpha: float
+    mean: float, low: float, high: float, blocks: int, spread: float, delta: float, alpha: float, flips: bool
 ) -> Decision:
-    """The verdict at one mix: the simultaneous band excludes 1 and matters, or lies inside ±delta."""
+    """The verdict at one mix: the simultaneous band excludes 1, the sign-flip test agrees (`flips`) and it matters, or
+    the band lies inside ±delta.
+    """
     margin = math.log1p(delta)
     if blocks < MINIMUM_BLOCKS:
         return Decision("too_few", MINIMUM_BLOCKS - blocks)
-    if (low > 0.0 or high < 0.0) and abs(mean) >= margin:
+    certain = (low > 0.0 or high < 0.0) and flips
+    if certain and abs(mean) >= margin:
         return Decision("higher" if mean > 0.0 else "lower", 0)
     if -margin < low and high < margin:
         return Decision("equivalent", 0)
-    if low > 0.0 or high < 0.0:
+    if certain:
         return Decision("near_margin", None)
     if abs(mean) >= margin:
         needed = blocks_for_difference(spread, mean, alpha)

@@ -4,14 +4,14 @@ import dataclasses
 import math
 from typing import Any
 
-from bakeoff.mix import Clients, OfCapacity, Rate, named
+from bakeoff.mix import Clients, InFlight, Mix, OfCapacity, Rate, named
 
 
 def as_dict(value: Any) -> Any:
-    """As `dataclasses.asdict`, but a field `mix` is the member that the mix is by name: `"clients": 8`."""
+    """As `dataclasses.asdict`, but a field `mix` is the members that the mix is by name: `"clients": 8`."""
     if isinstance(value, Clients):
         return value.n
-    if isinstance(value, Rate):
+    if isinstance(value, InFlight | Rate):
         return value.to_json()
     if isinstance(value, OfCapacity):
         return value.share
@@ -19,7 +19,7 @@ def as_dict(value: Any) -> Any:
         members: dict[str, Any] = {}
         for field in dataclasses.fields(value):
             item = getattr(value, field.name)
-            is_mix = isinstance(item, Clients | Rate | OfCapacity) or (item is None and field.name.endswith("_mix"))
+            is_mix = isinstance(item, Mix) or (item is None and field.name.endswith("_mix"))
             members |= named(item, field.name.removesuffix("mix")) if is_mix else {field.name: as_dict(item)}
         return members
     if isinstance(value, dict):

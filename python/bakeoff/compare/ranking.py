@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 
 from bakeoff.compare import wording
-from bakeoff.compare.model import Endpoint, PairComparison, Sentence
+from bakeoff.compare.model import Sentence
+from bakeoff.compare.pair_model import Endpoint, PairComparison
 from bakeoff.compare.ranking_model import Place
 
 # Of two there is a verdict.
@@ -29,11 +31,12 @@ def rank(pairs: tuple[PairComparison, ...], names: tuple[str, ...], baseline: st
     One stands above another only where the verdict on the pair is that it is better (Holm over all pairs): a contender
     has all places from 1 + those better than it to n − those that it is better than. Inside of these the numbers order.
     """
-    if len(names) < LEAST:
+    if len(names) < LEAST or not pairs:
         return ()
-    out = {gate.contender for pair in pairs for gate in pair.primary.gates if gate.name == "wrong content"}
+    out = wrong_content(pairs)
     ranked = [name for name in names if name not in out]
-    over = {name: _beaten(pairs, name, ranked) for name in names}
+    won = [(pair.primary.verdict.winner, pair.baseline, pair.contender) for pair in pairs]
+    over = {name: beaten(won, name, ranked) for name in names}
     places = []
     for name in names:
         end = _against(pairs, name, baseline)
@@ -41,16 +44,30 @@ def rank(pairs: tuple[PairComparison, ...], names: tuple[str, ...], baseline: st
         if end is not None and end.blocks:
             ratio, low, high = end.ratio, end.low, end.high
         under = tuple(other for other in names if name in over[other])
-        above = sum(other in ranked for other in under)
-        first, last = (None, None) if name in out else (1 + above, len(ranked) - len(over[name]))
+        first, last = possible_places(name, over, ranked)
         places.append(Place(name, first, last, ratio, low, high, over[name], under))
     good = 1.0 if pairs[0].primary.higher_is_better else -1.0
     return tuple(sorted(places, key=lambda place: _key(place, good)))
 
 
-def _beaten(pairs: tuple[PairComparison, ...], name: str, ranked: list[str]) -> tuple[str, ...]:
-    others = (({pair.baseline, pair.contender} - {name}).pop() for pair in pairs if pair.primary.verdict.winner == name)
+def wrong_content(pairs: Iterable[PairComparison]) -> set[str]:
+    """Who is disqualified in one of these pairs."""
+    return {gate.contender for pair in pairs for gate in pair.primary.gates if gate.name == "wrong content"}
+
+
+def beaten(won: Iterable[tuple[str | None, str, str]], name: str, ranked: Sequence[str]) -> tuple[str, ...]:
+    """Which of `ranked` a contender is better than; `won` has the winner of each pair, if it has one, and the pair."""
+    others = (({one, other} - {name}).pop() for winner, one, other in won if winner == name)
     return tuple(other for other in others if other in ranked)
+
+
+def possible_places(
+    name: str, over: Mapping[str, Sequence[str]], ranked: Sequence[str]
+) -> tuple[int | None, int | None]:
+    """From 1 + those better than it to n − those that it is better than; none for one that is not `ranked`."""
+    if name not in ranked:
+        return None, None
+    return 1 + sum(name in over[other] for other in ranked), len(ranked) - len(over[name])
 
 
 def _against(pairs: tuple[PairComparison, ...], name: str, baseline: str) -> Endpoint | None:
@@ -82,6 +99,7 @@ def undecided(pairs: list[PairComparison]) -> list[Sentence]:
     number = sum(len(names) for _, names in listed)
     count = "any" if number == len(pairs) > 1 else number
     of = f"No winner in {count} of the other {wording.plural(len(pairs), 'pair')}"
+    of = "No winner in the other pair" if len(pairs) == 1 else of
     return [Sentence(listed[0][0], f"{of}: {'; '.join(parts)}.")]
 
 
@@ -91,12 +109,17 @@ def _several(names: list[str], of: int) -> str:
     return ", ".join(names) if len(names) <= NAMED else f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
 
 
-def ranking_sentence(places: tuple[Place, ...], pairs: tuple[PairComparison, ...], what: str) -> Sentence:
-    """The whole order in a sentence, with the kind of verdict that it states."""
+def ranking_sentence(
+    places: tuple[Place, ...], pairs: tuple[PairComparison, ...], what: str, outages: Mapping[str, str]
+) -> Sentence:
+    """The whole order in a sentence, with the kind of verdict that it states. Who failed trials shares a place while
+    blocks are few: `outages` says in how many, by name, so that nobody reads it as a rank that was earned.
+    """
     ranked = [place for place in places if place.first is not None]
     sharing: dict[str, list[str]] = {}
     for one in places:
-        sharing.setdefault(one.words, []).append(one.contender)
+        out = outages.get(one.contender)
+        sharing.setdefault(one.words, []).append(f"{one.contender} ({out})" if out else one.contender)
     groups = [f"{words} {wording.names(names)}" for words, names in sharing.items()]
     open_places = any(place.first != place.last for place in ranked)
     why = "; where places are shared, the order is not certain" if open_places else ""

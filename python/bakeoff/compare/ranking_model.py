@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+DISQUALIFIED = "disqualified"
+
+
+def place_words(first: int | None, last: int | None) -> str:
+    """ "1", "2–3", "disqualified"."""
+    if first is None:
+        return DISQUALIFIED
+    return f"{first}" if first == last else f"{first}–{last}"
+
 
 @dataclass(frozen=True)
 class Place:
@@ -23,7 +32,5 @@ class Place:
 
     @property
     def words(self) -> str:
-        """ "1", "2–3", "disqualified"."""
-        if self.first is None:
-            return "disqualified"
-        return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
+        """See `place_words`."""
+        return place_words(self.first, self.last)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bakeoff.compare import settings
 from bakeoff.compare.cell_model import CellRatio
 from bakeoff.store.figures import Count, Shape, parsed
 from bakeoff.units import format_binary
@@ -42,8 +43,7 @@ SMALL_OFFICE = Region("small office", (None, 2 << 20), (None, 32 << 10))
 
 def regions_of(plan: dict[str, Any]) -> tuple[Region, ...]:
     """The regions of a stored plan; the small-office region for plans that know of none."""
-    settings = plan.get("settings")
-    written = settings.get("regions") if isinstance(settings, dict) else None
+    written = settings.stored(plan).get("regions")
     if not isinstance(written, list):
         return (SMALL_OFFICE,)
     stored = [parsed(_Region, one, "a region of the plan") for one in written]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -28,6 +29,11 @@ class Spread:
     def also(self, name: str) -> str:
         """The same of another contender, after the clause of the first."""
         return f"those of {name} at {self.mix.words} {self._between}{self._more}"
+
+    @property
+    def factor(self) -> float:
+        """How many times the lowest the highest is; infinite where one is 0."""
+        return self.high / self.low if self.low > 0.0 else math.inf
 
     @property
     def _between(self) -> str:

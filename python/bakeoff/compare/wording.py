@@ -1,4 +1,9 @@
-"""Numbers as people read them."""
+"""Numbers as people read them.
+
+A ratio is written in one way everywhere: 1.18×, and 1/12 below 0.1; its interval with both ends like it (`ratio`,
+`interval`). Sentences about speed say `faster` between a half and twice, and the ratio itself outside of that. Suites
+whose publications tell percents of the baseline do so in all their tables and sentences (`reached`).
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from bakeoff.mix import Mix
 
 MISSING = "–"
+# Ratios below are one over something: 1/12.
+SMALL = 0.1
 
 
 def count(value: float) -> str:
@@ -31,8 +38,10 @@ def figures(value: float, digits: int = 4) -> str:
 
 
 def ratio(value: float, low: float = math.nan, high: float = math.nan) -> str:
-    """A ratio such as 1.18×, with as many decimals as its interval deserves when that is given; 1/490 below 0.1."""
-    text = _bare_ratio(value, _decimals(low, high))
+    """A ratio such as 1.18×, with as many decimals as its interval deserves when that is given; 1/490 below 0.1, and
+    where its interval reaches below that and not to 1, so that all three read alike.
+    """
+    text = _bare_ratio(value, _decimals(low, high), _is_small(low, high))
     return text if text in (MISSING, "∞") or "/" in text else f"{text}×"
 
 
@@ -42,22 +51,52 @@ def times(value: float, what: str, low: float = math.nan, high: float = math.nan
     return f"{text} of {what}" if "/" in text else f"{text} {what}"
 
 
+def faster(value: float) -> str:
+    """ "17 % faster", "3.0 % slower", "2.40× as fast", "1/490 as fast", "level"."""
+    if not math.isfinite(value) or value <= 0.0:
+        return MISSING
+    if value >= 2.0 or value <= 0.5:
+        return f"{ratio(value)} as fast"
+    off = abs(value - 1.0)
+    if off < 0.0005:
+        return "level"
+    share = f"{100 * off:.0f} %" if off >= 0.0995 else f"{100 * off:.1f} %"
+    return f"{share} {'faster' if value > 1.0 else 'slower'}"
+
+
+def reached(value: float) -> str:
+    """A ratio as a percentage of the baseline: "117.0 %", "3.7 %", "1/490" below 1 %."""
+    return f"{100 * value:.1f} %" if value >= 0.01 else ratio(value)
+
+
 def interval(low: float, high: float) -> str:
     """The bounds of a ratio: 1.12–1.24. A narrow interval gets more decimals, so that its ends differ."""
     if math.isnan(low) or math.isnan(high):
         return MISSING
-    decimals = _decimals(low, high)
-    return f"{_bare_ratio(low, decimals)}–{_bare_ratio(high, decimals)}"
+    decimals, small = _decimals(low, high), _is_small(low, high)
+    return f"{_bare_ratio(low, decimals, small)}–{_bare_ratio(high, decimals, small)}"
+
+
+def _is_small(low: float, high: float) -> bool:
+    return low < SMALL and high < 1.0
 
 
 def _decimals(low: float, high: float) -> int:
     width = high - low
-    if not math.isfinite(width) or width >= 0.02:
+    if not math.isfinite(width):
         return 2
-    return 3 if width >= 0.002 else 4
+    decimals = 2 if width >= 0.02 else 3 if width >= 0.002 else 4
+    while decimals < 4 and any(_is_taken_for_one(end, decimals) for end in (low, high)):
+        decimals += 1
+    return decimals
 
 
-def _bare_ratio(value: float, decimals: int) -> str:
+def _is_taken_for_one(end: float, decimals: int) -> bool:
+    """Whether an end that is not 1 would be printed as 1, and a verdict beside it look wrong."""
+    return end not in (0.0, 1.0) and 1.0 in (round(end, decimals), round(1.0 / end, decimals))
+
+
+def _bare_ratio(value: float, decimals: int, small: bool = False) -> str:
     if math.isnan(value):
         return MISSING
     if math.isinf(value) or value >= 1e6:
@@ -66,12 +105,12 @@ def _bare_ratio(value: float, decimals: int) -> str:
         return f"{value:,.0f}"
     if value >= 10.0:
         return f"{value:.1f}"
-    if value >= 0.1:
+    if value >= (1.0 if small else SMALL):
         return f"{value:.{decimals}f}"
     if value < 1e-6:
         return "< 1/1,000,000"
     inverse = 1.0 / value
-    return f"1/{inverse:,.0f}" if inverse >= 100.0 else f"1/{inverse:.1f}"
+    return f"1/{inverse:,.{0 if inverse >= 100.0 else 1 if inverse >= 10.0 else decimals if inverse < 1.1 else 2}f}"
 
 
 def percent(share: float) -> str:
@@ -100,8 +139,8 @@ def plus_minus(centre: float, low: float, high: float) -> str:
 
 
 def lost_of(lost: int, of: int) -> str:
-    """ " (lost 3 of 6)"; empty when nothing was lost."""
-    return f" (lost {lost} of {of})" if lost else ""
+    """ " (failed in 3 of 6)", of trials or of cells that were lost outright; empty when none was."""
+    return f" (failed in {lost} of {of})" if lost else ""
 
 
 def span(low: float, high: float) -> str:

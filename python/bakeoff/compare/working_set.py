@@ -6,11 +6,12 @@ from typing import Any
 
 from bakeoff.compare import settings
 from bakeoff.compare.cells import cells_of
+from bakeoff.compare.manners import settings_by_name
 from bakeoff.compare.model import Advisory
 from bakeoff.kinds import figures_of
 from bakeoff.store.figures import CacheState, Figures
 from bakeoff.store.records import RunRecord, TrialRecord
-from bakeoff.units import format_size
+from bakeoff.units import format_binary
 
 # IOzone's rule: files of three times the cache leave little of them in it.
 TIMES = 3
@@ -37,21 +38,22 @@ def fits_into_caches(run: RunRecord, trials: list[TrialRecord]) -> list[Advisory
     largest = max((working_set_bytes(trial, model) for trial in trials), default=0)
     own = _memory_bytes(run.environment)
     server = int(settings.number(run.plan, "server_memory", 0.0))
-    past_client = settings.flag(run.plan, "direct") or were_cold(trials)
+    direct = [table.get("direct") is True for table in settings_by_name(run).values()]
+    past_client = (bool(direct) and all(direct)) or were_cold(trials)
     places = [("this machine", 0 if past_client else own), ("the server", server)]
     fitting = [(name, memory) for name, memory in places if 0 < largest <= memory]
     if not fitting:
         return []
-    names = " and of ".join(f"{name} ({format_size(memory)})" for name, memory in fitting)
+    names = " and of ".join(f"{name} ({format_binary(memory)})" for name, memory in fitting)
     most = max(memory for _, memory in fitting)
     if run.plan.get("size") == "quick":
         # A rehearsal is to be short: it says so, and no more.
         return [Advisory(f"A quick run: all files fit into the memory of {names}.", "Reads may come from a cache.")]
     return [
         Advisory(
-            f"All files of a trial ({format_size(largest)} at most) fit into the memory of {names}: what is read may "
+            f"All files of a trial ({format_binary(largest)} at most) fit into the memory of {names}: what is read may "
             "come from a cache.",
-            f"For figures of disks use files of {format_size(TIMES * most)} or more together, or cold caches.",
+            f"For figures of disks use files of {format_binary(TIMES * most)} or more together, or cold caches.",
         )
     ]
 

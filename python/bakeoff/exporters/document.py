@@ -7,19 +7,11 @@ from typing import Any
 from bakeoff.compare.capacity_words import OF_SHARES, term_name
 from bakeoff.exporters import document_model as form
 from bakeoff.exporters.tables import left_out
-from bakeoff.mix import Mix, Rate
-from bakeoff.report.redact import hidden
+from bakeoff.mix import InFlight, Mix, Rate
+from bakeoff.redact import hidden
 from bakeoff.store.figures import Figures
-from bakeoff.store.records import (
-    START_COUNTS,
-    RunRecord,
-    ShareRecord,
-    SoakRowRecord,
-    StartsRecord,
-    Summary,
-    TermRecord,
-    TrialRecord,
-)
+from bakeoff.store.records import RunRecord, SoakRowRecord, TrialRecord
+from bakeoff.store.trial_parts import START_COUNTS, ShareRecord, StartsRecord, Summary, TermRecord
 
 
 def document_lines(run: RunRecord) -> Iterator[str]:
@@ -67,7 +59,7 @@ def _times_or_none(summary: Summary | None) -> form.TimesMs | None:
 
 
 def _run(run: RunRecord) -> form.Run:
-    same = ("name", "suite", "kind", "upgraded_from", "imported_from", "plan_hash", "created_at", "finished_at")
+    same = ("name", "suite", "kind", "upgraded_from", "imported_from", "plan_hash", "created_at", "finished_at", "seal")
     counts = ("blocks_planned", "trials_planned", "delta", "null_operations_per_s", "tool")
     return form.Run(
         **{name: getattr(run, name) for name in (*same, *counts)},
@@ -80,10 +72,11 @@ def _run(run: RunRecord) -> form.Run:
 
 
 def _load(mix: Mix) -> dict[str, Any]:
-    """The two members that a mix is in the document."""
+    """The members that a mix is in the document."""
     if isinstance(mix, Rate):
-        return {"mix_clients": None, "mix_rate": form.Load(**mix.to_json()["rate"])}
-    return {"mix_clients": mix.clients, "mix_rate": None}
+        return {"mix_clients": None, "mix_outstanding": None, "mix_rate": form.Load(**mix.to_json()["rate"])}
+    outstanding = mix.outstanding if isinstance(mix, InFlight) else None
+    return {"mix_clients": mix.clients, "mix_outstanding": outstanding, "mix_rate": None}
 
 
 def trial_of(trial: TrialRecord, reasons: Mapping[int, str], stated: bool = True) -> form.Trial:
@@ -135,6 +128,7 @@ def trial_of(trial: TrialRecord, reasons: Mapping[int, str], stated: bool = True
         generator_lag_ms=times_ms(trial.generator_lag) if stated else None,
         generator_late_start_ms=times_ms(trial.generator_late_start) if stated else None,
         judged=None if trial.judged is None else _judged(trial),
+        telemetry=tuple(form.Watched(**seen.model_dump()) for seen in trial.telemetry),
     )
 
 

@@ -136,6 +136,47 @@ class Share(Doc):
     disturbances: dict[str, Any]
 
 
+class Gap(Doc):
+    """From when to when nothing is known, s after traffic began, and why."""
+
+    from_s: float
+    to_s: float
+    why: str
+
+
+class WatchingCost(Doc):
+    """What looking took: processor time here and on the machine looked at, bytes sent and received for it."""
+
+    looks: int
+    cpu_s: float
+    remote_cpu_s: float | None
+    out_bytes: int
+    in_bytes: int
+
+
+class Watched(Doc):
+    """What a machine that sent load had to do in a trial, or the contender where it was watched: `source` says how.
+
+    Each interval begins `at_s` after traffic did and is `width_s` long; `series` have of what is counted its growth in
+    the interval, of the rest the value at its end, null where it is not known. `window_s` is the measured window.
+    `processor_shares` are those of it in which each processor worked, by number, null where nobody knows;
+    `busiest_share` is that of whichever worked most in a second, mean over the seconds.
+    """
+
+    role: Literal["generator", "contender"]
+    name: str
+    source: str
+    window_s: tuple[float, float]
+    at_s: tuple[float, ...]
+    width_s: tuple[float, ...]
+    series: dict[str, tuple[float | None, ...]]
+    facts: dict[str, Any]
+    processor_shares: tuple[float | None, ...]
+    busiest_share: float | None
+    gaps: tuple[Gap, ...]
+    cost: WatchingCost
+
+
 class Term(Doc):
     """One term of an objective in one trial: what it came to (ms or a share), the share of the operations that it
     counts as lost, and whether it was met.
@@ -157,7 +198,8 @@ class Judged(Doc):
 
 
 class Trial(Doc):
-    """One contender at one mix in one block: of `mix_clients`, `mix_rate` one is there. Counts are those of the
+    """One contender at one mix in one block: of `mix_clients`, `mix_rate` one is there, `mix_outstanding` where
+    several depths were measured. Counts are those of the
     measured window, rates per second.
 
     `left_out` says why its figures are in no statistic of the comparison, and is null for those that count. `purpose`
@@ -168,6 +210,7 @@ class Trial(Doc):
     id: int
     contender: str
     mix_clients: int | None
+    mix_outstanding: int | None
     mix_rate: Load | None
     share_of_capacity: float | None
     purpose: str
@@ -205,6 +248,7 @@ class Trial(Doc):
     generator_lag_ms: TimesMs | None
     generator_late_start_ms: TimesMs | None
     judged: Judged | None
+    telemetry: tuple[Watched, ...]
     workload: dict[str, Any]
 
 
@@ -213,6 +257,7 @@ class StoredRow(Doc):
 
     contender: str
     mix_clients: int | None
+    mix_outstanding: int | None
     mix_rate: Load | None
     block: int
     order: int
@@ -303,6 +348,7 @@ class Run(Doc):
     upgraded_from: int | None
     imported_from: str | None
     plan_hash: str
+    seal: str
     created_at: str
     finished_at: str | None
     blocks_planned: int

@@ -158,7 +158,7 @@ class IometerCsv(Exporter):
     """See Exporter."""
 
     name = "iometer-csv"
-    suffix = ".csv"
+    suffix = ".iometer.csv"  # beside the table of cells, which is another file
     summary = "results of file-blocks as Iometer 1.1.0 writes them (80 columns)"
 
     def content(self, run: RunRecord, table: str | None = None) -> str:

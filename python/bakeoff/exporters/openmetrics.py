@@ -21,6 +21,14 @@ METRICS = (
     ("service_p50_ms", "bakeoff_service_p50_seconds", "seconds", "Median service time.", 1e3),
     ("service_p99_ms", "bakeoff_service_p99_seconds", "seconds", "99th percentile of service time.", 1e3),
     ("response_p99_ms", "bakeoff_response_p99_seconds", "seconds", "99th percentile from the planned start.", 1e3),
+    (
+        "contender_cpu_s_per_1000",
+        "bakeoff_contender_cpu_seconds",
+        "seconds",
+        "Processor time of the contender for an operation, where it was watched.",
+        1e3,
+    ),
+    ("contender_memory_bytes", "bakeoff_contender_memory_bytes", "bytes", "Memory of the contender.", 1.0),
     ("generator_cpu_share", "bakeoff_generator_cpu_ratio", "ratio", "Use of the load generator's cores.", 1.0),
 )
 LABELS = ("contender", "clients", "offered_per_s", "block", "state")

@@ -4,6 +4,7 @@ The first columns are those of the trial, in all tables, so that they can be joi
 is None.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from typing import Any, get_args
 from bakeoff.errors import PlanError
 from bakeoff.exporters.csv_text import Value
 from bakeoff.kinds import figures_of
-from bakeoff.mix import Clients, Mix, OfCapacity, Rate
+from bakeoff.mix import InFlight, Mix, OfCapacity, Rate
 from bakeoff.store.figures import CellFigures, Figures, Shape
-from bakeoff.store.records import START_COUNTS, RunRecord, ShareRecord, SoakRowRecord, Summary, TrialRecord
+from bakeoff.store.records import RunRecord, SoakRowRecord, TrialRecord
+from bakeoff.store.trial_parts import START_COUNTS, ShareRecord, Summary
 
 Row = dict[str, Value]
 MOST_COLUMNS = 2_000
@@ -56,14 +58,18 @@ def of_trial(trial: TrialRecord | SoakRowRecord | None) -> Row:
 
 
 def of_mix(mix: Mix | None) -> Row:
-    """The load: clients, or what is offered a second and how."""
-    found: Row = dict.fromkeys(("clients", "offered_per_s", "arrivals", "most_connections", "share_of_capacity"))
+    """The load: clients and how much each has in flight, or what is offered a second and how."""
+    found: Row = dict.fromkeys(
+        ("clients", "outstanding", "offered_per_s", "arrivals", "most_connections", "share_of_capacity")
+    )
     if isinstance(mix, OfCapacity):
         return {**found, **({} if mix.of is None else of_mix(mix.of)), "share_of_capacity": mix.share}
     if isinstance(mix, Rate):
         shape = mix.to_json()["rate"]["arrivals"]["shape"]
         return {**found, "offered_per_s": mix.per_s, "arrivals": shape, "most_connections": mix.most_connections}
-    return {**found, "clients": mix.n} if isinstance(mix, Clients) else found
+    if isinstance(mix, InFlight):
+        found["outstanding"] = mix.outstanding
+    return found if mix is None else {**found, "clients": mix.clients}
 
 
 def times_ms(summary: Summary | None, prefix: str) -> Row:
@@ -102,7 +108,7 @@ def _state(trial: TrialRecord, reasons: Mapping[int, str]) -> Row:
 
 
 def _trials(run: RunRecord) -> Iterator[Row]:
-    reasons, stated = left_out(run), run.imported_from is None
+    reasons, stated, scopes = left_out(run), run.imported_from is None, _scopes(run)
     for trial in run.trials:
         yield {
             **of_trial(trial),
@@ -127,8 +133,29 @@ def _trials(run: RunRecord) -> Iterator[Row]:
             **{name: None if trial.starts is None else getattr(trial.starts, name) for name in START_COUNTS},
             **times_ms(None if trial.starts is None else trial.starts.late, "late"),
             **(_of_the_generator(trial) if stated else dict.fromkeys(_of_the_generator(trial))),
+            **_of_the_contender(trial, scopes.get(trial.contender, "")),
             **own_figures(trial.figures(figures_of(run.kind)), without=ELSEWHERE),
         }
+
+
+def _scopes(run: RunRecord) -> Mapping[str, str]:
+    """Of contenders that were watched, whose processor time is known."""
+    from bakeoff.compare.telemetry_cost import scopes  # NumPy takes a moment
+
+    return {name: scope for name, (scope, _) in scopes(run).items()}
+
+
+def _of_the_contender(trial: TrialRecord, scope: str) -> Row:
+    """What it needed in the window, where it was watched."""
+    from bakeoff.compare.telemetry_cost import seconds_per_1000
+    from bakeoff.compare.telemetry_window import level, of_contender
+
+    seen = of_contender(trial)
+    found = {
+        "contender_cpu_s_per_1000": seconds_per_1000(trial, scope),
+        "contender_memory_bytes": math.nan if seen is None else level(seen, "own_memory_bytes"),
+    }
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}
 
 
 def _of_the_generator(trial: TrialRecord) -> Row:
@@ -270,6 +297,25 @@ def _ms(time_ns: int | None) -> float | None:
     return None if time_ns is None else time_ns / 1e6
 
 
+def _telemetry(run: RunRecord) -> Iterator[Row]:
+    for trial in run.trials:
+        for seen in trial.telemetry:
+            for place, at_s in enumerate(seen.at_s):
+                yield {
+                    **of_trial(trial),
+                    "watched": seen.role,
+                    "name": seen.name,
+                    "at_s": at_s,
+                    "width_s": seen.width_s[place],
+                    **{_column(name): values[place] for name, values in seen.series.items()},
+                }
+
+
+def _column(series: str) -> str:
+    """`disk_sda_busy_s` for `disk/sda/busy_s`."""
+    return re.sub(r"[^A-Za-z0-9]", "_", series)
+
+
 def _failed(run: RunRecord) -> Iterator[Row]:
     for trial in run.trials:
         failed = trial.figures(Figures).failed
@@ -339,6 +385,7 @@ TABLES: Mapping[str, Source] = {
     "clients": Source("a client of a trial", _clients),
     "agents": Source("what a machine did of a trial", _agents),
     "failed": Source("how often a request of a trial failed with one status or class of error", _failed),
+    "telemetry": Source("an interval in which a machine or a contender was watched", _telemetry),
     "soak": Source("a row of a soak", _soak),
     "searches": Source("a search for the capacity", _searches),
 }

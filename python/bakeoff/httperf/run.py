@@ -55,7 +55,7 @@ def run(options: Options, agent: Agent, write: Write, tell: Write, progress: Pro
             session = agent.start(spec).go()
         stopped, said = False, _Said(options, write, tell, lambda event: record.so_far(began, event))
         try:
-            outcome = _watch(session, said, progress)
+            outcome = _watch(session, said, progress, stop)
         except KeyboardInterrupt:
             stopped = True
         with stop.deferred():
@@ -119,9 +119,10 @@ class _Said:
                 self._write("".join(f"{line}\n" for line in lines))
 
 
-def _watch(session: TrialSession, said: _Said, progress: Progress) -> Outcome:
+def _watch(session: TrialSession, said: _Said, progress: Progress, stop: Stop) -> Outcome:
     """Pass on what the engine tells until the trial is over."""
     while (outcome := session.wait(POLL_S)) is None:
+        stop.look()
         said.pass_on(session.drain_events())
         if (snapshot := session.snapshot()) is not None:
             progress.show(snapshot)

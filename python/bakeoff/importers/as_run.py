@@ -17,7 +17,8 @@ from bakeoff.errors import PlanError
 from bakeoff.importers.base import Foreign, Sample
 from bakeoff.mix import Clients
 from bakeoff.store.canonical import plan_hash
-from bakeoff.store.records import EMPTY_SUMMARY, IMPORTED_FROM, OK, ContenderRecord, PlannedTrial, TrialRecord
+from bakeoff.store.records import IMPORTED_FROM, OK, ContenderRecord, PlannedTrial, TrialRecord
+from bakeoff.store.trial_parts import EMPTY_SUMMARY
 from bakeoff.store.write import RunHeader, RunWriter
 
 # The smallest difference that matters, where no plan says another.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from bakeoff.errors import PlanError
-from bakeoff.store.records import EMPTY_SUMMARY, Summary
+from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
 
 
 @dataclass(frozen=True)

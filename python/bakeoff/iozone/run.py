@@ -30,6 +30,10 @@ def run(options: Options, agent: Agent, write: Write) -> None:
     """Everything, results as they come. Raises a BakeoffError when it cannot be done."""
     check_folder_address(str(options.folder))
     processors_of(options, max(options.throughput, default=1))
+    if options.throughput:
+        file, record = _sizes(options)
+        if record > file:
+            raise TargetError(f"-r: a record of {record // KIB} kB does not fit a file of {file // KIB} kB")
     write(layout.splash(options, __version__, datetime.now().strftime("%a %b %e %H:%M:%S %Y")))
     if options.throughput:
         _throughput(options, agent, write)
@@ -78,10 +82,7 @@ def value_of(options: Options, cell: dict[str, Any]) -> int:
 
 def _throughput(options: Options, agent: Agent, write: Write) -> None:
     tests = [test for test in THROUGHPUT if test in options.wanted()]
-    file = options.files[0] if options.files else 512 * KIB
-    record = options.records[0] if options.records else 4 * KIB
-    if record > file:
-        raise TargetError(f"-r: a record of {record // KIB} kB does not fit a file of {file // KIB} kB")
+    file, record = _sizes(options)
     if options.count_min is not None or options.count_max is not None:
         write(f"\tMin process = {min(options.throughput)} \n\tMax process = {max(options.throughput)} \n")
     columns: list[list[Clients]] = []
@@ -97,6 +98,11 @@ def _throughput(options: Options, agent: Agent, write: Write) -> None:
     if options.excel and len({len(column) for column in columns}) == 1:
         write(layout.throughput_excel(options, record, columns) + "\n")
     write("iozone test complete.\n")
+
+
+def _sizes(options: Options) -> tuple[int, int]:
+    """File and record of throughput mode, in bytes."""
+    return options.files[0] if options.files else 512 * KIB, options.records[0] if options.records else 4 * KIB
 
 
 def _clients(options: Options, cell: dict[str, Any], record: int) -> Clients:

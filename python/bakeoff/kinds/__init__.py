@@ -6,6 +6,7 @@
     figures.py  what its trials tell beside the usual counts     `bakeoff.store.figures.Figures`
     compare.py  words, endpoints, gates                          `bakeoff.compare.kind.ComparePart`
     report.py   sections and sentences of its own                `bakeoff.report.kind.ReportPart`
+    story.py    what its clients do, in prose                    called by `report.py`
 
 A part may import what its layer may, and is imported when that layer asks for it: a report never loads what runs
 trials. Outside of its folder no module names a kind. Compare, report and the store have parts for kinds

@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny
 
+from bakeoff.mix import Mix
+
 MARK_BYTES = 8
 
 
@@ -56,6 +58,14 @@ class Workload(Spec):
         """The same way of asking, of a server that does nothing; None where Bakeoff has none that can be asked so."""
         return None
 
+    def under(self, mix: Mix) -> Self:
+        """The same work at this mix, where that is not a matter of the load alone."""
+        return self
+
+    def at(self, address: str, certificate: str | None = None) -> Self:
+        """The same work, of a built-in server at this address, whose certificate is this PEM file if it has one."""
+        return self.model_copy(update={"addresses": (address,)})
+
     def marked(self, mark: str) -> Self:
         """The same work for the trial with this mark, where what it leaves must be told from that of others."""
         return self
@@ -64,20 +74,27 @@ class Workload(Spec):
 class OfNothing(Spec):
     """Work that is asked of a server which does nothing, where the generator's own ceiling shows. `server` describes
     the built-in target, `asked` is the work but for the server's address, `words` are what a reader is told of both.
+    A connection is made for `connects_every` operations, at the most; None where all are kept. No more than
+    `most_clients` can ask it.
     """
 
     asked: SerializeAsAny[Workload]
-    server: dict[str, str | int | bool]
+    server: dict[str, str | int | bool | dict[str, bool]]
     words: str
+    connects_every: int | None = None
+    most_clients: int = 100_000
 
     @property
-    def is_kept(self) -> bool:
-        """Whether connections are kept."""
-        return not self.server.get("close", False)
+    def way(self) -> str:
+        """What makes another way of asking of it: all but how long replies are, which one number stands for."""
+        return self.model_copy(update={"server": {**self.server, "page_bytes": 0}, "words": ""}).model_dump_json()
 
-    def at(self, address: str) -> Workload:
-        """The work with the address of the server."""
-        return self.asked.model_copy(update={"addresses": (address,)})
+    def described(self, threads: int, certificate: str) -> dict[str, Any]:
+        """The server with as many threads as it is asked by, and the file for its certificate, where it has one."""
+        described: dict[str, Any] = {**self.server, "threads": threads}
+        if isinstance(tls := self.server.get("tls"), dict):
+            described["tls"] = {**tls, "certificate_file": certificate}
+        return described
 
 
 def new_mark() -> str:

@@ -45,16 +45,17 @@ def write_accounts(path: Path, accounts: Sequence[Account]) -> None:
     write_whole(path, text.getvalue(), replace=False)
 
 
-def read_accounts(path: Path) -> list[Account]:
+def read_accounts(path: Path, needed: int | None = None) -> list[Account]:
     """The accounts of a CSV file with or without its header line: `u0001,secret,example.test`, or the whole address in
-    the first column. Raises PlanError with the line that is wrong."""
+    the first column. Raises PlanError with the line that is wrong; `needed` says how many to make where there are none.
+    """
     try:
         text = read_text_bounded(path, ACCOUNTS_BYTES)
         rows = list(enumerate(csv.reader(io.StringIO(text, newline="")), 1))
     except OSError as error:
         raise PlanError(
-            f"{path} cannot be read ({error.strerror}): make it with `bakeoff users new --count 3000 --domain "
-            f"example.test -o {path}`"
+            f"{path} cannot be read ({error.strerror}): make it with `bakeoff users new --count {needed or 'N'} "
+            f"--domain example.test -o {path}`"
         ) from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise PlanError(f"{path} is not a CSV file in UTF-8 ({error})") from None

@@ -19,8 +19,9 @@
     weight = 2
     mixes = "1,8"
 
-A contender has an address for each sort of suite in which it takes part, by the names that `PlanPart.door` has. What
-stands in a `[[suite]]` beside its name, size and weight are its settings, as in the table [settings] of a plan file.
+A contender has an address for each sort of suite in which it takes part, by the names that `PlanPart.door` has, and
+settings of how clients talk with it by the same names: `settings.web = { http = "2" }`. What stands in a `[[suite]]`
+beside its name, size and weight are its settings, as in the table [settings] of a plan file.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,21 +37,22 @@ from pydantic import Field, ValidationError
 
 from bakeoff.errors import PlanError
 from bakeoff.kinds import KINDS, plan_part
+from bakeoff.plan.factors import SETTINGS, Factor, expanded
 from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Strict, Whole, read_toml
 from bakeoff.plan.kind import plan_table
-from bakeoff.plan.load import CONTENDERS_MAX, MAX_SEED, PlanInput, PlanSection, located_input, resolve_plan
+from bakeoff.plan.load import CONTENDERS_MAX, PlanInput, located_input, resolve_plan
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import NAME, Contender, Plan
-from bakeoff.plan.order import williams_square
+from bakeoff.plan.order import shuffled_square
+from bakeoff.plan.plan_section import MAX_SEED, ORDER, PLAN_FIELDS
 from bakeoff.plan.suites import SizeName, load_suite, suite_names
-from bakeoff.store.canonical import plan_hash
+from bakeoff.plan.turns import Asked
 
-FORMAT = 1
 M = TypeVar("M", bound=Strict)
-TABLES = ("campaign", "suite", "contender")
+TABLES = ("campaign", "suite", "contender", "factors")
 SUITES_MAX = 20
 # Keys of a [[suite]] that are no settings.
-HEAD = ("suite", "size", "name", "weight", "blocks")
+HEAD = ("suite", "size", "name", "weight", "blocks", "order")
 
 
 class CampaignSection(Strict):
@@ -73,6 +76,7 @@ class SuiteSection(Strict):
     name: str | None = Field(None, pattern=f"^{NAME}$", description="Name of it here, where a suite stands twice.")
     size: SizeName | None = Field(None, description="Its size.")
     blocks: OptionalWhole = Field(None, ge=1, le=1000, description="Its blocks.")
+    order: Asked = ORDER
     weight: float = Field(1.0, gt=0, le=1000, description="What it counts in the ranking over all suites.")
 
 
@@ -94,46 +98,24 @@ class Campaign:
     seed: int
     contenders: tuple[str, ...]
     legs: tuple[Leg, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain JSON values; of each leg the hash of its plan, which its run file has."""
-        legs = [{"name": leg.name, "weight": leg.weight, "plan_hash": leg.plan.hash} for leg in self.legs]
-        return {
-            "format": FORMAT,
-            "name": self.name,
-            "title": self.title,
-            "seed": self.seed,
-            "contenders": list(self.contenders),
-            "legs": legs,
-        }
-
-    @property
-    def hash(self) -> str:
-        """SHA-256 of the canonical JSON of the campaign, in hex."""
-        return plan_hash(self.to_dict())
+    factors: tuple[Factor, ...] = ()
 
     def rounds(self) -> Iterator[Sequence[tuple[Leg, int]]]:
         """What runs, round by round: a block of each leg, in another order each time, so that the hours of a day and
         what came before hit all suites alike. A leg of fewer blocks sits rounds out, evenly.
         """
         most = max(leg.plan.blocks for leg in self.legs)
-        orders = _orders(len(self.legs), random.Random(self.seed))
+        rng = random.Random(self.seed)
+        orders = chain.from_iterable(shuffled_square(len(self.legs), rng) for _ in count())
         for number in range(most):
             legs = [self.legs[place] for place in next(orders)]
             due = ((leg, (number + 1) * leg.plan.blocks // most) for leg in legs)
             yield [(leg, block) for leg, block in due if block > number * leg.plan.blocks // most]
 
 
-def _orders(count: int, rng: random.Random) -> Iterator[list[int]]:
-    while True:
-        rows = williams_square(count)
-        rng.shuffle(rows)
-        yield from rows
-
-
-def is_campaign(path: Path) -> bool:
+def is_campaign(table: Mapping[str, Any]) -> bool:
     """Whether a plan file is one of a campaign: it has suites of its own."""
-    return path.suffix == ".toml" and path.is_file() and "suite" in read_toml(path, "plan file")
+    return "suite" in table
 
 
 def read_campaign(path: Path) -> Campaign:
@@ -148,14 +130,29 @@ def read_campaign(path: Path) -> Campaign:
     doors = sorted({plan_part(kind).door for kind in KINDS})
     for contender in contenders:
         _refuse_unknown(path, contender, doors)
-    legs = [_leg(path, head, one, contenders) for one in suites]
+    factors = table.get("factors", {})
+    if not isinstance(factors, dict):
+        raise PlanError(f"{path}: write [factors] as a table")
+    for factor, levels in factors.items():
+        for level, own in levels.items() if isinstance(levels, dict) else ():
+            if isinstance(own, dict):
+                _refuse_unsorted(own, doors, f"{path} [factors] {factor}.{level}")
+    contenders, found = expanded(contenders, factors, str(path), doors)
+    for contender in contenders:
+        if idle := next((door for door in contender.get(SETTINGS, {}) if door not in contender), None):
+            raise PlanError(
+                f"{path} contender {contender['name']} {SETTINGS} {idle}: it has no address for such suites, so that "
+                f"they would do nothing: give it `{idle} = …`, or leave them out"
+            )
+    order = {factor.name: list(factor.levels) for factor in found}
+    legs = [_leg(path, head, one, contenders, order) for one in suites]
     names = [leg.name for leg in legs]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise PlanError(f"{path}: two suites are called {twice!r}: give each a `name` of its own")
     taking = [c["name"] for c in contenders if any(_is_in(leg, c["name"]) for leg in legs)]
     if idle := next((c["name"] for c in contenders if c["name"] not in taking), None):
         raise PlanError(f"{path}: contender {idle!r} takes part in no suite: give it an address ({', '.join(doors)})")
-    return Campaign(head.name, head.title or head.name, head.seed, tuple(taking), tuple(legs))
+    return Campaign(head.name, head.title or head.name, head.seed, tuple(taking), tuple(legs), found)
 
 
 def _is_in(leg: Leg, contender: str) -> bool:
@@ -179,16 +176,33 @@ def _tables(path: Path, table: Mapping[str, Any], key: str, most: int) -> list[d
 
 
 def _refuse_unknown(path: Path, contender: Mapping[str, Any], doors: Sequence[str]) -> None:
-    known = {"name", "reset", "ready_timeout", *doors}
+    known = {"name", "reset", "ready_timeout", "watch", "levels", SETTINGS, *doors}
+    where = f"{path} contender {contender.get('name')}"
     for key in contender:
         if key not in known:
-            where = f"{path} contender {contender.get('name')}"
             raise PlanError(f"{where} {key}: unknown key: {did_you_mean(key, sorted(known))}")
+    _refuse_unsorted(contender, doors, where)
     if not isinstance(contender.get("name"), str):
         raise PlanError(f"{path}: give each [[contender]] a name")
 
 
-def _leg(path: Path, head: CampaignSection, table: Mapping[str, Any], contenders: Sequence[Mapping[str, Any]]) -> Leg:
+def _refuse_unsorted(table: Mapping[str, Any], doors: Sequence[str], where: str) -> None:
+    """Settings of a contender, or of a level, are those of one sort of suites each."""
+    own = table.get(SETTINGS, {})
+    if not isinstance(own, dict) or not all(isinstance(each, dict) for each in own.values()):
+        raise PlanError(f"{where} {SETTINGS}: write a table for each sort of suite: {SETTINGS}.{doors[-1]}")
+    for door in own:
+        if door not in doors:
+            raise PlanError(f"{where} {SETTINGS} {door}: no sort of suite: {did_you_mean(door, doors)}")
+
+
+def _leg(
+    path: Path,
+    head: CampaignSection,
+    table: Mapping[str, Any],
+    contenders: Sequence[Mapping[str, Any]],
+    factors: Mapping[str, list[str]],
+) -> Leg:
     own = _section(SuiteSection, {key: value for key, value in table.items() if key in HEAD}, f"{path} [[suite]]")
     if own.suite not in suite_names():
         raise PlanError(f"{path} [[suite]] suite: {did_you_mean(own.suite, suite_names())}")
@@ -201,6 +215,7 @@ def _leg(path: Path, head: CampaignSection, table: Mapping[str, Any], contenders
         "suite": own.suite,
         "size": own.size or head.size,
         "seed": head.seed,
+        "order": own.order,
         "error_limit": f"{head.error_limit:.6%}",
         "name": f"{head.name}: {name}",
         **{key: value for key, value in table.items() if key in plan_table()},
@@ -208,12 +223,17 @@ def _leg(path: Path, head: CampaignSection, table: Mapping[str, Any], contenders
     plan |= {"blocks": blocks} if (blocks := own.blocks or head.blocks) else {}
     plan |= {"delta": f"{head.delta:.6%}"} if head.delta else {}
     settings = {key: value for key, value in table.items() if key not in HEAD and key not in plan_table()}
-    if named := next((key for key in settings if key in PlanSection.model_fields), None):
-        raise PlanError(f"{path} [[suite]] {name} {named}: belongs into the table [campaign]: move it there")
-    given = PlanInput(f"{path} [[suite]] {name}", plan, settings, taking)
+    if named := next((key for key in settings if key in PLAN_FIELDS), None):
+        known = named in CampaignSection.model_fields
+        where = "belongs into the table [campaign]: move it there" if known else "is of single runs: leave it out"
+        raise PlanError(f"{path} [[suite]] {name} {named}: {where}")
+    given = PlanInput(f"{path} [[suite]] {name}", plan, settings, taking, factors=dict(factors))
     return Leg(name, resolve_plan(located_input(given, path.parent)), own.weight)
 
 
 def _contender(table: Mapping[str, Any], door: str) -> dict[str, Any]:
     kept = {key: value for key, value in table.items() if key in Contender.model_fields or key == "ready_timeout"}
-    return {**kept, "address": table[door]}
+    own = table.get(SETTINGS, {}).get(door, {})
+    return {**{key: value for key, value in kept.items() if key != SETTINGS}, "address": table[door]} | (
+        {SETTINGS: own} if own else {}
+    )

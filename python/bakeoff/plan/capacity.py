@@ -10,7 +10,7 @@ from bakeoff.arrivals import Ramp, Replay, Steps
 from bakeoff.capacity.objective import EXAMPLE, Objective, parse_objective
 from bakeoff.capacity.range import Range
 from bakeoff.errors import PlanError
-from bakeoff.mix import RATE_MAX_PER_S, Clients, Mix, Rate
+from bakeoff.mix import RATE_MAX_PER_S, Clients, InFlight, Mix, Rate
 from bakeoff.plan.fields import Share, Strict, Whole, is_resolved
 from bakeoff.plan.messages import explain
 from bakeoff.plan.settings import CLIENTS_MAX, CommonSettings
@@ -181,6 +181,8 @@ def refuse_unfit(
     first = settings.mix_values[0]
     if isinstance(first, Rate) and isinstance(first.arrivals, Ramp | Steps | Replay):
         raise PlanError(f"arrivals: a search needs the same load all through a probe, not {first.arrivals}")
+    if isinstance(first, InFlight):
+        raise PlanError("outstanding: a search has one depth: give one number")
     goal = plan.goal
     if goal.longest_s > LONGEST_SHARE * (settings.length_s - settings.clock.ramp_down_s):
         needed_s = goal.longest_s / LONGEST_SHARE + settings.clock.ramp_down_s

@@ -1,13 +1,16 @@
 """How a plan differs from what the publications did: setting by setting, in words."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from pydantic.fields import FieldInfo
 
 from bakeoff.plan.fields import Written, extra_of
+from bakeoff.plan.kind import PlanPart
+from bakeoff.plan.manners import keys_of
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import PUBLISHED, Suite
+from bakeoff.redact import hidden
 from bakeoff.units import format_duration, format_share
 
 
@@ -16,19 +19,58 @@ def published_settings(suite: Suite, settings: type[CommonSettings]) -> CommonSe
     return settings.model_validate(suite.defaults(PUBLISHED)) if PUBLISHED in suite.size else None
 
 
-def differences(suite: Suite, settings: CommonSettings) -> tuple[str, ...]:
-    """One sentence part for each setting that is not as published: `length: 2.5s, published 5m`."""
+def differences(
+    suite: Suite, settings: CommonSettings, own: Mapping[str, CommonSettings], idle: Container[str] = ()
+) -> tuple[str, ...]:
+    """One sentence part for each setting that is not as published: `length: 2.5s, published 5m`. `own` are those of
+    each contender, which is named where not all have the same. What is `idle`, as a plan file names it, does nothing
+    here and is no difference; what stands in its place is told beside its published value.
+    """
     published = published_settings(suite, type(settings))
     if published is None:
         return ()
     parts = []
     for name, field in type(settings).model_fields.items():
-        key, mine, theirs = field.alias or name, getattr(settings, name), getattr(published, name)
         # What says where the work is done, of which size the servers are, and how the tool watches them, is no part
         # of a publication.
-        if not extra_of(field).get("own") and mine != theirs:
-            parts.append(f"{key}: {text_of(name, field, mine)}, published {text_of(name, field, theirs)}")
+        if extra_of(field).get("own"):
+            continue
+        key, theirs = field.alias or name, getattr(published, name)
+        if key in idle:
+            continue
+        was = (_replaced(published, key, idle) if theirs is None else "") or text_of(name, field, theirs)
+        values = {whose: getattr(each, name) for whose, each in own.items()} or {"": getattr(settings, name)}
+        first = next(iter(values.values()))
+        if all(value == first for value in values.values()):
+            values = {"": first}
+        parts += [
+            f"{key}{f' of {whose}' if whose else ''}: {text_of(name, field, mine)}, published {_or_none(was)}"
+            for whose, mine in values.items()
+            if mine != theirs
+        ]
     return tuple(parts)
+
+
+def _replaced(published: CommonSettings, key: str, idle: Container[str]) -> str:
+    """What publications had in place of a setting: the values of those that it puts out of use."""
+    fields = {field.alias or name: (name, field) for name, field in type(published).model_fields.items()}
+    gone = [other for other, by in type(published).DISPLACES.items() if key in by and other in idle]
+    return ", ".join(f"{other} {text_of(*fields[other], getattr(published, fields[other][0]))}" for other in gone)
+
+
+def _or_none(text: str) -> str:
+    return "none" if text == "-" else text
+
+
+def manners_text(part: PlanPart, own: Mapping[str, Any]) -> str:
+    """What a contender has otherwise than the run (plain JSON values by field name), for a line: `http 2`. Secrets are
+    hidden.
+    """
+    fields, told = part.settings.model_fields, hidden(dict(own))
+    typed = {name: tuple(value) if isinstance(value, list) else value for name, value in told.items()}
+    return ", ".join(
+        f"{key} {text_of(name, fields[name], typed[name])}" for key, name in keys_of(part).items() if name in typed
+    )
 
 
 def text_of(name: str, field: FieldInfo, value: Any) -> str:

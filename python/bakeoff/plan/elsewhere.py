@@ -5,6 +5,8 @@ LENGTH = "--length 30s (both ramps included)"
 RATE = "--rate 500,1000 (load that does not wait for its replies)"
 COUNT = "--operations 1000"
 BLOCKS = "--blocks 8 (visits of every contender)"
+TLS = "https:// in the addresses, with --ca-file FILE or --insecure where the certificates are your own"
+PERCENTILES = "no flag: p50, p95 and p99 are always measured, and `bakeoff compare RUN.bakeoff` prints them"
 
 # By flag, or by setting of another kind that is no flag of this one.
 ELSEWHERE = {
@@ -33,12 +35,25 @@ ELSEWHERE = {
     "--ramp": "--ramp-up 5s, and --ramp-down 5s at the end",
     "--runs": BLOCKS,
     "--repeat": BLOCKS,
-    "--iodepth": "--outstanding 4",
+    "--surfaces": "bakeoff report RUN.bakeoff --surfaces, once it has run",
+    "--iodepth": "--outstanding 1,4,16",
     "--bs": "--block-sizes 4KiB,64KiB",
     "--uri": "the path in the contender's address, or --urls FILE for several",
     "--delay": "--stagger 5s (clients begin at random moments within it) or --think 10ms (a pause after each "
     "operation); servers that answer late are those of `bakeoff serve`",
-    "--latency": "--think 10ms (a pause after each operation); servers that answer late are those of `bakeoff serve`",
+    "--latency": f"{PERCENTILES}; for a pause after each operation --think 10ms; servers that answer late are those of "
+    "`bakeoff serve`",
+    "-X": "--method POST",
+    "-m": "--method POST; --streams 10 for requests at once on a connection of HTTP/2",
+    "--request": "--method POST",
+    "--http2": "--http 2",
+    "--http2.0": "--http 2",
+    "--h2": "--http 2",
+    "--http3": "--http 3",
+    "--tls": TLS,
+    "--ssl": TLS,
+    "--dry-run": "bakeoff plan with the same words, which sends nothing",
+    "--percentiles": PERCENTILES,
     "--data": "--method POST --body FILE",
     "--data-binary": "--method POST --body FILE",
     "--user": "--basic-auth USER:PASSWORD",

@@ -5,10 +5,11 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from bakeoff.plan.fields import OptionalDuration, OptionalNumbers, Strict, Whole
+from bakeoff.plan.until import Until
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
 LOOKS_MAX = 100
-HOW = "name the looks at which the run may end, such as --looks 6,12,18 --until-clear"
+HOW = "name the looks at which the run may end, such as --looks 6,12,18"
 
 
 class GoingOn(Strict):
@@ -25,8 +26,11 @@ class GoingOn(Strict):
         description="How strict early looks are: obrien-fleming (very, so that the last one loses little) or pocock "
         "(all alike).",
     )
-    until_clear: bool = Field(
-        False, description="End at the first planned look at which the verdict of the primary endpoint is clear."
+    until: Until = Field(
+        None,
+        json_schema_extra={"values": ["clear", "precision=2%"]},
+        description="End at the first planned look at which the verdict of the primary endpoint is clear (clear), or "
+        "its interval reaches no further than so to either side (precision=2%), for every pair.",
     )
     when_dead: Literal["ask", "leave-out", "go-on"] = Field(
         "ask",
@@ -47,8 +51,8 @@ class GoingOn(Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.until_clear and self.looks is None:
-            raise ValueError(f"until_clear: whoever looks until it is clear finds something in chance alone: {HOW}")
+        if self.until is not None and self.looks is None:
+            raise ValueError(f"until: whoever looks until it suits finds something in chance alone: {HOW}")
         if self.looks is None:
             return self
         if not 2 <= len(self.looks) <= LOOKS_MAX or list(self.looks) != sorted(set(self.looks)):

@@ -34,8 +34,13 @@ class PlanPart:
     placeholders: Sequence[str] = ("http://a.invalid", "http://b.invalid")
     # By what name a contender has an address for it in a campaign: kinds of one sort of server share it.
     door: str
+    # What its trials leave behind that those of others on the same machine would drive out, or suffer from, so that
+    # contenders are not measured in turns; None where nothing is.
+    leaves: str | None = None
     # What a run does to a contender, before its address.
     acts_by = "send load to"
+    # Settings, as in a plan file, of how its clients talk, and not of what is measured: contenders may differ in them.
+    manners: Sequence[str] = ()
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """Raise PlanError when `address` cannot be the address of a contender of this kind."""

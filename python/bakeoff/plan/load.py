@@ -1,13 +1,13 @@
 """A plan file or the command line, to a resolved `Plan`. Nothing is sent to anybody."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from bakeoff import keeping_up
 from bakeoff.errors import PlanError
@@ -15,27 +15,28 @@ from bakeoff.kinds import plan_part
 from bakeoff.plan.capacity import LOADS, CapacityPlan, capacity_of, refuse_unfit
 from bakeoff.plan.differences import differences
 from bakeoff.plan.elsewhere import here
-from bakeoff.plan.fields import OptionalShare, OptionalWhole, Share, Whole, extra_of, full_path, read_toml
+from bakeoff.plan.factors import Factor, expanded, located
+from bakeoff.plan.fields import extra_of, read_toml
 from bakeoff.plan.fleet import FleetPlan, fleet_of
 from bakeoff.plan.going_on import GoingOn, looks_and_blocks
-from bakeoff.plan.kind import plan_table, setting_owners
+from bakeoff.plan.kind import PlanPart, plan_table, setting_owners
+from bakeoff.plan.manners import otherwise, refuse_other_work, settings_with
 from bakeoff.plan.messages import did_you_mean, explain
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.paths import full_address, full_paths
+from bakeoff.plan.plan_section import DELTA, DELTA_OF_CAPACITIES, PLAN_FIELDS, PlanSection
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.stored import stored_plan
-from bakeoff.plan.suites import BLOCKS, SizeName, Suite, load_suite, suite_names
+from bakeoff.plan.suites import BLOCKS, Assumption, Suite, load_suite
+from bakeoff.plan.turns import order_of
 from bakeoff.store.records import RunRecord
-from bakeoff.thresholds import MINIMUM_BLOCKS
 from bakeoff.units import LARGEST, format_duration, parse_duration
 
-MAX_SEED = 2**53 - 1
 CONTENDERS_MAX = 100
 TRIALS_MAX = 500_000
 TEXT_MAX = 100_000
 DEPTH_MAX = 8
-# What may stand for a path.
-NO_PATHS = ("", "auto", "none")
-TABLES = ("plan", "settings", "capacity", "fleet", "agents", "contender")
+TABLES = ("plan", "settings", "capacity", "fleet", "agents", "factors", "contender")
 # The primary endpoint in words: what the verdict of a run is about.
 PRIMARY = "geometric mean over the mixes of the ratio of {}"
 
@@ -44,44 +45,6 @@ SEARCHED = "capacity: the highest load that meets {}"
 
 # By their keys in a plan file.
 FLEET_FIELDS = {field.alias or name: field for name, field in FleetPlan.model_fields.items()}
-
-
-# The smallest difference that matters, unless a plan says otherwise: of capacities twice what a search leaves open.
-DELTA, DELTA_OF_CAPACITIES = 0.05, 0.02
-
-
-class PlanSection(GoingOn):
-    """The `[plan]` table of a plan file."""
-
-    name: str | None = Field(None, min_length=1, max_length=80, description="Name of the run in reports.")
-    suite: str = Field(description="Name of the suite: see `bakeoff suites`.")
-    size: SizeName = Field(
-        "quick",
-        json_schema_extra={"metavar": "SIZE"},
-        description="quick (a minute or two; the default), medium (15 to 20 minutes), short (hours), full (the "
-        "published mixes and times) or published (to the letter); `bakeoff suites SUITE` lists what a suite has.",
-    )
-    blocks: OptionalWhole = Field(
-        None,
-        ge=1,
-        le=1000,
-        description=f"Visits of every contender: {BLOCKS['full']}, in quick and medium {BLOCKS['quick']}; fewer than "
-        f"{MINIMUM_BLOCKS} give no verdict.",
-    )
-    seed: Whole = Field(1, ge=0, le=MAX_SEED, description="Seed of all random choices.")
-    delta: OptionalShare = Field(
-        None,
-        gt=0,
-        lt=1,
-        description=f"Smallest difference that matters: {DELTA:.0%}, of capacities {DELTA_OF_CAPACITIES:.0%}.",
-    )
-    error_limit: Share = Field(
-        0.05, ge=0, le=1, description="Share of failed operations above which a trial is failed: 5%."
-    )
-
-
-# By their keys in a plan file.
-PLAN_FIELDS = {field.alias or name: field for name, field in PlanSection.model_fields.items()}
 
 
 @dataclass(frozen=True)
@@ -96,6 +59,7 @@ class PlanInput:
     capacity: dict[str, Any] | None = None  # None where no capacity is searched
     fleet: dict[str, Any] = field(default_factory=dict)
     agents: dict[str, Any] = field(default_factory=dict)  # tables [agents.NAME]
+    factors: dict[str, Any] = field(default_factory=dict)  # as written: contenders are not combined yet
     repeats: RunRecord | None = None  # the run whose plan is meant, with nothing else
     campaign: Path | None = None  # the file of a campaign, which holds several plans
 
@@ -110,53 +74,23 @@ class PlanInput:
 
 def read_plan_file(path: Path) -> PlanInput:
     """A plan file as written. Raises PlanError when it is missing, not TOML or has unknown tables."""
-    table = read_toml(path, "plan file")
+    return plan_of_table(path, read_toml(path, "plan file"))
+
+
+def plan_of_table(path: Path, table: Mapping[str, Any]) -> PlanInput:
+    """The same of a plan file whose table was read. Raises PlanError when it has unknown tables."""
     for key in table:
         if key not in TABLES:
             raise PlanError(f"{path}: unknown table [{key}]: {did_you_mean(key, TABLES)}")
     plan, settings, contenders = table.get("plan", {}), table.get("settings", {}), table.get("contender", [])
     capacity, fleet, agents = table.get("capacity"), table.get("fleet", {}), table.get("agents", {})
-    if not all(isinstance(one, dict) for one in (plan, settings, capacity or {}, fleet, agents)):
-        raise PlanError(f"{path}: write [plan], [settings], [capacity], [fleet] and [agents.NAME] as tables")
+    factors = table.get("factors", {})
+    if not all(isinstance(one, dict) for one in (plan, settings, capacity or {}, fleet, agents, factors)):
+        raise PlanError(f"{path}: write [plan], [settings], [capacity], [fleet], [factors] and [agents.NAME] as tables")
     if not isinstance(contenders, list) or not all(isinstance(c, dict) for c in contenders):
         raise PlanError(f"{path}: write each contender as its own [[contender]] table with name and address")
-    base = path.parent
-    _place(plan, _paths(plan.get("suite"), "plan"), base)
-    _place(settings, _paths(plan.get("suite"), "settings"), base)
-    contenders = [_located(contender, plan.get("suite"), base) for contender in contenders]
-    return PlanInput(str(path), plan, settings, contenders, {}, capacity, fleet, agents)
-
-
-def _paths(suite: object, table: str) -> dict[str, str]:
-    """The settings of a suite in this table that are paths, with what stands before the path: what is a path for one
-    kind may be none for another.
-    """
-    if suite not in suite_names():
-        return {}  # it will be refused
-    model = plan_part(load_suite(str(suite)).suite.kind).settings
-    fields = {field.alias or name: extra_of(field) for name, field in model.model_fields.items()}
-    return {
-        key: str(extra.get("after", ""))
-        for key, extra in fields.items()
-        if extra.get("path") and extra.get("table", "settings") == table
-    }
-
-
-def _place(table: dict[str, Any], keys: Mapping[str, str], base: Path) -> None:
-    """Paths in a plan file are relative to the file, so that a plan works from any folder."""
-    for key, before in keys.items():
-        value = table.get(key)
-        if isinstance(value, str) and value.startswith(before) and value not in NO_PATHS:
-            table[key] = before + full_path(value.removeprefix(before), base)
-
-
-def _located(contender: dict[str, Any], suite: object, base: Path) -> dict[str, Any]:
-    """A contender whose address, if it is a path, is a full one."""
-    address = contender.get("address")
-    if suite not in suite_names() or not isinstance(address, str) or not address or "\0" in address:
-        return contender  # it will be refused
-    part = plan_part(load_suite(str(suite)).suite.kind)
-    return {**contender, "address": part.located(address, base)}
+    given = PlanInput(str(path), plan, settings, contenders, {}, capacity, fleet, agents, factors)
+    return located_input(given, path.parent)
 
 
 def placed(given: PlanInput) -> PlanInput:
@@ -167,10 +101,13 @@ def placed(given: PlanInput) -> PlanInput:
 def located_input(given: PlanInput, base: Path) -> PlanInput:
     """`given` with full paths in place of those that are relative to `base`."""
     suite = given.plan.get("suite")
-    plan, settings = dict(given.plan), dict(given.settings)
-    _place(plan, _paths(suite, "plan"), base)
-    _place(settings, _paths(suite, "settings"), base)
-    return replace(given, plan=plan, settings=settings, contenders=[_located(c, suite, base) for c in given.contenders])
+    return replace(
+        given,
+        plan=full_paths(given.plan, "plan", suite, base),
+        settings=full_paths(given.settings, "settings", suite, base),
+        contenders=[full_address(contender, suite, base) for contender in given.contenders],
+        factors=located(given.factors, partial(full_address, suite=suite, base=base)),
+    )
 
 
 def with_flags(
@@ -180,25 +117,30 @@ def with_flags(
     resets: Mapping[str, str],
     capacity: Mapping[str, Any] | None = None,
     fleet: Mapping[str, Any] | None = None,
+    watched: Mapping[str, str] | None = None,
+    factors: Mapping[str, Any] | None = None,
+    manners: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> PlanInput:
-    """`given` with what the flags say put over it. All but `resets` are keyed as in a plan file; where `capacity` is
-    not None, one is searched.
+    """`given` with what the flags say put over it. All but `resets`, `watched` and `manners` (settings of their own),
+    which are by contender, are keyed as in a plan file; where `capacity` is not None, one is searched.
 
-    Raises PlanError when a reset names no contender.
+    Raises PlanError when one of these names no contender.
     """
     contenders = [dict(c) for c in given.contenders]
-    for name, command in resets.items():
-        named = [c for c in contenders if c.get("name") == name]
-        if not named:
-            names = [str(c.get("name")) for c in contenders]
-            raise PlanError(f"--reset: there is no contender {name!r}: {did_you_mean(name, names)}")
-        named[0]["reset"] = command
+    for key, words in (("reset", resets), ("watch", watched or {})):
+        for name, word in words.items():
+            _named(contenders, name, key)[key] = word
+    for name, table in (manners or {}).items():
+        contender = _named(contenders, name, "contender-setting")
+        before = contender.get("settings", {})
+        contender["settings"] = {**before, **table} if isinstance(before, dict) else before
     flags = {("plan", key): "--" + key.replace("_", "-") for key in plan}
     flags |= {("settings", key): "--" + key.replace("_", "-") for key in settings}
     flags |= {("capacity", key): "--" + key.replace("_", "-") for key in capacity or ()}
     flags |= {
         ("fleet", key): f"--{extra_of(FLEET_FIELDS[key]).get('flag', key.replace('_', '-'))}" for key in fleet or ()
     }
+    flags |= {("factors", key): f"--factor {key}" for key in factors or ()}
     return replace(
         given,
         plan={**given.plan, **plan},
@@ -207,7 +149,17 @@ def with_flags(
         flags={**given.flags, **flags},
         capacity=given.capacity if capacity is None else {**(given.capacity or {}), **capacity},
         fleet={**given.fleet, **(fleet or {})},
+        factors={**given.factors, **(factors or {})},
     )
+
+
+def _named(contenders: Sequence[dict[str, Any]], name: str, flag: str) -> dict[str, Any]:
+    """The contender that a flag names. Raises PlanError."""
+    named = next((c for c in contenders if c.get("name") == name), None)
+    if named is None:
+        names = [str(c.get("name")) for c in contenders]
+        raise PlanError(f"--{flag}: there is no contender {name!r}: {did_you_mean(name, names)}")
+    return named
 
 
 def parse_contenders(words: Sequence[str]) -> list[dict[str, Any]]:
@@ -231,7 +183,7 @@ def resolve_plan(given: PlanInput) -> Plan:
     if given.repeats is not None:
         return _repeated(given, given.repeats)
     given = placed(given)
-    written = [given.plan, given.settings, given.contenders, given.capacity, given.fleet, given.agents]
+    written = [given.plan, given.settings, given.contenders, given.capacity, given.fleet, given.agents, given.factors]
     try:
         _refuse_what_cannot_be_stored(given.origin, written, 0)
         plan = _resolve(given)
@@ -247,7 +199,13 @@ def resolve_plan(given: PlanInput) -> Plan:
 
 def _repeated(given: PlanInput, run: RunRecord) -> Plan:
     """The plan of a run. Raises PlanError where something else is given beside it."""
-    tables = (("plan", given.plan), ("settings", given.settings), ("capacity", given.capacity), ("fleet", given.fleet))
+    tables = (
+        ("plan", given.plan),
+        ("settings", given.settings),
+        ("capacity", given.capacity),
+        ("fleet", given.fleet),
+        ("factors", given.factors),
+    )
     beside = [given.label(table)(key) for table, keys in tables for key in keys or ()]
     beside += [f"{contender.get('name')}={contender.get('address')}" for contender in given.contenders]
     if beside or given.capacity is not None:
@@ -290,26 +248,51 @@ def _resolve(given: PlanInput) -> Plan:
         raise PlanError(f"{given.label('plan')('size')}: {head.suite} has the sizes {', '.join(suite.sizes)}")
     defaults = _fitting_ramps(suite.defaults(head.size), given.settings)
     _refuse_settings_of_other_kinds(given, suite.suite.kind)
-    displaced = kind.settings.displaced(given.settings)
-    defaults = {name: value for name, value in defaults.items() if name not in displaced}
-    try:
-        settings = kind.settings.model_validate({**defaults, **given.settings, **own})
-    except ValidationError as error:
-        label = {table: given.label(table) for table in ("plan", "settings")}
-        raise explain(error, kind.settings, lambda key: label["plan" if key in own else "settings"](key)) from None
-    contenders = _contenders(given)
+
+    def label(key: str) -> str:
+        return given.label("plan" if key in own else "settings")(key)
+
+    settings = settings_with(kind, defaults, given.settings, {}, own, label)
+    contenders, factors = _contenders(given)
+    its = {
+        c.name: _own_settings(given, kind, head.suite, c, (defaults, own)) if c.settings else settings
+        for c in contenders
+    }
+    asked = {c.name: c.settings for c in contenders}
+    for key in given.settings:
+        if all(key in own_ones for own_ones in asked.values()):
+            raise PlanError(
+                f"{label(key)}: each contender has its own, so that this one would do nothing: leave it out"
+            )
+    contenders = tuple(c.model_copy(update={"settings": otherwise(settings, its[c.name])}) for c in contenders)
     fleet = fleet_of(given.fleet, given.agents, [c.name for c in contenders], given.label("fleet"), given.origin)
     if fleet.agents > 1 and (why := kind.undivided(settings)) is not None:
         raise PlanError(f"{given.label('fleet')('agents')}: {why}")
-    addresses = [c.address for c in contenders] + [a for seen in fleet.addresses.values() for a in seen.values()]
-    for address in addresses:
-        kind.check_address(address, settings)
-    _refuse_without_effect(given, settings, addresses)
+    addresses = {
+        c.name: [c.address, *(seen[c.name] for seen in fleet.addresses.values() if c.name in seen)] for c in contenders
+    }
+    for name, places in addresses.items():
+        for address in places:
+            kind.check_address(address, its[name])
+    everywhere = [address for places in addresses.values() for address in places]
+    idle = {name: its[name].without_effect(places) for name, places in addresses.items()}
+    # What does nothing for the run as a whole may do something for one that is spoken to otherwise.
+    for_all = {
+        key: why
+        for key, why in settings.without_effect(everywhere).items()
+        if all(key in idle[name] for name, own in asked.items() if own)
+    }
+    _refuse_without_effect(given.settings, settings, for_all, given.label("settings"))
+    for name, why_not in idle.items():
+        _refuse_without_effect(asked[name], its[name], why_not, _settings_label(given, name))
     delta = head.delta or (DELTA if search is None else DELTA_OF_CAPACITIES)
     if search is not None:
         refuse_unfit(search, settings, delta, head.error_limit, given.label("capacity"))
     if (why := looks_and_blocks(head.looks, head.blocks)) is not None:
         raise PlanError(f"{given.label('plan')('looks')}: {why}")
+    if head.until is not None and len(contenders) < 2:
+        what = given.label("plan")("until")
+        raise PlanError(f"{what}: one contender has no ratio that could be clear: name a second")
     return Plan(
         name=head.name or head.suite,
         suite=head.suite,
@@ -326,10 +309,12 @@ def _resolve(given: PlanInput) -> Plan:
         changed=changed,
         classes=tuple(kind.classes(suite, settings)),
         contenders=contenders,
-        assumed=_assumed(suite, given.settings),
-        differences=differences(suite, settings),
+        factors=factors,
+        assumed=_assumed(suite, given.settings, settings, for_all),
+        differences=differences(suite, settings, its, for_all),
         capacity=search,
         fleet=fleet,
+        order=order_of(head.order, suite.suite.kind, contenders, search, given.label("plan")("order")),
         **{name: getattr(head, name) for name in GoingOn.model_fields},
     )
 
@@ -380,8 +365,27 @@ def _fitting_ramps(defaults: dict[str, Any], given: Mapping[str, Any]) -> dict[s
     return fitting
 
 
-def _assumed(suite: Suite, changed: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(a.text for a in suite.suite.assumed if a.setting is None or a.setting not in changed)
+def _assumed(
+    suite: Suite, changed: Mapping[str, Any], settings: CommonSettings, idle: Container[str]
+) -> tuple[str, ...]:
+    """What is assumed of the values in use, and of nothing that does not take part."""
+    return tuple(
+        a.text
+        for a in suite.suite.assumed
+        if (a.setting is None or _is_assumed(a, changed, settings, idle))
+        and not (a.unless and getattr(settings, a.unless))
+    )
+
+
+def _is_assumed(a: Assumption, changed: Mapping[str, Any], settings: CommonSettings, idle: Container[str]) -> bool:
+    if a.setting is None or a.setting in idle:
+        return False
+    if a.value is None:
+        return a.setting not in changed
+    fields = type(settings).model_fields
+    name = next(name for name, field in fields.items() if a.setting in (name, field.alias))
+    assumed = type(settings).model_validate({a.setting: a.value})
+    return bool(getattr(settings, name) == getattr(assumed, name))
 
 
 def _head(given: PlanInput, own: Mapping[str, Any]) -> PlanSection:
@@ -407,28 +411,48 @@ def _refuse_settings_of_other_kinds(given: PlanInput, kind: str) -> None:
             raise PlanError(f"{given.label('settings')(key)}: belongs into the table [plan]: move it there")
 
 
-def _refuse_without_effect(given: PlanInput, settings: CommonSettings, addresses: Sequence[str]) -> None:
+def _refuse_without_effect(
+    given: Mapping[str, Any], settings: CommonSettings, reasons: Mapping[str, str], label: Callable[[str], str]
+) -> None:
     """A setting that would silently do nothing is an error, unless it says what is so anyway."""
     fields = {field.alias or name: (name, field) for name, field in type(settings).model_fields.items()}
-    for key, why in settings.without_effect(addresses).items():
+    for key, why in reasons.items():
         name, field = fields[key]
-        if key in given.settings and getattr(settings, name) != field.default:
-            raise PlanError(f"{given.label('settings')(key)}: {why}")
+        if key in given and getattr(settings, name) != field.default:
+            raise PlanError(f"{label(key)}: {why}")
+
+
+def _own_settings(
+    given: PlanInput, kind: PlanPart, suite: str, contender: Contender, written: tuple[dict[str, Any], dict[str, Any]]
+) -> CommonSettings:
+    """The settings of a contender, of which it has some of its own. `written` are the suite's, and those of the table
+    [plan].
+    """
+    label = _settings_label(given, contender.name)
+    refuse_other_work(contender.settings, kind, suite, label)
+    defaults, around = written
+    return settings_with(kind, defaults, given.settings, contender.settings, around, label)
+
+
+def _settings_label(given: PlanInput, name: str) -> Callable[[str], str]:
+    return partial(_contender_label, given.origin, f"{name} settings")
 
 
 def _contender_label(origin: str, name: str, key: str) -> str:
     return f"{origin} contender {name} {key}".strip()
 
 
-def _contenders(given: PlanInput) -> tuple[Contender, ...]:
+def _contenders(given: PlanInput) -> tuple[tuple[Contender, ...], tuple[Factor, ...]]:
+    """The contenders, those of every combination of factors, and the factors."""
     if not given.contenders:
         raise PlanError(f"{given.origin}: name at least one contender, better two: NAME=ADDRESS NAME=ADDRESS")
     if len(given.contenders) > CONTENDERS_MAX:
         raise PlanError(
             f"{given.origin}: {len(given.contenders):,} contenders are too many for one run: at most {CONTENDERS_MAX}"
         )
+    combined, factors = expanded(given.contenders, given.factors, given.origin)
     contenders: list[Contender] = []
-    for position, table in enumerate(given.contenders, 1):
+    for position, table in enumerate(combined, 1):
         name = table.get("name")
         where = name[:80] if isinstance(name, str) else f"number {position}"
         try:
@@ -438,4 +462,4 @@ def _contenders(given: PlanInput) -> tuple[Contender, ...]:
         if any(contender.name == other.name for other in contenders):
             raise PlanError(f"two contenders are named {contender.name!r}: give each a name of its own")
         contenders.append(contender)
-    return tuple(contenders)
+    return tuple(contenders), factors

@@ -1,21 +1,29 @@
 """The resolved plan: everything that a run needs to know, fixed before it starts."""
 
-from typing import Any
+import operator
+from functools import partial
+from typing import Any, Literal, Self
 
-from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator
+from pydantic import Field, SerializeAsAny, ValidationInfo, field_validator, model_validator
 
 from bakeoff.kinds import plan_part
 from bakeoff.mix import Mix
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.classes import SuiteClass
+from bakeoff.plan.factors import Factor
 from bakeoff.plan.fields import RESOLVED, Duration, Strict
 from bakeoff.plan.fleet import ONE_MACHINE, FleetPlan
+from bakeoff.plan.manners import merged
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import SizeName, classes_of
 from bakeoff.plan.upgrade import upgraded
 from bakeoff.store.canonical import plan_hash
+from bakeoff.telemetry import where
 
 FORMAT = 2
+Order = Literal["mixes", "visits"]
+MIXES: Order = "mixes"
+VISITS: Order = "visits"
 NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
 
 
@@ -27,6 +35,26 @@ class Contender(Strict):
     reset: str | None = Field(None, min_length=1, description="Shell command that restores it before each visit.")
     ready_timeout_s: Duration = Field(
         30.0, alias="ready_timeout", gt=0, description="How long to wait until it answers after a reset."
+    )
+    watch: str | None = Field(
+        None,
+        description=f"How its processors, memory, disks and network are watched during trials: {where.FORMS}.",
+    )
+
+    @field_validator("watch")
+    @classmethod
+    def _can_be_watched(cls, word: str | None) -> str | None:
+        return None if word is None else where.parse(word).word
+
+    levels: dict[str, str] = Field(
+        default_factory=dict,
+        exclude_if=operator.not_,
+        description="Its level of each factor, where it is one combination of several; see `[factors]`.",
+    )
+    settings: dict[str, Any] = Field(
+        default_factory=dict,
+        exclude_if=operator.not_,
+        description="What of the load it has otherwise than the run: how clients talk with it, such as http or direct.",
     )
 
 
@@ -49,16 +77,20 @@ class Plan(Strict):
     changed: tuple[str, ...]
     classes: tuple[SerializeAsAny[SuiteClass], ...]
     contenders: tuple[Contender, ...]
+    # The hash of a plan without any is what it was before there were factors.
+    factors: tuple[Factor, ...] = Field(default=(), exclude_if=operator.not_)
     assumed: tuple[str, ...]
     differences: tuple[str, ...] = ()
     capacity: CapacityPlan | None = None
     fleet: FleetPlan = ONE_MACHINE
     looks: tuple[int, ...] | None = None
     boundary: str = "obrien-fleming"
-    until_clear: bool = False
+    until: str | None = None
     when_dead: str = "ask"
     dead_visits: int = 2
     dead_after_s: float | None = 10.0
+    # That of plans before there was a choice, whose hash stays what it was; bakeoff.plan.turns says which one fits.
+    order: Order = Field(default=VISITS, exclude_if=partial(operator.eq, VISITS))
 
     @field_validator("settings", mode="before")
     @classmethod
@@ -72,6 +104,29 @@ class Plan(Strict):
     @classmethod
     def _classes_of_its_kind(cls, value: Any, info: ValidationInfo) -> Any:
         return classes_of(info.data["kind"], value) if "kind" in info.data else value
+
+    @model_validator(mode="after")
+    def _contenders_talked_to(self) -> Self:
+        for contender in self.contenders:
+            merged(self.kind, self.settings, contender.settings)
+        return self
+
+    def settings_of(self, name: str) -> CommonSettings:
+        """The settings of a contender: those of the run, but for what it has otherwise."""
+        own = next(contender.settings for contender in self.contenders if contender.name == name)
+        return merged(self.kind, self.settings, own)
+
+    @property
+    def alike(self) -> tuple[tuple[str, ...], ...]:
+        """The contenders, in groups that are talked to alike."""
+        groups: list[tuple[dict[str, Any], list[str]]] = []
+        for contender in self.contenders:
+            known = next((names for own, names in groups if own == contender.settings), None)
+            if known is None:
+                groups.append((contender.settings, [contender.name]))
+            else:
+                known.append(contender.name)
+        return tuple(tuple(names) for _, names in groups)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values, units in the names."""

@@ -1,10 +1,16 @@
 """The order of trials: randomised complete blocks.
 
-In each block every contender is visited once. The order of visits comes from Williams squares, shuffled: over
-each square every contender stands in every place, and follows every other one, equally often; with two
-contenders that gives AB BA or BA AB at random. Within a visit the mixes rise in odd blocks and fall in even
-ones, so that heat and hysteresis are not mistaken for the load. All trials of a block share one
-seed: the same random requests for every contender.
+In each block every contender is measured once at every mix, in one of two orders. By `mixes`, trials that are compared
+follow each other: at each mix all contenders back to back, so that what drifts from one half minute to the next hits
+both sides of a ratio. By `visits`, a contender has all its mixes in one piece: where it is reset before, or where what
+its trials leave behind (caches, files) would otherwise be driven out by the others.
+
+The order of contenders comes from Williams squares, shuffled: over each square every contender stands in every place,
+and follows every other one, equally often. By visits a block takes one row of the square. By mixes each mix takes one,
+another than the mix before it, and over as many blocks as the square has rows every mix has had each of them: with two
+contenders AB BA AB, then BA AB BA, or the other way round. Mixes rise in odd blocks and fall in even ones, so that heat
+and hysteresis are not mistaken for the load. All trials of a block share one seed: the same random requests for every
+contender.
 """
 
 import hashlib
@@ -12,20 +18,18 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bakeoff.plan.model import Plan
+from bakeoff.mix import Mix
+from bakeoff.plan.model import MIXES, Plan
 from bakeoff.store.records import PlannedTrial
 
 
 def order_trials(plan: Plan) -> list[PlannedTrial]:
-    """All trials of a plan in the order in which they run; the same plan always gives the same order. Of a search there
-    are none: it plans them as it goes.
+    """All trials of a plan in the order in which they run; the same plan always gives the same order, and more blocks
+    only add to it. Of a search there are none: it plans them as it goes.
     """
-    trials: list[PlannedTrial] = []
-    for visit in order_visits(plan):
-        mixes = plan.mixes if visit.block % 2 else tuple(reversed(plan.mixes))
-        for mix in mixes:
-            trials.append(PlannedTrial(len(trials), visit.contender, mix, visit.block, visit.seed))
-    return trials
+    steps = _by_mixes(plan) if plan.order == MIXES else _by_visits(plan)
+    seeds = {block: block_seed(plan.seed, block) for block in range(1, plan.blocks + 1)}
+    return [PlannedTrial(number, name, mix, block, seeds[block]) for number, (block, name, mix) in enumerate(steps)]
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,12 @@ class Visit:
 
 
 def order_visits(plan: Plan) -> list[Visit]:
-    """All visits of a plan in their order."""
-    orders = _block_orders([c.name for c in plan.contenders], random.Random(plan.seed))
+    """All visits of a plan that has them, in their order."""
+    rows = (row for square in _squares(plan) for row in square)
     return [
         Visit(contender, block, block_seed(plan.seed, block))
         for block in range(1, plan.blocks + 1)
-        for contender in next(orders)
+        for contender in next(rows)
     ]
 
 
@@ -63,10 +67,40 @@ def williams_square(size: int) -> list[list[int]]:
     return rows + [row[::-1] for row in rows] if size % 2 and size > 1 else rows
 
 
-def _block_orders(names: Sequence[str], rng: random.Random) -> Iterator[list[str]]:
+def shuffled_square(size: int, rng: random.Random) -> list[list[int]]:
+    """The rows of a Williams square in random order."""
+    rows = williams_square(size)
+    rng.shuffle(rows)
+    return rows
+
+
+def _by_visits(plan: Plan) -> Iterator[tuple[int, str, Mix]]:
+    for visit in order_visits(plan):
+        for mix in _mixes(plan, visit.block):
+            yield visit.block, visit.contender, mix
+
+
+def _by_mixes(plan: Plan) -> Iterator[tuple[int, str, Mix]]:
+    squares = _squares(plan)
+    places = {mix: place for place, mix in enumerate(plan.mixes)}
+    rows = next(squares)
+    for block in range(1, plan.blocks + 1):
+        row = (block - 1) % len(rows)
+        if row == 0 and block > 1:
+            rows = next(squares)
+        for mix in _mixes(plan, block):
+            for contender in rows[(row + places[mix]) % len(rows)]:
+                yield block, contender, mix
+
+
+def _mixes(plan: Plan, block: int) -> Sequence[Mix]:
+    return plan.mixes if block % 2 else tuple(reversed(plan.mixes))
+
+
+def _squares(plan: Plan) -> Iterator[list[list[str]]]:
+    """Rows of contenders, square after square."""
+    names, rng = [contender.name for contender in plan.contenders], random.Random(plan.seed)
     while True:
         labels = list(names)
         rng.shuffle(labels)
-        rows = williams_square(len(labels))
-        rng.shuffle(rows)
-        yield from ([labels[place] for place in row] for row in rows)
+        yield [[labels[place] for place in row] for row in shuffled_square(len(labels), rng)]

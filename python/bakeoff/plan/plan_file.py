@@ -2,14 +2,17 @@
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from bakeoff.plan.kind import plan_table
-from bakeoff.plan.load import PlanInput, PlanSection
+from bakeoff.plan.load import PlanInput
 from bakeoff.plan.model import Plan
+from bakeoff.plan.plan_section import PlanSection
 from bakeoff.plan.secrets import veiled
 from bakeoff.plan.toml import key_to_toml, line_to_toml, table_to_toml
 from bakeoff.plan.written import UnwritableError, written_value
@@ -27,7 +30,8 @@ def plan_to_toml(given: PlanInput, plan: Plan) -> str:
     own = {key: field for key, field in _named(settings) if key in plan_table()}
     rest = {key: field for key, field in _named(settings) if key not in plan_table()}
     head = {name: field for name, field in _named(PlanSection.model_fields) if name != "suite"}
-    shown, variables = veiled_settings(given.settings, plan)
+    given, variables = veiled_input(given, plan)
+    shown = given.settings
     parts = [
         *_explained(variables),
         table_to_toml("[plan]", given.plan)
@@ -40,14 +44,60 @@ def plan_to_toml(given: PlanInput, plan: Plan) -> str:
     if given.fleet:
         parts.append(table_to_toml("[fleet]", given.fleet))
     parts += [table_to_toml(f"[agents.{key_to_toml(name)}]", table) for name, table in given.agents.items()]
+    parts += factors_to_toml(given.factors)
     parts += [table_to_toml("[[contender]]", contender) for contender in given.contenders]
     return "\n".join(parts)
 
 
-def veiled_settings(settings: Mapping[str, Any], plan: Plan) -> tuple[dict[str, Any], list[str]]:
-    """Settings without their secrets, and the environment variables that stand there instead."""
+def factors_to_toml(factors: Mapping[str, Any]) -> list[str]:
+    """The table `[factors]`, and one for each level that has one."""
+    # What stands behind a table cannot be a list again without losing its place.
+    lists = dict(takewhile(lambda item: not isinstance(item[1], Mapping), factors.items()))
+    tables = {
+        name: levels if isinstance(levels, Mapping) else {level: {} for level in levels}
+        for name, levels in factors.items()
+        if name not in lists
+    }
+    return [table_to_toml("[factors]", lists)] * bool(lists) + [
+        table_to_toml(f"[factors.{key_to_toml(name)}.{key_to_toml(level)}]", table)
+        for name, levels in tables.items()
+        for level, table in levels.items()
+    ]
+
+
+def veiled_input(given: PlanInput, plan: Plan) -> tuple[PlanInput, list[str]]:
+    """What was given without its secrets, and the environment variables that stand there instead."""
+    settings, variables = _veiled(given.settings, plan, "")
+    contenders = []
+    for contender in given.contenders:
+        made, names = _with_veil(contender, plan, str(contender.get("name")))
+        contenders.append(made)
+        variables += names
+    factors: dict[str, Any] = {}
+    for name, levels in given.factors.items():
+        if not isinstance(levels, Mapping):
+            factors[name] = levels
+            continue
+        factors[name] = {}
+        for level, table in levels.items():
+            factors[name][level], names = _with_veil(table, plan, f"{name}_{level}")
+            variables += names
+    return replace(given, settings=settings, contenders=contenders, factors=factors), variables
+
+
+def _with_veil(table: dict[str, Any], plan: Plan, whose: str) -> tuple[dict[str, Any], list[str]]:
+    """The table of a contender or a level, which may have settings of its own."""
+    if not isinstance(table.get("settings"), Mapping):
+        return table, []
+    shown, variables = _veiled(table["settings"], plan, whose)
+    return {**table, "settings": shown}, variables
+
+
+def _veiled(settings: Mapping[str, Any], plan: Plan, whose: str) -> tuple[dict[str, Any], list[str]]:
     fields = dict(_named(type(plan.settings).model_fields))
-    shown = {key: veiled(key, fields[key], value) if key in fields else (value, ()) for key, value in settings.items()}
+    shown = {
+        key: veiled(key, fields[key], value, whose) if key in fields else (value, ()) for key, value in settings.items()
+    }
     return {key: value for key, (value, _) in shown.items()}, [name for _, names in shown.values() for name in names]
 
 

@@ -33,12 +33,14 @@ def told_by_environment(value: Any, info: ValidationInfo) -> Any:
     return os.environ[variable[1]]
 
 
-def veiled(key: str, field: FieldInfo, value: Any) -> tuple[Any, Sequence[str]]:
-    """A value as a plan file may have it, and the variables that stand in it for secrets."""
+def veiled(key: str, field: FieldInfo, value: Any, whose: str = "") -> tuple[Any, Sequence[str]]:
+    """A value as a plan file may have it, and the variables that stand in it for secrets; `whose` it is, where it is
+    not that of the whole run.
+    """
     kind = extra_of(field).get("secret")
     if kind is None:
         return value, ()
-    names = _names(f"BAKEOFF_{key.upper()}")
+    names = _names("_".join(filter(None, ("BAKEOFF", re.sub(r"[^A-Z0-9]+", "_", whose.upper()), key.upper()))))
     if isinstance(value, str):
         return _veil(value, kind, names)
     shown = [_veil(item, kind, names) for item in value]

@@ -166,6 +166,11 @@ class CommonSettings(Strict):
         return 0.0
 
     @property
+    def around_words(self) -> str:
+        """What that is, and how long each part takes at most; empty where there is none."""
+        return ""
+
+    @property
     def weighted(self) -> str:
         """What follows the words of the primary endpoint when the plan weighs it: `, weighted by …`."""
         return ""

@@ -1,5 +1,7 @@
 """The plan of a run file as a plan again."""
 
+from typing import Any
+
 from pydantic import ValidationError
 
 from bakeoff.errors import RunFileError
@@ -12,11 +14,16 @@ def stored_plan(run: RunRecord) -> Plan:
 
     Raises RunFileError when it is not one that this version understands.
     """
+    return plan_of(run.plan, str(run.path))
+
+
+def plan_of(table: dict[str, Any], named: str) -> Plan:
+    """The plan that a table of a run file or a report holds; raises as `stored_plan`."""
     try:
-        return Plan.from_dict(run.plan)
+        return Plan.from_dict(table)
     except (ValidationError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise RunFileError(
-            f"{run.path} holds a plan that this version cannot read ({_first(error)}): run the plan anew"
+            f"{named} holds a plan that this version cannot read ({_first(error)}): run the plan anew"
         ) from None
 
 

@@ -3,13 +3,19 @@
 from typing import Any
 
 from bakeoff.kinds import plan_part
+from bakeoff.plan.until import CLEAR
 
 
 def upgraded(stored: dict[str, Any]) -> dict[str, Any]:
     """A stored plan in the form of this version. One that is none stays as it is, to be refused by its fields.
 
     Format 1 had the folder of a corpus beside the settings and what a class of requests may say with every class.
+    Early ones of format 2 said `until_clear`.
     """
+    if "until_clear" in stored:
+        stored = {key: value for key, value in stored.items() if key != "until_clear"} | {
+            "until": CLEAR if stored["until_clear"] is True else None
+        }
     if stored.get("format") != 1 or not isinstance(stored.get("settings"), dict):
         return stored
     kind = plan_part(str(stored.get("kind")))

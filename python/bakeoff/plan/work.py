@@ -10,7 +10,8 @@ LINK_BYTES_PER_S = 110e6
 class Work:
     """One trial of a mix: parts that are timed one by one, what of it lasts a set time, and what it moves.
 
-    `laid_bytes` are written before the first trial of a contender and stay for the run.
+    `laid_bytes` are written before the first trial of a contender and stay for the run; `emptied` times the caches of
+    the machine are dropped, or a command makes them cold.
     """
 
     cells: int = 0
@@ -18,6 +19,7 @@ class Work:
     bytes: int = 0
     calls: int = 0
     laid_bytes: int = 0
+    emptied: int = 0
 
     def __add__(self, other: "Work") -> "Work":
         return Work(
@@ -26,4 +28,5 @@ class Work:
             self.bytes + other.bytes,
             self.calls + other.calls,
             self.laid_bytes + other.laid_bytes,
+            self.emptied + other.emptied,
         )

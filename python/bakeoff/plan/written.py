@@ -8,14 +8,17 @@ from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from bakeoff.errors import PlanError
+from bakeoff.kinds import plan_part
 from bakeoff.plan.capacity import CapacityPlan
 from bakeoff.plan.differences import text_of
 from bakeoff.plan.fields import Written, extra_of
 from bakeoff.plan.going_on import GoingOn
-from bakeoff.plan.kind import plan_table
+from bakeoff.plan.kind import PlanPart, plan_table
 from bakeoff.plan.load import PlanInput, resolve_plan
+from bakeoff.plan.manners import keys_of
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.suites import suite_names
+from bakeoff.plan.turns import fits
 
 HEAD = ("name", "suite", "size", "blocks", "seed", "delta", "error_limit")
 
@@ -33,15 +36,17 @@ def written_plan(plan: Plan, origin: str) -> PlanInput:
     if plan.suite not in suite_names():
         raise PlanError(f"{origin}: this version has no suite {plan.suite!r} and cannot write a plan file of it")
     own = {key for key in plan_table() if key in _fields(type(plan.settings))}
-    head = {name: getattr(plan, name) for name in HEAD} | _going_on(plan) | _table(plan.settings, own, origin)
+    order = {} if fits(plan) else {"order": plan.order}
+    head = {name: getattr(plan, name) for name in HEAD} | order | _going_on(plan) | _table(plan.settings, own, origin)
     given = PlanInput(
         origin,
         head,
         _table(plan.settings, set(plan.changed), origin),
-        [_contender(contender) for contender in plan.contenders],
+        [_contender(contender, plan.kind) for contender in plan.contenders],
         capacity=None if plan.capacity is None else _capacity(plan.capacity),
         fleet=_table(plan.fleet, {"agents", "least", "start_spread"}, origin),
         agents={name: {"addresses": dict(places)} for name, places in plan.fleet.addresses.items()},
+        factors={factor.name: list(factor.levels) for factor in plan.factors},
     )
     return _with_what_differs(given, plan)
 
@@ -132,7 +137,7 @@ def _capacity(capacity: CapacityPlan) -> dict[str, Any]:
     return table | {"shares": shares or "none"}
 
 
-def _contender(contender: Contender) -> dict[str, Any]:
+def _contender(contender: Contender, kind: str) -> dict[str, Any]:
     fields = Contender.model_fields
     table: dict[str, Any] = {"name": contender.name, "address": contender.address}
     if contender.reset is not None:
@@ -140,7 +145,17 @@ def _contender(contender: Contender) -> dict[str, Any]:
     if contender.ready_timeout_s != fields["ready_timeout_s"].default:
         field = fields["ready_timeout_s"]
         table["ready_timeout"] = written_value(field, "ready_timeout_s", contender.ready_timeout_s)
-    return table
+    if contender.watch is not None:
+        table["watch"] = contender.watch
+    table |= {"levels": contender.levels} if contender.levels else {}
+    return table | ({"settings": _manners(contender, plan_part(kind))} if contender.settings else {})
+
+
+def _manners(contender: Contender, part: PlanPart) -> dict[str, Any]:
+    """What clients do otherwise with this contender: all of it is plain, so that there is a text for each value."""
+    fields = part.settings.model_fields
+    own = {name: tuple(value) if isinstance(value, list) else value for name, value in contender.settings.items()}
+    return {key: written_value(fields[name], name, own[name]) for key, name in keys_of(part).items() if name in own}
 
 
 def _with_what_differs(given: PlanInput, plan: Plan) -> PlanInput:

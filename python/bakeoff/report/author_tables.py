@@ -1,4 +1,6 @@
-"""Tables of what an author gave: prices and what is got for them, features, work of administrators, pros and cons."""
+"""Tables of what an author gave: prices and what is got for them, features, work of administrators, pros and cons, and
+tables with columns of their own.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,14 @@ import math
 from collections.abc import Iterable, Mapping
 
 from bakeoff.compare import wording
-from bakeoff.compare.model import Comparison
+from bakeoff.compare.model import Comparison, ContenderSummary
 from bakeoff.errors import PlanError
-from bakeoff.paper.model import Paper
+from bakeoff.paper.model import Cell, Paper
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.report.blocks import Block, Bullets, Column, Section, Table, Text, Tone, Toned
 
 BY = "Told by the author, not found by Bakeoff."
+UNSHOWN = f"{BY} * is an answer without evidence."
 UNSTATED = "not stated"
 TONES: Mapping[str, Tone] = {"yes": "good", "no": "bad", "partly": "warning"}
 
@@ -27,7 +30,7 @@ def author_tables(paper: Paper, names: tuple[str, ...], comparisons: Mapping[str
             if name not in names:
                 raise PlanError(f"{paper.origin} {where}: {name!r} is no contender here: {did_you_mean(name, names)}")
     made = (_prices(paper, names, comparisons), _features(paper, names), _administration(paper, names))
-    return [section for section in (*made, _pros_and_cons(paper, names)) if section is not None]
+    return [section for section in (*made, _pros_and_cons(paper, names), _own_tables(paper)) if section is not None]
 
 
 def _prices(paper: Paper, names: tuple[str, ...], comparisons: Mapping[str, Comparison]) -> Section | None:
@@ -82,13 +85,20 @@ def _for_money(comparison: Comparison, suite: str, totals: Mapping[str, float], 
             ends = (found.ratio * factor, found.low * factor, found.high * factor)
             interval = "" if math.isnan(found.low) else f" ({wording.interval(*ends[1:])})"
             words = f"{wording.ratio(*ends)}{interval}"
-        rows.append((name, wording.figures(peak), words))
+        rows.append((name, _no_peak(contender, total) or wording.figures(peak), words))
     what = f"{comparison.run.rate_unit} at the peak for each {unit}"
     columns = (Column("Contender", False), Column(what), Column(f"For the same money ÷ {base}"))
     title = comparison.pairs[0].primary.title if comparison.pairs else comparison.run.rate_unit
     note = f"The last column is {title} over all mixes, divided by the price: above 1 is more for the same money where \
 more is better. Its interval is that of the speed, as a price has none."
     return Table(f"{suite}: what is got for the price", columns, tuple(rows), note)
+
+
+def _no_peak(contender: ContenderSummary, total: float | None) -> str:
+    """Why a contender has no figure for its price; empty where it has one."""
+    if total is None:
+        return "no price"
+    return "no one peak: blocks differ" if total and contender.peak_is_nobodys else ""
 
 
 def cheapest(comparison: Comparison, suite: str, totals: Mapping[str, float], unit: str) -> str:
@@ -123,27 +133,42 @@ def _features(paper: Paper, names: tuple[str, ...]) -> Section | None:
         return None
     notes: list[str] = []
     rows = []
-    for index, row in enumerate(paper.features):
+    for row in paper.features:
         title = f"{row.group}: {row.feature}" if row.group else row.feature
-        rows.append((title, *(_answer(paper, index, name, notes) for name in names)))
+        found = {name: Cell(text=one.answer, evidence=one.evidence, note=one.note) for name, one in row.answers.items()}
+        rows.append((title, *(_cell(found.get(name), f"{name}, {row.feature}", notes) for name in names)))
     columns = (Column("Feature", False), *(Column(name, False) for name in names))
-    note = f"{BY} * is an answer without evidence."
-    blocks: list[Block] = [Table("Features", columns, tuple(rows), note)]
-    if notes:
-        blocks.append(Bullets(tuple(notes)))
-    return Section("author-features", "Features", tuple(blocks))
+    return Section("author-features", "Features", _with_notes(Table("Features", columns, tuple(rows), UNSHOWN), notes))
 
 
-def _answer(paper: Paper, index: int, name: str, notes: list[str]) -> str:
+def _own_tables(paper: Paper) -> Section | None:
+    """Tables with columns of the author's own: services by platforms, versions, products."""
+    blocks: list[Block] = []
+    for table in paper.tables_of_author:
+        notes: list[str] = []
+        rows = tuple(
+            (row.name, *(_cell(row.cells.get(name), f"{name}, {row.name}", notes) for name in table.columns))
+            for row in table.rows
+        )
+        columns = (Column(table.of, False), *(Column(name, False) for name in table.columns))
+        note = f"{table.note.rstrip('.')}. {UNSHOWN}" if table.note else UNSHOWN
+        blocks += _with_notes(Table(table.title, columns, rows, note), notes)
+    return Section("author-tables", "The author's tables", tuple(blocks)) if blocks else None
+
+
+def _with_notes(table: Table, notes: list[str]) -> tuple[Block, ...]:
+    return (table, Bullets(tuple(notes))) if notes else (table,)
+
+
+def _cell(found: Cell | None, of: str, notes: list[str]) -> str:
     """The answer with the number of its footnote; an asterisk where nothing shows it."""
-    found = paper.features[index].answers.get(name)
-    if found is None or (found.answer == "unknown" and not (found.evidence or found.note)):
+    if found is None or (found.text == "unknown" and not (found.evidence or found.note)):
         return "unknown"
-    text = found.answer + ("" if found.evidence or found.answer == "unknown" else "*")
+    text = found.text + ("" if found.evidence or found.text == "unknown" else "*")
     if said := ". ".join(part.rstrip(".") for part in (found.note, found.evidence) if part):
-        notes.append(f"[{len(notes) + 1}] {name}, {paper.features[index].feature}: {said}.")
+        notes.append(f"[{len(notes) + 1}] {of}: {said}.")
         text += f" [{len(notes)}]"
-    return Toned(text, TONES.get(found.answer, "plain"))
+    return Toned(text, TONES.get(found.text, "plain"))
 
 
 def _administration(paper: Paper, names: tuple[str, ...]) -> Section | None:

@@ -5,6 +5,7 @@ Every block has a `depth` from which on it is shown (see bakeoff.report.depth).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from bakeoff.report.depth import Depth
 from bakeoff.report.drawing import Drawing
 
 Tone = Literal["plain", "good", "warning", "bad"]
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class Toned(str):
@@ -70,8 +72,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing with what it shows in words and the numbers behind it. Where nothing can be drawn, `plain` stands
-    for it, or else `table`.
+    """A drawing with what it shows in words and the numbers behind it. Where nothing can be drawn, `plain` stands for
+    it, or else `table`. Files are named by its `id`: of words that come from a run file it keeps what a name may have.
     """
 
     id: str
@@ -81,7 +83,11 @@ class Chart:
     table: Table
     wide: bool = False
     plain: Table | None = None
+    folded: bool = False
     depth: Depth = Depth.PAGE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", _NO_NAME.sub("-", self.id))
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -140,7 +146,9 @@ class Passage:
 
 @dataclass(frozen=True)
 class Prose:
-    """What a person wrote. `by` says so: it stands above it, that nobody takes it for a result."""
+    """What a person wrote. `by` says so: it stands above the first of it, that nobody takes it for a result, and is
+    empty in what follows.
+    """
 
     by: str
     passages: tuple[Passage, ...]
@@ -161,11 +169,17 @@ class Cover:
 
 @dataclass(frozen=True)
 class Section:
-    """A chapter of the report."""
+    """A section of the report. `chapter` is the suite that it is about, where a report has several."""
 
     id: str
     title: str
     blocks: tuple[Block, ...]
+    chapter: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title with what it is about."""
+        return f"{self.chapter}: {self.title}" if self.chapter else self.title
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
-"""The short edition of a report: what decides, in two pages."""
+"""The short edition of a report: what decides, in two or three pages."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from bakeoff.report.blocks import Block, Cards, Chart, Listing, Report, Section, Table, Text
+from bakeoff.report.blocks import Block, Bullets, Cards, Chart, Listing, Report, Section, Table, Text
 from bakeoff.report.depth import Depth
 
 CHARTS = 2
@@ -20,7 +20,14 @@ def brief(report: Report) -> Report:
 
 
 def _kept(section: Section, drawn: set[str]) -> tuple[Block, ...]:
-    return tuple(block for block in section.blocks if _decides(block, drawn))
+    kept = [_decides(block, drawn) for block in section.blocks]
+    # What leads a list on goes with it.
+    leads = [isinstance(block, Bullets) and not own for block, own in zip(section.blocks, kept, strict=True)]
+    return tuple(
+        block
+        for block, own, alone in zip(section.blocks, kept, [*leads[1:], False], strict=True)
+        if own and not (alone and isinstance(block, Text) and block.tone == "warning" and block.depth > Depth.SUMMARY)
+    )
 
 
 def _decides(block: Block, drawn: set[str]) -> bool:

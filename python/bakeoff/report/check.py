@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -100,7 +101,11 @@ def _without_charts(section: Section) -> tuple[Block, ...]:
 
 
 def _table(check: Check) -> Table:
-    columns = ("Contender", "Endpoint", f"Ratio to {check.baseline}", "Interval", "Allowed", "Blocks", "Outcome")
+    floors = [wording.percent(each.floor) for each in check.checked]
+    told = any(not math.isnan(each.floor) for each in check.checked)
+    numbers = [f"Ratio to {check.baseline}", "Interval", "Allowed", "Blocks", *(["Noise floor"] if told else [])]
+    numeric = [Column(name) for name in numbers]
+    columns = (Column("Contender", False), Column("Endpoint", False), *numeric, Column("Outcome", False))
     rows = tuple(
         (
             each.contender,
@@ -109,13 +114,15 @@ def _table(check: Check) -> Table:
             wording.interval(each.low, each.high),
             f"{'≥' if each.higher_is_better else '≤'} {wording.ratio(each.limit, 0.0, 0.01)}",
             f"{each.blocks:,}",
+            *([floor] if told else []),
             Toned(each.outcome, TONES[each.outcome]),
         )
-        for each in check.checked
+        for each, floor in zip(check.checked, floors, strict=True)
     )
     level = f"{100.0 * check.checked[0].level:.4g} %"
     note = f"Passes when the whole {level} interval is on the allowed side, is worse when none of it is."
-    return Table("Endpoints", tuple(Column(name, 2 <= at <= 5) for at, name in enumerate(columns)), rows, note)
+    note += " Noise floor: what equals differ by here; it decides nothing." if told else ""
+    return Table("Endpoints", columns, rows, note)
 
 
 def _told(check: Check) -> tuple[Block, ...]:

@@ -7,11 +7,15 @@ from typing import Any
 from bakeoff.compare import wording
 from bakeoff.compare.capacity import view_of
 from bakeoff.compare.model import Comparison
-from bakeoff.report.blocks import Report, Tone
+from bakeoff.report.blocks import Report, Section, Tone
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, depth_of
+from bakeoff.report.measured import MEASURED, measured
+from bakeoff.report.parts import in_order
 from bakeoff.report.sections import builders
+from bakeoff.report.shown_pairs import BASELINE_AND_FEW, ShownPairs
 from bakeoff.report.tones import TONES
+from bakeoff.store.challenged import challenged
 from bakeoff.store.records import RunRecord
 
 # More rows of cells than this are not in the data of a page.
@@ -20,6 +24,8 @@ MOST_LEVELS = 400
 VERDICTS: dict[str, tuple[str, Tone]] = {
     "better": ("A winner", "good"),
     "equivalent": ("Equivalent", "good"),
+    # A report was challenged, and not all of its contenders were measured again.
+    "among_some": ("A winner among some", "plain"),
     "near_margin": ("A small lead", "plain"),
     "inconclusive": ("Inconclusive", "warning"),
     "withheld": ("Verdict withheld", "bad"),
@@ -28,13 +34,15 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
 }
 
 
-def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False, depth: Depth = Depth.PAGE) -> Report:
-    """All sections that have something to say about `run` to a reader at `depth`; of cells also `surfaces`,
-    when wanted.
-    """
-    context = Context(view_of(run), comparison, surfaces, run)
-    wanted = [build for build in builders(context) if depth_of(build) <= depth]
-    sections = tuple(section for build in wanted if (section := build(context)) is not None)
+def compose(
+    run: RunRecord,
+    comparison: Comparison,
+    surfaces: bool = False,
+    depth: Depth = Depth.PAGE,
+    shown: ShownPairs = BASELINE_AND_FEW,
+) -> Report:
+    """The report of `run` for a reader at `depth`, with the data of a page where it is one."""
+    context = Context(view_of(run), comparison, surfaces, run, shown)
     verdict, tone = _verdict(comparison)
     info = comparison.run
     return Report(
@@ -44,11 +52,37 @@ def compose(run: RunRecord, comparison: Comparison, surfaces: bool = False, dept
         tone=tone,
         headline=comparison.headline,
         tones=tuple(TONES.get(kind, "plain") for kind in comparison.headline_kinds),
-        sections=sections,
+        sections=_sections(context, depth),
         facts=_facts(context),
-        embedded={"comparison": _embedded(comparison), "plan": run.plan} if depth == Depth.PAGE else {},
+        embedded=data_of_run(run, comparison, shown) if depth == Depth.PAGE else {},
         contenders=context.names,
     )
+
+
+def chapter(
+    run: RunRecord,
+    comparison: Comparison,
+    surfaces: bool = False,
+    depth: Depth = Depth.PAGE,
+    shown: ShownPairs = BASELINE_AND_FEW,
+    among: tuple[str, ...] = (),
+    elsewhere: frozenset[str] = frozenset(),
+) -> tuple[Section, ...]:
+    """All sections that have something to say about `run` to a reader at `depth`; of cells also `surfaces`,
+    when wanted, and drawings of the pairs that are `shown`; `among` are the contenders of the whole report, which
+    tells notes and warnings with the texts `elsewhere`.
+    """
+    return _sections(Context(view_of(run), comparison, surfaces, run, shown, among, elsewhere), depth)
+
+
+def _sections(context: Context, depth: Depth) -> tuple[Section, ...]:
+    wanted = [build for build in builders(context) if depth_of(build) <= depth]
+    return in_order(section for build in wanted if (section := build(context)) is not None)
+
+
+def _plans(run: RunRecord) -> dict[str, Any]:
+    """The plan, or that of each of several files."""
+    return {"plans": {file.label: file.run.plan for file in run.joined}} if run.joined else {"plan": run.plan}
 
 
 def _title(names: tuple[str, ...]) -> str:
@@ -61,8 +95,10 @@ def _verdict(comparison: Comparison) -> tuple[str, Tone]:
     if comparison.ranking and comparison.winner is None:
         return "No single winner", "plain"
     if comparison.winner is not None:
-        return VERDICTS["better"]
+        return VERDICTS["better" if comparison.challenge is None or not comparison.challenge.absent else "among_some"]
     kinds = {pair.primary.verdict.kind for pair in comparison.pairs if pair.baseline == comparison.run.baseline}
+    if not kinds and comparison.joined is not None and len(comparison.contenders) > 1:
+        return "Cannot be told", "warning"
     if not kinds:
         return "One contender", "plain"
     return VERDICTS[kinds.pop()]
@@ -85,11 +121,14 @@ def _facts(context: Context) -> tuple[tuple[str, str], ...]:
 def _blocks(comparison: Comparison) -> str:
     """How many were measured, and how many of these count in the verdict, where it is fewer."""
     info = comparison.run
+    if comparison.joined is not None:
+        parts = [f"{1 + f.last_block - f.first_block} in {f.label}" for f in comparison.joined.files if not f.failed]
+        return f"{info.blocks_measured} measured of {', '.join(parts)}"
     text = f"{info.blocks_measured} of {info.blocks_planned} measured"
     if info.look is not None and info.look.added:
         text += f", {sum(info.look.added)} of them added after a look"
     if info.look is not None and info.look.ended_early:
-        text += f" ({info.look.planned[-1]} planned, ended at a planned look)"
+        text += f" ({info.look.planned[-1]} planned, ended at {info.look.place})"
     usable = min((pair.primary.blocks for pair in comparison.pairs), default=info.blocks_measured)
     if usable >= info.blocks_measured:
         return text
@@ -101,16 +140,23 @@ def _short(plan_hash: str) -> str:
     return plan_hash.removeprefix("sha256:")[:12]
 
 
-def _embedded(comparison: Comparison) -> dict[str, Any]:
-    """The comparison as it is in the page. Cells and curves of pairs without the baseline, and what each contender
+def data_of_run(run: RunRecord, comparison: Comparison, shown: ShownPairs = BASELINE_AND_FEW) -> dict[str, Any]:
+    """What a page holds for programs: with it the run can be measured again, and its file be known."""
+    read = challenged(run)
+    other = {} if read is None else {"challenged": {"report": read.report, "sha256": read.sha256, **read.data}}
+    return {"comparison": _embedded(comparison, shown), **_plans(run), MEASURED: measured(run), **other}
+
+
+def _embedded(comparison: Comparison, shown: ShownPairs) -> dict[str, Any]:
+    """The comparison as it is in the page. Cells and curves of pairs that are not in the open, and what each contender
     reached in very many cells, are left to `bakeoff compare --json`: the page does not show them all.
     """
     plain = comparison.to_dict()
     if comparison.cells:
         if len(comparison.cells.measured) > MOST_LEVELS:
             plain["matrix"]["measured"]["rows"] = []
-        for pair in plain["matrix"]["pairs"]:
-            if pair["baseline"] != comparison.run.baseline:
+        for pair, of in zip(plain["matrix"]["pairs"], comparison.cells.pairs, strict=True):
+            if not shown.in_the_open(of, comparison.run.baseline):
                 pair["cells"] = {**pair["cells"], "rows": []}
                 pair["curves"] = []
     return plain

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bakeoff.compare import wording
 from bakeoff.compare.cube import why_unusable
@@ -14,11 +14,15 @@ from bakeoff.compare.model import Comparison, Curve, CurvePoint
 from bakeoff.kinds import compare_part, report_part
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Column, Table
+from bakeoff.report.palette import Placed
+from bakeoff.report.shown_pairs import BASELINE_AND_FEW, Pair, ShownPairs
 from bakeoff.store.records import RunRecord, TrialRecord
 
 if TYPE_CHECKING:
     from bakeoff.compare.kind import ComparePart
     from bakeoff.report.kind import ReportPart
+
+P = TypeVar("P", bound=Pair)
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,12 @@ class Context:
     surfaces: bool = False
     # The run as it is in its file: of a search `run` has the trials at shares of the capacity alone.
     stored: RunRecord | None = None
+    # Which pairs are drawn beside those against the baseline.
+    shown: ShownPairs = BASELINE_AND_FEW
+    # The contenders of the whole report, where this is a chapter of it.
+    among: tuple[str, ...] = ()
+    # What that tells once for several of its chapters.
+    elsewhere: frozenset[str] = frozenset()
 
     @property
     def whole(self) -> RunRecord:
@@ -48,13 +58,21 @@ class Context:
         return compare_part(self.run.kind)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Placed:
         """Names of the contenders in the order of the plan, whatever the baseline: the position decides colour and
-        marker everywhere.
+        marker everywhere; in a chapter that of the whole report does.
         """
         places = {contender.name: place for place, contender in enumerate(self.run.contenders)}
         names = (contender.name for contender in self.comparison.contenders)
-        return tuple(sorted(names, key=lambda name: places.get(name, len(places))))
+        return Placed(sorted(names, key=lambda name: places.get(name, len(places))), self.among)
+
+    def drawn(self, pairs: Sequence[P], cells: int = 0) -> list[tuple[P, bool]]:
+        """Those of `pairs`, of so many `cells` each, that are drawn, and whether in a fold: open ones first."""
+        base = self.comparison.run.baseline
+        opened = [pair for pair in pairs if self.shown.in_the_open(pair, base)]
+        others = len(pairs) - len(opened)
+        folded = [(pair, True) for pair in pairs if self.shown.folded(pair, base, others, cells)]
+        return [*((pair, False) for pair in sorted(opened, key=lambda pair: pair.baseline != base)), *folded]
 
     @property
     def cells_alone(self) -> bool:
@@ -147,11 +165,6 @@ class Context:
     def moment(iso: str | None) -> str:
         """An ISO moment without fractions of seconds."""
         return "not finished" if iso is None else iso.replace("T", " ")[:19] + " UTC"
-
-
-def centre_of(point: CurvePoint) -> str:
-    """The figure of a point, with how many of its trials were lost."""
-    return wording.figures(point.centre) + wording.lost_of(point.lost, max(point.blocks, point.lost))
 
 
 def span(point: CurvePoint) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bakeoff.compare import wording
-from bakeoff.compare.model import Comparison, ContenderSummary, Endpoint, PairComparison, RatioPoint
+from bakeoff.compare.model import Comparison, ContenderSummary
+from bakeoff.compare.pair_model import Endpoint, PairComparison, RatioPoint
 from bakeoff.errors import PlanError
 from bakeoff.plan.messages import did_you_mean
 
@@ -107,6 +108,8 @@ def _ratio(comparison: Comparison, keys: Mapping[str, str]) -> Made:
     kind = found.verdict.kind if pair.primary.verdict.kind not in NO_VERDICT else pair.primary.verdict.kind
     if kind in NO_VERDICT:
         text += f" [verdict {kind}]" if kind == "withheld" else " [disqualified]"
+    elif kind == "too_few":
+        text += " [no verdict]"
     return text, (("ratio", value), ("low", low), ("high", high), ("verdict", kind))
 
 
@@ -128,8 +131,12 @@ def _at(pair: PairComparison, endpoint: Endpoint, mix: str) -> RatioPoint:
 
 def _peak(comparison: Comparison, keys: Mapping[str, str]) -> Made:
     contender = _contender(comparison, keys)
-    if not math.isfinite(contender.peak) or contender.peak_is_nobodys:
-        raise PlanError("asks for a peak, and there is none: leave it out")
+    if contender.peak_is_nobodys:
+        raise PlanError(
+            f"asks for a peak, and {contender.name} has no one peak, as its blocks differ too much: leave it out"
+        )
+    if not math.isfinite(contender.peak):
+        raise PlanError(f"asks for a peak, and {contender.name} has none, as no trial of it counts: leave it out")
     interval = f" ({wording.span(contender.peak_low, contender.peak_high)})"
     text = f"{wording.rate(contender.peak)} {comparison.run.rate_unit}" + interval * math.isfinite(contender.peak_low)
     return text, (("value", contender.peak), ("low", contender.peak_low), ("high", contender.peak_high))
@@ -137,7 +144,10 @@ def _peak(comparison: Comparison, keys: Mapping[str, str]) -> Made:
 
 def _errors(comparison: Comparison, keys: Mapping[str, str]) -> Made:
     share = _contender(comparison, keys).error_share
-    return wording.percent(share), (("value", share),)
+    planned, done = comparison.run.trials_planned, sum(comparison.run.trials.values())
+    # Who was gone has failed none of what it was not asked any more.
+    rest = f" (of {done:,} of {planned:,} trials)" if done < planned else ""
+    return wording.percent(share) + rest, (("value", share),)
 
 
 def _blocks(comparison: Comparison, keys: Mapping[str, str]) -> Made:

@@ -31,9 +31,9 @@ class ReportPart:
         """Sentences beside the audits."""
         return ()
 
-    def method_note(self, context: Context) -> str:
-        """A sentence on what was asked, behind those on the suite."""
-        return ""
+    def story(self, context: Context) -> tuple[str, ...]:
+        """What a client does, and what counts as an operation, in sentences that hold for this plan."""
+        return ()
 
 
 DEFAULT = ReportPart()

@@ -5,6 +5,8 @@ Charts are drawn in the colours of light paper; the rules of `stylesheet` give t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 LIGHT_PAPER, DARK_PAPER = "#ffffff", "#15181c"
 # By the place of a contender in the plan. Any two are told apart with each kind of colour blindness, and each stands
 # out from its paper (`tests/unit/report/test_palette.py`).
@@ -52,6 +54,26 @@ _DARK = {
     LIGHT_PAPER: DARK_PAPER,
     **dict(zip(PALETTE, ON_DARK, strict=True)),
 }
+
+
+class Placed(tuple[str, ...]):
+    """Names of contenders of a chapter, each of which keeps the colour and mark of its place `among` those of the whole
+    report.
+    """
+
+    among: tuple[str, ...]
+
+    def __new__(cls, names: Iterable[str], among: tuple[str, ...] = ()) -> Placed:
+        """`among` has all of `names`, or is empty."""
+        made = super().__new__(cls, names)
+        made.among = among
+        return made
+
+
+def place_of(name: str, names: Sequence[str]) -> int:
+    """The place by which a contender, one of `names`, has its colour and mark."""
+    among = names.among if isinstance(names, Placed) else ()
+    return (among or names).index(name)
 
 
 def stylesheet() -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.mix import Mix
 from bakeoff.report.axes import amount_axis, named_mix_axis, round_top
 from bakeoff.report.drawing import drawn, later
-from bakeoff.report.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE
+from bakeoff.report.palette import DASHES, LIGHT_PAPER, MUTED, PARTS, ZONE, place_of
 from bakeoff.report.theme import Key, Row, colour_of, contender_keys, heading, panels, rows_of
 
 if TYPE_CHECKING:
@@ -67,14 +67,13 @@ def over_seconds(
     span = alt.Scale(domain=[0, last], nice=False)
     x = alt.X("second:Q", axis=seconds, scale=span)
     series = list(dict.fromkeys(row["series"] for row in rows if "series" in row))
-    dash = alt.StrokeDash(
-        "series:N", scale=alt.Scale(domain=series, range=list(DASHES[:2])), legend=alt.Legend(symbolType="stroke")
-    )
+    # The legend of Vega would be a second one.
+    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=series, range=list(DASHES[:2])), legend=None)
     shown = [name for name in names if any(row["contender"] == name for row in rows)]
     ramps = [{"a": a, "b": b} for a, b in ((0.0, begin), (min(end, last), last)) if b > a]
     charts, datasets = [], {"ramps": ramps}
     for name in shown:
-        place = names.index(name)
+        place = place_of(name, names)
         datasets[f"rows{place}"] = [row for row in rows if row["contender"] == name]
         datasets[f"mean{place}"] = [row for row in mean if row["contender"] == name]
         colour = colour_of(place)

@@ -9,36 +9,46 @@ from typing import Any
 from bakeoff.compare.model import Comparison
 from bakeoff.paper.model import Paper
 from bakeoff.paper.read import paper_of
+from bakeoff.redact import without_secrets
 from bakeoff.report.author_tables import author_tables
+from bakeoff.report.beds import beds_of, with_beds
 from bakeoff.report.blocks import Block, Column, Cover, Passage, Prose, Report, Section, Span, Table
 from bakeoff.report.depth import Depth
 from bakeoff.report.disclosed import disclosure
 from bakeoff.report.inserted import inserted
+from bakeoff.report.parts import in_order
 from bakeoff.report.prose import passages_of
-from bakeoff.report.redact import without_secrets
+from bakeoff.report.testbed import Generators
 
-BY = "Author's text: Bakeoff measured none of it but the numbers that it inserted"
+BY = "Author's text, as under every heading “Author: …”: Bakeoff measured none of it but the numbers that it inserted"
 TITLE_BY = "Author's title"
+NOWHERE: Mapping[str, Generators] = {}
 CHAPTERS = (("summary", "Summary", Depth.SUMMARY), ("findings", "Key findings", Depth.SUMMARY))
 AFTER = (("conclusion", "Conclusion", Depth.PAGE), ("disclaimer", "Disclaimer", Depth.PAGE))
 
 
-def with_paper(report: Report, paper: Paper, comparisons: Mapping[str, Comparison]) -> Report:
-    """`report` with the author's chapters first; `comparisons` are what numbers are inserted from, by suite.
+def with_paper(
+    report: Report, paper: Paper, comparisons: Mapping[str, Comparison], places: Mapping[str, Generators] = NOWHERE
+) -> Report:
+    """`report` with the author's chapters first; `comparisons` are what numbers are inserted from, by suite, and
+    `places` the machines that sent the load, by suite, or of several run files by letter.
 
     Raises PlanError for text that cannot be shown, and for numbers that are not in the comparison.
     """
     paper = paper_of(without_secrets(paper.tables), paper.origin)
     made = _Author(paper, comparisons)
     chapters = made.chapters()
+    beds = beds_of(paper, places)
     return replace(
         report,
         cover=_cover(paper),
-        sections=(
-            *chapters,
-            *report.sections,
-            *author_tables(paper, report.contenders, comparisons),
-            *disclosure(paper, report.contenders),
+        sections=in_order(
+            (
+                *chapters,
+                *with_beds(report.sections, beds),
+                *author_tables(paper, report.contenders, comparisons),
+                *disclosure(paper, report.contenders, beds),
+            )
         ),
         embedded={**report.embedded, "inserted": made.numbers},
     )
@@ -58,6 +68,7 @@ class _Author:
     paper: Paper
     comparisons: Mapping[str, Comparison]
     numbers: list[dict[str, Any]] = field(default_factory=list)
+    said_whose: bool = False
 
     def chapters(self) -> list[Section]:
         """Summary, findings, notes, conclusion and disclaimer, those that are there; then the numbers inserted."""
@@ -72,14 +83,19 @@ class _Author:
     def _chapter(self, key: str, title: str, depth: Depth) -> Section | None:
         text = getattr(self.paper.words, key)
         passages = self._passages(text, key)
-        return Section(f"author-{key}", f"Author: {title}", (Prose(BY, passages, depth),)) if passages else None
+        return Section(f"author-{key}", f"Author: {title}", (self._prose(passages, depth),)) if passages else None
 
     def _notes(self) -> Section | None:
         blocks: list[Block] = []
         for number, note in enumerate(self.paper.words.notes, 1):
             day = Passage((Span(note.date, strong=True),))
-            blocks.append(Prose(BY, (day, *self._passages(note.text, f"notes[{number}] text"))))
+            blocks.append(self._prose((day, *self._passages(note.text, f"notes[{number}] text"))))
         return Section("author-notes", "Author: Notes", tuple(blocks)) if blocks else None
+
+    def _prose(self, passages: tuple[Passage, ...], depth: Depth = Depth.PAGE) -> Prose:
+        """Whose it is stands above the first of it, and in every heading."""
+        by, self.said_whose = "" if self.said_whose else BY, True
+        return Prose(by, passages, depth)
 
     def _passages(self, text: str, key: str) -> tuple[Passage, ...]:
         return passages_of(text, f"{self.paper.origin} [paper] {key}", self._insert)

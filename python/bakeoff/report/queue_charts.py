@@ -35,7 +35,7 @@ def _apart(rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
 def transfers_over_depth(
     rows: list[Row], names: Sequence[str], depths: Sequence[int], titles: tuple[str, str]
 ) -> dict[str, Any]:
-    """Rows: contender, depth, value, low, high: a second, with the least and the most of blocks."""
+    """Rows: contender, depth, value, low, high: a second, with its interval, or the least and the most of blocks."""
     colour, shape, dash = contender_channels(names)
     base = alt.Chart(rows_of("rows")).encode(x=_across(depths))
     top = max((row["high"] for row in rows), default=0.0)
@@ -52,13 +52,17 @@ def transfers_over_depth(
 def times_over_depth(
     rows: list[Row], names: Sequence[str], depths: Sequence[int], titles: tuple[str, str]
 ) -> dict[str, Any]:
-    """Rows: contender, depth, value in ms, time (`p99`, drawn bold, or `p50`, drawn thin)."""
+    """Rows: contender, depth, value, low and high in ms, time (`p99`, drawn bold, or `p50`, drawn thin)."""
     colour, shape, dash = contender_channels(names)
-    values = [row["value"] for row in rows]
+    values = [row[end] for row in rows for end in ("low", "value", "high")]
     y = alt.Y("value:Q", axis=log_axis("ms", values), scale=log_range(values))
     base = alt.Chart(rows_of("rows")).encode(x=_across(depths), y=y, color=colour)
+    bars = alt.Chart(rows_of("rows")).encode(
+        x=_across(depths), y=alt.Y("low:Q", scale=log_range(values)), y2="high:Q", color=colour
+    )
     p99, p50 = (base.transform_filter(f"datum.time == '{time}'") for time in ("p99", "p50"))
     layers = [
+        bars.mark_rule(strokeWidth=1.2, opacity=0.6),
         p99.mark_line(strokeWidth=2).encode(strokeDash=dash),
         p50.mark_line(strokeWidth=1, opacity=0.6).encode(strokeDash=dash),
         p99.mark_point(size=46, filled=True, opacity=1).encode(shape=shape),

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare import wording
-from bakeoff.compare.model import CurvePoint
+from bakeoff.compare.model import Comparison, CurvePoint
 from bakeoff.report.blocks import Column, Table
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth
 from bakeoff.report.tones import toned
 from bakeoff.thresholds import MINIMUM_BLOCKS
+
+LOST = (
+    "A trial that was lost is in the mean with what was done in it, which may be nothing: the mean is arithmetic "
+    "then, and without an interval. The ratio counts it as the verdict says."
+)
 
 
 def rates_table(context: Context) -> Table:
@@ -30,19 +35,31 @@ def rates_table(context: Context) -> Table:
         for curve in context.curves("rate"):
             point = curve.points[index]
             half = wording.plus_minus(point.centre, point.low, point.high)
-            row.append(wording.figures(point.centre) + half + wording.lost_of(point.lost, _tried(point)))
+            lost = wording.lost_of(point.lost, _tried(point)) + _nothing(comparison, curve.contender, point)
+            row.append(wording.figures(point.centre) + half + lost)
         for pair in against:
             at = pair.curves[0].points[index]
-            row += [reach(at.ratio, at.low, at.high), toned(at.verdict)]
+            row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at.verdict)]
         rows.append(tuple(row))
     title = f"{info.rate_unit} (mean over blocks, 95 % interval from {MINIMUM_BLOCKS} blocks on)"
-    return Table(title, tuple(columns), tuple(rows), depth=Depth.SUMMARY)
+    note = LOST if any(not lost.cell and lost.mix in info.mixes for lost in comparison.lost) else ""
+    return Table(title, tuple(columns), tuple(rows), note, depth=Depth.SUMMARY)
 
 
-def reach(ratio: float, low: float, high: float) -> str:
-    """ "1.18× (1.12–1.24)", without the interval where there is none."""
+def reach(ratio: float, low: float, high: float, all_lost: str = "") -> str:
+    """ "1.18× (1.12–1.24)", without the interval where there is none; who lost all of it instead, for a dead contender
+    has no ratio.
+    """
+    if all_lost:
+        return f"{all_lost} lost all"
     interval = "" if math.isnan(low) else f" ({wording.interval(low, high)})"
     return f"{wording.ratio(ratio, low, high)}{interval}"
+
+
+def _nothing(comparison: Comparison, contender: str, point: CurvePoint) -> str:
+    """ " (nothing in 1 of 6)", of trials that came to their end and did nothing of what decides."""
+    lost = sum(one.contender == contender and one.mix == point.mix and not one.cell for one in comparison.lost)
+    return f" (nothing in {lost - point.lost} of {_tried(point)})" if lost > point.lost else ""
 
 
 def _tried(point: CurvePoint) -> int:

@@ -1,13 +1,13 @@
 """Rates of one test as surfaces in three dimensions, drawn flat: file size and record size on the floor, rate upwards.
 
-The small sizes stand at the back, so that the slower half of a file server's surface hides none of the faster.
+Small files and large records stand at the back: there rates are highest, and the slower part hides none of the faster.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from bakeoff.report.drawing import drawn, later
@@ -28,7 +28,7 @@ HALF_WIDTH, HALF_DEPTH, TALL = 200.0, 82.0, 190.0
 PANEL_WIDTH = WIDTH + 10
 HEIGHT = 2.0 * HALF_DEPTH + TALL + 56.0
 LIGHTEST = 0.82
-MOST_LABELS = 7
+MOST_LABELS = 5
 # Times from the lowest rate to the highest, from which on heights are logarithms.
 FAR = 20.0
 
@@ -53,6 +53,8 @@ def reliefs(
     """A Vega-Lite specification: `surfaces` side by side on one scale. `records` and `files` name columns and
     rows of the grids, `shown` writes a rate, `titles` are those of the chart and the line under it.
     """
+    surfaces = [replace(surface, rates=[row[::-1] for row in surface.rates]) for surface in surfaces]
+    records = records[::-1]
     scale = _scale([rate for surface in surfaces for row in surface.rates for rate in row if rate is not None])
     data: dict[str, list[Row]] = {"floor": [], "quads": [], "left": [], "right": [], "names": []}
     for place, surface in enumerate(surfaces):

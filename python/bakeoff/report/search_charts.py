@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.axes import log_axis, log_range
 from bakeoff.report.drawing import drawn, later
-from bakeoff.report.palette import DASHES, MUTED
+from bakeoff.report.palette import DASHES, MUTED, place_of
 from bakeoff.report.theme import Key, Row, colour_of, contender_keys, heading, panels, rows_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def probes_over_time(
     )
     dash = alt.StrokeDash("side:N", scale=alt.Scale(domain=["met", "missed"], range=list(DASHES[:2])), legend=None)
     charts, datasets = [], dict[str, list[Row]]()
-    for place, name in enumerate(names):
+    for name in names:
+        place = place_of(name, names)
         datasets[f"probes{place}"] = [row for row in probes if row["contender"] == name]
         datasets[f"bounds{place}"] = [row for row in bounds if row["contender"] == name]
         lines = alt.Chart(rows_of(f"bounds{place}")).mark_line(
@@ -83,7 +84,8 @@ def loads_judged(
     across = log_axis(axis, loads)
     x = alt.X("load:Q", scale=log_range(loads), axis=across)
     charts, datasets = [], {"limit": [{"value": limit}]}
-    for place, name in enumerate(names):
+    for name in names:
+        place = place_of(name, names)
         datasets[f"rows{place}"] = [row for row in probes if row["contender"] == name and row["value"]]
         rule = alt.Chart(rows_of("limit")).mark_rule(color=MUTED, strokeDash=[6, 3], strokeWidth=1.4)
         charts.append(alt.layer(rule.encode(y=y), _points(f"rows{place}", place, x, y)))

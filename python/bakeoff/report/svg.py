@@ -20,7 +20,7 @@ DRAWING_ADDRESSES = 66 << 30
 # Beginnings of the names of heat maps, of curves over the sizes of files and records, and of surfaces over both.
 MAP, SIZES, SURFACE = "chart-heat-", "chart-sizes-", "chart-surface-"
 # Drawings of cells, whose texts would be too small if they were narrower.
-FIXED = (MAP, SURFACE, "chart-level-")
+FIXED = (MAP, SURFACE, "chart-level-", "chart-testbed")
 # A map of so many columns at most can be as narrow as a telephone.
 FEW_COLUMNS = 4
 # What a specification of several panels has, and that of one has not.
@@ -143,8 +143,8 @@ def draw(chart: blocks.Chart) -> str:
     return with_legend(svg, chart.spec, FONT)
 
 
-def with_legend(svg: str, spec: dict[str, Any], font: str) -> str:
-    """A drawing of `spec` without a legend, grown at its foot by the one that a page writes beside it.
+def with_legend(svg: str, spec: dict[str, Any], font: str, by: float = 1.0) -> str:
+    """A drawing of `spec` without a legend, grown at its foot by the one that a page writes, `by` times as large.
 
     Vega's own would lie over the unit of the axis, and has no dashes.
     """
@@ -152,21 +152,23 @@ def with_legend(svg: str, spec: dict[str, Any], font: str) -> str:
     keys = _keys_shown(spec)
     if size is None or not keys:
         return svg
-    width, top = float(size[1]), float(size[2])
-    parts, x, y = [], LEGEND_LEFT, top + LEGEND_ROW / 2
+    width, top = float(size[1]) / by, float(size[2])
+    parts, x, y = [], LEGEND_LEFT, LEGEND_ROW / 2  # from the foot of the drawing, before it is grown
     for key in keys:
         mark, label = mark_of(key), visible(key.label)
         mark_width = int(re.findall(r'width="(\d+)"', mark)[0])
         entry_width = mark_width + LEGEND_GAP + len(label) * LETTER
         if x > LEGEND_LEFT and x + entry_width > width:
             x, y = LEGEND_LEFT, y + LEGEND_ROW
-        parts.append(mark.replace("<svg ", f'<svg x="{x:g}" y="{y - 7:g}" ', 1))
+        sized = re.sub(r' width="\d+" height="14"', f' width="{by * mark_width:g}" height="{by * 14:g}"', mark, count=1)
+        parts.append(sized.replace("<svg ", f'<svg x="{by * x:g}" y="{top + by * (y - 7):g}" ', 1))
         parts.append(
-            f'<text x="{x + mark_width + LEGEND_GAP:g}" y="{y + 4:g}" text-anchor="start" font-size="12px" '
+            f'<text x="{by * (x + mark_width + LEGEND_GAP):g}" y="{top + by * (y + 4):g}" text-anchor="start" '
+            f'font-size="{by * 12:g}px" '
             f'font-family="{escape(font)}" fill="{INK}">{escape(label)}</text>'
         )
         x += entry_width + 2 * LEGEND_GAP
-    height = f"{y + LEGEND_ROW / 2:g}"
+    height = f"{top + by * (y + LEGEND_ROW / 2):g}"
     head = f' width="{size[1]}" height="{height}" viewBox="0 0 {size[1]} {height}"'
     return svg.replace(size[0], head, 1).removesuffix("</svg>") + "".join(parts) + "</svg>"
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.drawing import later
-from bakeoff.report.palette import DASHES, DOMAIN, GRID, INK, MUTED, PALETTE, SHAPES
+from bakeoff.report.palette import DASHES, DOMAIN, GRID, INK, MUTED, PALETTE, SHAPES, place_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -109,7 +109,7 @@ def contender_keys(names: Sequence[str], shown: Sequence[str] | None = None, lin
     """An entry for each contender that is `shown` (default: all `names`), with its own colour, mark and dash."""
     return [
         Key(name, colour_of(place), SHAPES[place % len(SHAPES)], tuple(DASHES[place % len(DASHES)]) if lines else None)
-        for place, name in enumerate(names)
+        for name, place in ((name, place_of(name, names)) for name in names)
         if shown is None or name in shown
     ]
 
@@ -124,7 +124,7 @@ def contender_channels(
 ) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:
     """Colour, mark and dash by contender; legends by Vega leave out the dash, which would deform their marks."""
     domain = [name for name in names if shown is None or name in shown]
-    index = [names.index(name) % len(PALETTE) for name in domain]
+    index = [place_of(name, names) % len(PALETTE) for name in domain]
     colour = alt.Color("contender:N", scale=alt.Scale(domain=domain, range=[PALETTE[i] for i in index]))
     shape = alt.Shape("contender:N", scale=alt.Scale(domain=domain, range=[SHAPES[i] for i in index]))
     dashes = alt.Scale(domain=domain, range=[DASHES[i] for i in index])

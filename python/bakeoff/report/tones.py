@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bakeoff.compare.model import Verdict
+from bakeoff.compare.pair_model import Verdict
 from bakeoff.report.blocks import Tone, Toned
 
 # By the kinds of verdicts, and of sentences of a headline.

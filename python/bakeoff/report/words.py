@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import difflib
-import io
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html.parser import HTMLParser
+from itertools import zip_longest
 from typing import Any
 
-from bakeoff.errors import LabError
-from bakeoff.report.edition import KEY, Edition
+from pydantic import ValidationError
+
+from bakeoff.report.edition import KEY, Edition, edition_text
+from bakeoff.report.held import PREFIX, Scripts, parsed
+from bakeoff.report.printed import printed
+from bakeoff.report.runs_held import ABOUT, NONE, RUNS, Packed, digest
 
 AROUND = 6
 """Words on either side of a difference that show where it is."""
 NUMBER = re.compile(r"\d")
-ADVICE = "reading a PDF needs pypdfium2: pip install 'bakeoff[pdf]'"
+_TAG = re.compile(r"</?[a-z]")
+MOST_PAIRS = 400_000_000
+"""Words here times words there that are compared one by one; of more only where they part is told."""
 
 
 @dataclass(frozen=True)
@@ -34,92 +39,129 @@ class Said:
     """The words of a report in their order; of paper also what its pages look like."""
 
     words: tuple[str, ...]
-    pages: tuple[bytes, ...] = ()
+    pages: tuple[str, ...] = ()
     edition: Edition | None = None
+    inside: Packed = NONE
+    """The runs that it holds."""
 
     @property
     def numbers(self) -> int:
         """How many of the words hold a number."""
-        return sum(NUMBER.search(word) is not None for word in self.words)
+        return sum(NUMBER.search(word) is not None and not _TAG.match(word) for word in self.words)
 
 
-class _Page(HTMLParser):
-    """All text of a page, and all that its drawings and its data are made of."""
+class _Page(Scripts):
+    """All of a page: text, tags, and what its drawings and its data are made of. Reports have no comments: what stands
+    in one, or in a tag or under an attribute that was added, may be hidden from its readers.
+    """
 
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
+        super().__init__()
         self.words: list[str] = []
-        self.edition = ""
-        self._within = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        known = dict(attrs)
-        self._within = f"script {known.get('id')}" if tag == "script" else tag
+        super().handle_starttag(tag, attrs)
+        self.words.append(f"<{tag}>")
         for name, value in attrs:
-            self.words += [f"{tag}.{name}={word}" for word in (value or "").split()]
+            self.words += [f"{tag}.{name}={word}" for word in (value or "").split() or [""]]
 
     def handle_endtag(self, tag: str) -> None:
-        self._within = ""
+        super().handle_endtag(tag)
+        self.words.append(f"</{tag}>")
+
+    def handle_comment(self, data: str) -> None:
+        self.words += ["<!--", *data.split()]
+
+    def handle_decl(self, decl: str) -> None:
+        self.words += ["<!", *decl.split()]
+
+    def handle_rest(self, text: str) -> None:
+        self.words += text.split()
 
     def handle_data(self, data: str) -> None:
-        if self._within == f"script bakeoff-{KEY}":
-            self.edition += data
-        # Data is one long line: cut where its members begin, a difference is small.
-        self.words += (data.replace(",", " , ") if self._within.startswith("script") else data).split()
+        super().handle_data(data)
+        if self.script is None:
+            self.words += data.split()
+
+    def handle_script(self, text: str) -> None:
+        of_runs = self.script is not None and self.script[0] == f"{PREFIX}{RUNS}"
+        self.words += [_known_by(_parsed(text))] if of_runs else _of_data(text)
+
+
+def _of_data(text: str) -> list[str]:
+    """Data is one long line: cut where its members begin, a difference is small."""
+    return text.replace(",", " , ").split()
 
 
 def said(form: str, content: bytes) -> Said:
-    """What a report of this form says. Raises LabError where it cannot be read."""
+    """What a report of this form says. Raises LabError or PlanError where it cannot be read."""
     if form == "html":
         page = _Page()
-        page.feed(content.decode("utf-8", "replace"))
-        page.close()
-        return Said(tuple(page.words), (), _edition(page.edition))
+        page.read(content)
+        data = {name: _parsed(page.data.get(name, "")) for name in (KEY, RUNS, ABOUT)}
+        return Said(tuple(page.words), (), _edition(data[KEY]), _inside(data))
     if form == "pdf":
         return _said_on_paper(content)
-    return Said(tuple(content.decode("utf-8", "replace").split()))
+    text = content.decode("utf-8", "replace")
+    return Said(tuple(text.split()), (), _edition(_parsed(edition_text(text))))
 
 
 def _said_on_paper(content: bytes) -> Said:
-    try:
-        import pypdfium2
-    except ImportError:
-        raise LabError(ADVICE) from None
-    try:
-        document = pypdfium2.PdfDocument(io.BytesIO(content))
-        words = [word for page in document for word in page.get_textpage().get_text_bounded().split()]
-        pages = tuple(bytes(page.render(scale=1).to_numpy().tobytes()) for page in document)
-        attached = [document.get_attachment(number) for number in range(document.count_attachments())]
-        data = next((bytes(one.get_data()) for one in attached if one.get_name() == "data.json"), b"{}")
-    except pypdfium2.PdfiumError as error:
-        raise LabError(f"this is no PDF that can be read ({error}): write the report again") from None
-    found = json.loads(data)
-    return Said((*words, *data.decode().replace(",", " , ").split()), pages, _edition(json.dumps(found.get(KEY))))
+    found = printed(content, with_pages=True)
+    data = parsed(found.data, "this PDF")
+    told = data if isinstance(data, dict) else {}
+    rows = told.get(RUNS)
+    text = found.data.replace(json.dumps(rows), json.dumps(_known_by(rows)), 1) if rows else found.data
+    return Said((*found.words, *_of_data(text)), found.pages, _edition(told.get(KEY)), _inside(told))
 
 
-def _edition(text: str) -> Edition | None:
+def _known_by(rows: Any) -> str:
+    """A word for the rows of runs: they are long, and packed otherwise by another version of the library."""
+    return f"rows:{digest(rows)}" if isinstance(rows, str) else "rows:none"
+
+
+def _inside(data: Mapping[str, Any]) -> Packed:
+    rows, about = data.get(RUNS), data.get(ABOUT)
+    return Packed(rows if isinstance(rows, str) else "", about if isinstance(about, dict) else {})
+
+
+def _parsed(text: str) -> Any:
     try:
-        found: Any = json.loads(text)
-    except ValueError:
+        return json.loads(text)
+    except (ValueError, RecursionError):
         return None
-    return Edition.model_validate(found) if isinstance(found, dict) else None
+
+
+def _edition(told: Any) -> Edition | None:
+    try:
+        return Edition.model_validate(told) if isinstance(told, dict) else None
+    except (ValueError, RecursionError, ValidationError):
+        return None
 
 
 def differences(here: Said, there: Said) -> list[Difference]:
     """What `here` says otherwise than `there`; of paper with the same words, which pages look different."""
     found = [] if here.words == there.words else _of_words(here.words, there.words)
     if not found and here.pages != there.pages:
-        pairs = zip(here.pages, there.pages, strict=False)
+        pairs = zip_longest(here.pages, there.pages)
         changed = [str(number) for number, (one, other) in enumerate(pairs, 1) if one != other]
         found.append(Difference("", f"pages {', '.join(changed)}", "drawings that look different"))
     return found
 
 
 def _of_words(here: Sequence[str], there: Sequence[str]) -> list[Difference]:
+    """Where two texts part and meet again, without the words with which both begin and end."""
+    least = min(len(here), len(there))
+    begin = next((at for at in range(least) if here[at] != there[at]), least)
+    end = next((at for at in range(least - begin) if here[-1 - at] != there[-1 - at]), least - begin)
+    own, other = here[begin : len(here) - end], there[begin : len(there) - end]
+    if len(own) * len(other) > MOST_PAIRS:
+        codes = [("replace", 0, len(own), 0, len(other))]
+    else:
+        codes = list(difflib.SequenceMatcher(None, own, other).get_opcodes())
     found = []
-    matcher = difflib.SequenceMatcher(None, here, there)
-    for tag, a, b, c, d in matcher.get_opcodes():
+    for tag, a, b, c, d in codes:
         if tag != "equal":
-            before = " ".join(here[max(0, a - AROUND) : a])
-            found.append(Difference(before, " ".join(here[a:b]), " ".join(there[c:d])))
+            before = " ".join(here[max(0, begin + a - AROUND) : begin + a])
+            found.append(Difference(before, " ".join(own[a:b]), " ".join(other[c:d])))
     return found

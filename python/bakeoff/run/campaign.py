@@ -1,42 +1,59 @@
 """The story of a campaign: block after block of each of its suites, in an order that lets drift hit all alike.
 
-Each suite is a run of its own, which is gone on with block by block. One that cannot start, or whose servers are gone,
-is put aside with its reason; the others go on.
+Each suite is a run of its own, which is gone on with block by block. A contender that is not there when a suite begins
+is missing from it; one that is gone later loses its trials. A suite that cannot start, or all of whose servers are
+gone, is put aside with its reason. Everything else goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from bakeoff.agents.base import Agent
 from bakeoff.errors import BakeoffError, RunFileError
-from bakeoff.plan.campaign import FORMAT, Campaign, Leg
+from bakeoff.plan.campaign import Campaign, Leg
 from bakeoff.plan.model import Plan
+from bakeoff.run.challenge import with_contenders
 from bakeoff.run.counsel import NOBODY, Counsel
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.run.observer import Observer
 from bakeoff.run.started_here import is_marked, mark
+from bakeoff.run.told_once import ToldOnce
 from bakeoff.run.trust import acts
 from bakeoff.store.campaign import (
     CAMPAIGN,
+    FORMAT,
     StoredCampaign,
     StoredLeg,
+    read_challenged,
     read_mark,
     read_planned,
     write_campaign,
+    write_challenged,
     write_faults,
     write_mark,
 )
+from bakeoff.store.challenged import ChallengedCampaign
+from bakeoff.store.read import read_run
+from bakeoff.store.records import RunRecord
 
 Agents = Callable[[Plan], Sequence[Agent]]
 Say = Callable[[str], None]
 
 
 def start_campaign(
-    campaign: Campaign, path: Path, agents: Agents, observer: Observer, say: Say, counsel: Counsel = NOBODY
+    campaign: Campaign,
+    path: Path,
+    agents: Agents,
+    observer: Observer,
+    say: Say,
+    counsel: Counsel = NOBODY,
+    challenges: ChallengedCampaign | None = None,
 ) -> None:
-    """Run a campaign into the new folder `path`. Raises as `resume_campaign`."""
+    """Run a campaign into the new folder `path`, with what it challenges there. Raises as `resume_campaign`."""
     try:
         path.mkdir()
     except FileExistsError:
@@ -45,7 +62,7 @@ def start_campaign(
         ) from None
     except OSError as error:
         raise RunFileError(f"{path} cannot be made ({error.strerror}): choose another name with -o") from None
-    stored = stored_campaign(campaign)
+    stored = stored_campaign(campaign, "" if challenges is None else write_challenged(path, challenges))
     write_campaign(path, stored)
     write_mark(path, mark(path / CAMPAIGN, stored.hash))
     _carry_on(campaign, path, agents, observer, say, counsel)
@@ -69,8 +86,8 @@ def resume_campaign(
     _carry_on(campaign, path, agents, observer, say, counsel)
 
 
-def stored_campaign(campaign: Campaign) -> StoredCampaign:
-    """What of a campaign is stored."""
+def stored_campaign(campaign: Campaign, challenges: str = "") -> StoredCampaign:
+    """What of a campaign is stored; `challenges` is the SHA-256 of what it challenges."""
     legs = [
         StoredLeg(name=leg.name, file=_file(number, leg.name), weight=leg.weight, plan=leg.plan.to_dict())
         for number, leg in enumerate(campaign.legs, 1)
@@ -82,6 +99,7 @@ def stored_campaign(campaign: Campaign) -> StoredCampaign:
         seed=campaign.seed,
         contenders=campaign.contenders,
         legs=tuple(legs),
+        challenges=challenges,
     )
 
 
@@ -96,15 +114,19 @@ def _file(number: int, name: str) -> str:
 
 
 def _carry_on(campaign: Campaign, path: Path, agents: Agents, observer: Observer, say: Say, counsel: Counsel) -> None:
-    files = {leg.name: path / leg.file for leg in read_planned(path).legs}
+    stored = read_planned(path)
+    files = {leg.name: path / leg.file for leg in stored.legs}
+    challenged = read_challenged(path, stored)
     faults: dict[str, str] = {}
     write_faults(path, faults)
+    observer = ToldOnce(observer)
     for legs in campaign.rounds():
         for leg, block in legs:
             if leg.name in faults:
                 continue
             try:
-                _one_block(leg, block, files[leg.name], agents, observer, say, counsel)
+                challenges = None if challenged is None else partial(challenged.of, leg.name, stored.challenges)
+                _one_block(leg, block, files[leg.name], agents, observer, say, counsel, challenges)
             except RunInterruptedError:
                 raise RunInterruptedError(path) from None
             except BakeoffError as error:
@@ -116,12 +138,29 @@ def _carry_on(campaign: Campaign, path: Path, agents: Agents, observer: Observer
 
 
 def _one_block(
-    leg: Leg, block: int, file: Path, agents: Agents, observer: Observer, say: Say, counsel: Counsel
+    leg: Leg,
+    block: int,
+    file: Path,
+    agents: Agents,
+    observer: Observer,
+    say: Say,
+    counsel: Counsel,
+    challenges: Callable[[], Mapping[str, Any]] | None,
 ) -> None:
-    """Everything of a suite up to the end of this block that is not there yet."""
-    if not file.exists():
+    """Everything of a suite up to the end of this block that is not there yet. A new file holds what is challenged."""
+    run = read_run(file) if file.exists() else None
+    if run is None or any(trial.block <= block for trial in run.pending):
         say(f"{leg.name}, block {block} of {leg.plan.blocks}")
-        start_run(leg.plan, file, agents(leg.plan), observer, counsel, until_block=block)
+    if run is None:
+        held = None if challenges is None else challenges()
+        start_run(leg.plan, file, agents(leg.plan), observer, counsel, block, held, may_miss=True)
         return
-    if resume_run(file, lambda: agents(leg.plan), observer, leg.plan, counsel=counsel, until_block=block):
-        say(f"{leg.name}, block {block} of {leg.plan.blocks}: measured")
+    plan = _of_those_there(leg.plan, run)
+    resume_run(file, lambda: agents(plan), observer, plan, counsel=counsel, until_block=block, may_miss=True)
+
+
+def _of_those_there(plan: Plan, run: RunRecord) -> Plan:
+    """The plan of the contenders that a suite was begun with."""
+    names = [contender.name for contender in run.contenders]
+    there = [contender for contender in plan.contenders if contender.name in names]
+    return plan if len(there) == len(plan.contenders) else with_contenders(plan, there)

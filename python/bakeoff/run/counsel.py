@@ -6,13 +6,21 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
+class Standing:
+    """What a planned look has found: whether the run `ends` by its plan, and why, or why not, in words."""
+
+    ends: bool
+    words: str
+
+
+@dataclass(frozen=True)
 class Counsel:
-    """`ask` puts a question to the user and says whether the answer is yes, None where nobody is there; `clear` says in
-    words why the verdict of a run file is clear as it stands, None when it is not.
+    """`ask` puts a question to the user and says whether the answer is yes, None where nobody is there; `look`
+    looks at a run file as it stands.
     """
 
     ask: Callable[[str], bool] | None = None
-    clear: Callable[[Path], str | None] | None = None
+    look: Callable[[Path], Standing] | None = None
 
 
 NOBODY = Counsel()

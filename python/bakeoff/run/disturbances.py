@@ -9,7 +9,8 @@ from typing import Any, Literal
 from bakeoff.agents.result import DisturbancesResult
 from bakeoff.units import format_share
 
-# A sleeping thread of a loaded machine wakes some 10 ms late; what is later than this was not waiting for its turn.
+# A sleeping thread of a loaded machine wakes some 10 ms late; what is later than this was stopped, or starved by more
+# work than the machine has processors for.
 STOP_S = 0.25
 # Lost time moves a rate by its share of the window: 2 % is under half of the usual margin of equivalence (5 %).
 LOST_SHARE = 0.02
@@ -29,8 +30,9 @@ def why_void(disturbances: DisturbancesResult | None, window_s: float) -> str | 
     stopped_s = stopped(disturbances)
     if stopped_s > 0.0 and stopped_s >= LOST_SHARE * window_s:
         return (
-            f"the load generator did not run for {stopped_s:.3g} s of the window of {window_s:.3g} s: it was stopped, "
-            "or the machine stood still; let nothing stop it (SIGSTOP, a debugger, a paused virtual machine)"
+            f"the load generator did not run for {stopped_s:.3g} s of the window of {window_s:.3g} s: other work had "
+            "its processors, it was stopped, or the machine stood still; keep other work off the machine, and let "
+            "nothing stop it (SIGSTOP, a debugger, a paused virtual machine)"
         )
     if abs(disturbances.clock_step_s) >= limit_s:
         return (

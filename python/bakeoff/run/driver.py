@@ -1,7 +1,8 @@
 """The story of a run: checks, then every planned trial in its order, each stored before the next one starts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from bakeoff.agents.base import Agent
 from bakeoff.errors import RunFileError
@@ -10,7 +11,7 @@ from bakeoff.plan.order import order_trials
 from bakeoff.run.amend import NOTHING, Asked, amend
 from bakeoff.run.counsel import NOBODY, Counsel
 from bakeoff.run.fleet import Fleet
-from bakeoff.run.ground import Ground, Specs, preflight
+from bakeoff.run.ground import Ground, ground_of, preflight
 from bakeoff.run.kept import Kept
 from bakeoff.run.kind import Note
 from bakeoff.run.observer import Observer
@@ -21,8 +22,10 @@ from bakeoff.run.stop import Stop
 from bakeoff.run.tool import tool
 from bakeoff.run.trials import Trials
 from bakeoff.run.trust import trusted_plan
+from bakeoff.store.absent import ABSENT
+from bakeoff.store.challenged import CHALLENGES
 from bakeoff.store.read import planned, read_run
-from bakeoff.store.records import CEILING, INTERRUPTED, ContenderRecord, PlannedTrial, RunRecord
+from bakeoff.store.records import INTERRUPTED, ContenderRecord, PlannedTrial, RunRecord
 from bakeoff.store.write import RunHeader, RunWriter
 
 
@@ -41,9 +44,12 @@ def start_run(
     observer: Observer,
     counsel: Counsel = NOBODY,
     until_block: int | None = None,
+    challenges: Mapping[str, Any] | None = None,
+    may_miss: bool = False,
 ) -> None:
     """Check everything, then let `agents` run all trials of `plan` into the new run file `path`, or those of its blocks
-    up to `until_block`.
+    up to `until_block`. `challenges` is what a report says that the run challenges (bakeoff.store.challenged). Where
+    contenders `may_miss`, one that cannot be used is left out of the run, which tells of it (bakeoff.store.absent).
 
     Raises a BakeoffError before anything is measured when the plan cannot be run, RunInterruptedError on
     Ctrl-C, and LabError when an agent is lost: `resume_run` then goes on.
@@ -57,15 +63,16 @@ def start_run(
         with stop.active():
             fleet = Fleet(agents)
             warnings = preflight(plan, fleet, path)
-            ground = Ground(plan, fleet)
+            ground, plan, absent = ground_of(plan, fleet, may_miss)
             specs = ground.specs()
             order = order_trials(plan)
-            with RunWriter.create(path, _header(plan, fleet, ground, specs), order) as writer:
+            more = ({} if challenges is None else {CHALLENGES: challenges}) | ({ABSENT: absent} if absent else {})
+            with RunWriter.create(path, _header(plan, fleet, ground, more), order) as writer:
                 created = True
                 writer.set_started_here(mark(path, plan.hash))
                 kept = Kept(read_run(path), fleet, False)
                 trials = Trials(plan, ground, specs, fleet, writer, observer, stop, kept, counsel)
-                trials.tell([*warnings, *soak_notes(plan, path), *ground.notes])
+                trials.tell([*_missing(absent), *warnings, *soak_notes(plan, path), *ground.notes])
                 trials.calibrate()
                 todo = _until(order, until_block)
                 _carry_out(plan, trials, writer, todo, whole=len(todo) == len(order))
@@ -82,6 +89,7 @@ def resume_run(
     asked: Asked = NOTHING,
     counsel: Counsel = NOBODY,
     until_block: int | None = None,
+    may_miss: bool = False,
 ) -> int:
     """Run what is still to do in a run file, and what is `asked` for beside it; returns the number of trials that were,
     0 for a run that is complete, up to `until_block` where that is given. `agents` are made, where they are not yet,
@@ -89,7 +97,8 @@ def resume_run(
 
     Raises RunFileError when the file is in use, of an earlier version, of other agents, of another corpus than the
     contenders serve now, or when its plan may not be acted on (see bakeoff.run.trust; `given` and `trust` are what the
-    user says), PlanError for what cannot be asked of this run, and LabError when an agent is lost.
+    user says), PlanError for what cannot be asked of this run, and LabError when an agent is lost. Where contenders
+    `may_miss`, the trials of one that cannot be used now are stored as failed.
     """
     run = read_run(path)
     if run.is_complete and asked.leaves_as_it_is(run):
@@ -109,7 +118,7 @@ def resume_run(
             fleet = Fleet(agents() if callable(agents) else agents)
             _refuse_other_agents(run, fleet)
             warnings = preflight(plan, fleet, path)
-            ground = Ground(plan, fleet)
+            ground, _, absent = ground_of(plan, fleet, may_miss)
             _refuse_other_content(run, ground)
             specs = ground.specs()
             repeats = amend(run, before, plan, asked, writer)  # when nothing stands against it any more
@@ -119,15 +128,16 @@ def resume_run(
             todo = [trial for trial in planned(path) if trial in left or trial.order in repeats]
             whole, todo = len(todo), _until(todo, until_block)
             kept = Kept(run, fleet, True)
-            rate = run.null_operations_per_s
-            own = {agent.name: agent.null_operations_per_s or 0.0 for agent in run.agents}
             trials = Trials(
-                plan, ground, specs, fleet, writer, observer, stop, kept, counsel, rate, own, asked.retry_failed
+                plan, ground, specs, fleet, writer, observer, stop, kept, counsel, asked.retry_failed, absent
             )
-            resumed = Note("info", _resumed(run, todo, plan, asked))
-            trials.tell([resumed, *warnings, *ground.notes])
-            if run.null_operations_per_s is None:
-                trials.calibrate()
+            # In a campaign the next block of a suite is what comes next: nothing that stopped goes on, and what was
+            # told of the contenders is not told again.
+            in_turn = until_block is not None and todo == [t for t in planned(path) if t.block == until_block]
+            resumed = [] if in_turn else [Note("info", _resumed(run, todo, plan, asked))]
+            known = {event.text for event in run.events} if in_turn else set()
+            trials.tell([*resumed, *(note for note in (*warnings, *ground.notes) if note.text not in known)])
+            trials.calibrate()
             _carry_out(plan, trials, writer, todo, run, len(todo) == whole)
     except KeyboardInterrupt:
         raise RunInterruptedError(path) from None
@@ -187,8 +197,12 @@ def _refuse_other_content(run: RunRecord, ground: Ground) -> None:
         )
 
 
-def _header(plan: Plan, fleet: Fleet, ground: Ground, specs: Specs) -> RunHeader:
-    nothing = specs.of_nothing
+def _missing(absent: Mapping[str, str]) -> list[Note]:
+    return [Note("warning", f"{name} is missing from this run: {why}") for name, why in absent.items()]
+
+
+def _header(plan: Plan, fleet: Fleet, ground: Ground, more: Mapping[str, Any]) -> RunHeader:
+    """`more` is what else stands in its environment."""
     return RunHeader(
         name=plan.name,
         suite=plan.suite,
@@ -196,7 +210,7 @@ def _header(plan: Plan, fleet: Fleet, ground: Ground, specs: Specs) -> RunHeader
         plan=plan.to_dict(),
         plan_hash=plan.hash,
         tool=tool(fleet.facts(fleet.agents[0].name).build),
-        environment={"content": ground.facts(), **({} if nothing is None else {CEILING: nothing.words})},
+        environment={"content": ground.facts(), **more},
         agents=fleet.records(),
         contenders=[ContenderRecord(c.name, c.address, c.reset) for c in plan.contenders],
         mixes=plan.mixes,

@@ -1,6 +1,6 @@
 """What a run stands on before its first trial: the contenders as its agents see them, and what the engines are told."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,11 +8,13 @@ from typing import Any
 from bakeoff.agents.base import Agent
 from bakeoff.agents.spec import TrialSpec
 from bakeoff.cluster.hello import refuse_small
-from bakeoff.errors import PlanError, TargetError
+from bakeoff.errors import AbsentError, PlanError, TargetError
 from bakeoff.kinds import run_part
 from bakeoff.kinds.spec import OfNothing, Workload, new_mark
 from bakeoff.mix import Mix
 from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.one_address import ADVICE, one_address
+from bakeoff.run.challenge import with_contenders
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.kind import Check, Note
 from bakeoff.run.polling import alike
@@ -31,20 +33,31 @@ def preflight(plan: Plan, fleet: Fleet, run_file: Path) -> list[Note]:
     check_disk(run_file, estimate_bytes(plan))
     told = [_of(fleet, name, text) for name, texts in texts_by_agent.items() for text in texts]
     one_sided = plan.fleet.one_sided([contender.name for contender in plan.contenders])
-    return [Note("warning", text) for text in (*one_sided, *unlike, *told)]
+    same = [f"{text}: {ADVICE[0].lower()}{ADVICE[1:]}" for text in one_address(plan.to_dict()["contenders"])]
+    return [Note("warning", text) for text in (*same, *one_sided, *unlike, *told)]
 
 
 class Ground:
-    """The contenders of a plan as the agents of a fleet see them. Raises PlanError, TargetError or LabError."""
+    """The contenders of a plan as the agents of a fleet see them. Raises PlanError, TargetError or LabError; where some
+    `may_miss`, all are looked at, and AbsentError tells of those that cannot be used.
+    """
 
-    def __init__(self, plan: Plan, fleet: Fleet) -> None:
+    def __init__(self, plan: Plan, fleet: Fleet, may_miss: bool = False) -> None:
         self._plan, self._fleet = plan, fleet
         self._refuse_addresses_of_others()
         self._seen = {agent.name: {c.name: c for c in plan.seen_by(agent.name).contenders} for agent in fleet.agents}
         self._checks: Mapping[str, Check] = fleet.each(lambda agent: agent.check(plan.seen_by(agent.name)))
+        absent: dict[str, str] = {}
         for contender in plan.contenders:
-            reset(contender, partial(self.answers, contender))
-            self._examine(contender)
+            try:
+                reset(contender, partial(self.answers, contender))
+                self._examine(contender)
+            except TargetError as error:
+                if not may_miss:
+                    raise
+                absent[contender.name] = str(error)
+        if absent:
+            raise AbsentError(absent)
         notes_by_agent = fleet.each(lambda agent: self._checks[agent.name].compare())
         self.notes = [Note(n.level, _of(fleet, name, n.text)) for name, notes in notes_by_agent.items() for n in notes]
         self._refuse_other_views()
@@ -122,12 +135,32 @@ class Ground:
                 )
 
 
+def ground_of(plan: Plan, fleet: Fleet, may_miss: bool) -> tuple[Ground, Plan, dict[str, str]]:
+    """What a run stands on, the plan of the contenders that are there, and why the others are absent: none is, unless
+    some `may_miss`. Raises as Ground does, TargetError also where nobody is left.
+    """
+    absent: dict[str, str] = {}
+    while True:
+        try:
+            return Ground(plan, fleet, may_miss), plan, absent
+        except AbsentError as error:
+            absent |= error.reasons
+        left = [contender for contender in plan.contenders if contender.name not in absent]
+        if not left:
+            raise TargetError("; ".join(absent.values()))
+        plan = with_contenders(plan, left)
+
+
 class Specs:
     """The trial specifications of all agents and contenders but for mix and seed. They are built once: a corpus has
     many requests.
     """
 
-    def __init__(self, specs: Mapping[tuple[str, str], TrialSpec], here: Callable[[Workload], Workload]) -> None:
+    def __init__(
+        self,
+        specs: Mapping[tuple[str, str], TrialSpec],
+        here: Callable[[Workload], Workload],
+    ) -> None:
         self._specs, self._here = specs, here
 
     def of(self, contender: str, mix: Mix, seed: int) -> dict[str, TrialSpec]:
@@ -137,12 +170,21 @@ class Specs:
         return {agent: spec.for_trial(mix, seed, mark) for agent, spec in by_agent.items()}
 
     @property
-    def of_nothing(self) -> OfNothing | None:
-        """The work as it is asked of a server that does nothing: the first contender's. None unless all can be asked
-        so, for one ceiling is to hold for all.
+    def of_nothing(self) -> Sequence[tuple[Sequence[str], OfNothing | None]]:
+        """Contenders that are asked in one way, and the work as the first of them is asked for it, but of a server that
+        does nothing; None with those for whose way there is none.
         """
-        asked = [spec.workload.of_nothing for spec in self._specs.values()]
-        return asked[0] if asked and None not in asked else None
+        groups: dict[str | None, tuple[list[str], OfNothing | None]] = {}
+        for name in dict.fromkeys(name for _, name in self._specs):
+            # Machines differ in where they see a contender, which is no part of it.
+            nothing = next(spec for (_, other), spec in self._specs.items() if other == name).workload.of_nothing
+            groups.setdefault(None if nothing is None else nothing.way, ([], nothing))[0].append(name)
+        return list(groups.values())
+
+    @property
+    def streams(self) -> int:
+        """Requests at once on a connection: the same for all contenders."""
+        return next(iter(self._specs.values())).streams
 
     def here(self, specs: Mapping[str, TrialSpec]) -> TrialSpec:
         """The specification of a trial of several agents as this process can read it."""

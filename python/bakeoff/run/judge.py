@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from bakeoff.agents.result import StartsResult, SummaryResult, TrialResult
+from bakeoff.pace import pace_marks
 from bakeoff.run.disturbances import disturbance_facts, disturbance_marks, why_void
 from bakeoff.run.kind import RunPart, figures_of
+from bakeoff.run.most import Ceiling
 from bakeoff.store import records
-from bakeoff.store.figures import Common
+from bakeoff.store.figures import Common, Figures
 from bakeoff.store.marks import (
     BEHIND_SCHEDULE,
     BEYOND_LINK,
@@ -24,20 +26,19 @@ from bakeoff.store.marks import (
     STUCK_OPERATIONS,
     Mark,
 )
-from bakeoff.store.records import (
+from bakeoff.store.records import PlannedTrial, TrialRecord
+from bakeoff.store.trial_parts import (
     EMPTY_SUMMARY,
     START_COUNTS,
     ClientRecord,
     LinkRecord,
     OperationRecord,
-    PlannedTrial,
     SecondRecord,
     StartsRecord,
     StepRecord,
     Summary,
-    TrialRecord,
 )
-from bakeoff.thresholds import BUSY_SHARE, CEILING_SHARE, LATE_START_P99_NS, P99_OPERATIONS, WAIT_SHARE
+from bakeoff.thresholds import BUSY_SHARE, LATE_START_P99_NS, P99_OPERATIONS, WAIT_SHARE
 from bakeoff.units import format_share
 
 # Of a rate: a generator that is late by this share of the response time itself, and by so much, is named.
@@ -131,9 +132,9 @@ def list_errors(errors: dict[str, int]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {n:,}" for n, name in counts) or "none was finished in the window"
 
 
-def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPart) -> tuple[Mark, ...]:
+def marks(result: TrialResult, most: Ceiling | None, part: RunPart) -> tuple[Mark, ...]:
     """Warnings that do not change the state."""
-    all_marks: list[Mark] = [*part.marks(result), *generator_marks(result, null_operations_per_s)]
+    all_marks: list[Mark] = [*part.marks(result), *generator_marks(result, most)]
     if figures_of(Common, result).beyond_link:
         all_marks.append(BEYOND_LINK)
     if 0 < result.operations < P99_OPERATIONS:
@@ -146,10 +147,13 @@ def marks(result: TrialResult, null_operations_per_s: float | None, part: RunPar
         all_marks.append(STUCK_OPERATIONS)
     if result.starts is not None and result.starts.ran_out:
         all_marks.append(OUT_OF_CONNECTIONS)
+    # At a rate the load sets the pace, and cells are not alike.
+    if result.starts is None and not figures_of(Figures, result).cells:
+        all_marks += pace_marks(result.per_second)
     return tuple(all_marks)
 
 
-def generator_marks(result: TrialResult, null_operations_per_s: float | None) -> list[Mark]:
+def generator_marks(result: TrialResult, most: Ceiling | None) -> list[Mark]:
     """What a machine that sent load did to a trial. Of several each has its own: in a sum nobody sees the slow one."""
     all_marks: list[Mark] = []
     rate = result.operations / result.window_s if result.window_s > 0 else 0.0
@@ -163,7 +167,7 @@ def generator_marks(result: TrialResult, null_operations_per_s: float | None) ->
         all_marks.append(GENERATOR_WAITED)
     if any((LinkRecord(**link.model_dump()).share or 0.0) > BUSY_SHARE for link in result.links):
         all_marks.append(LINK_LIMITED)
-    if null_operations_per_s and rate > CEILING_SHARE * null_operations_per_s:
+    if most is not None and most.is_near(rate, busy_share):
         all_marks.append(NEAR_CEILING)
     late_ns = generator.late_start.p99_ns
     if late_ns is not None and late_ns > LATE_START_P99_NS:
@@ -192,7 +196,7 @@ def to_record(
     started_at: str,
     result: TrialResult,
     error_limit: float,
-    null_operations_per_s: float | None,
+    most: Ceiling | None,
     part: RunPart,
 ) -> TrialRecord:
     """The record of a trial that ran."""
@@ -209,7 +213,7 @@ def to_record(
         seed=planned.seed,
         state=state,
         reason=reason,
-        marks=marks(result, null_operations_per_s, part),
+        marks=marks(result, most, part),
         started_at=started_at,
         window_s=window_s,
         operations=result.operations,

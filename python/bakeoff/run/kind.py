@@ -136,9 +136,10 @@ class RunPart:
         """
         return workload
 
-    def foresee(self, plan: Plan, calibrate: bool) -> Foreseen:
+    def foresee(self, plan: Plan, calibrate: bool, acts: bool = False) -> Foreseen:
         """How long a plan takes with these contenders and whether they have room for it; `calibrate` lets a small part
-        of the work be tried with them for a moment. Raises TargetError for one that cannot be used.
+        of the work be tried with them for a moment, and `acts` what its settings do to this machine and to others (a
+        command, dropped caches). Raises TargetError for one that cannot be used.
         """
         return Foreseen(expected(plan))
 

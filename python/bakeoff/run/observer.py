@@ -4,12 +4,13 @@ import time
 from typing import Protocol, TextIO
 
 from bakeoff.agents.result import Snapshot
-from bakeoff.plan.durations import OVERHEAD_S, Expected, expected, trial_s
+from bakeoff.plan.durations import Expected, between_s, expected, trial_s
 from bakeoff.plan.model import Plan
 from bakeoff.steady_stream import SteadyStream
 from bakeoff.store.figures import Figures
 from bakeoff.store.mark_meanings import legend
-from bakeoff.store.records import OK, EventRecord, JudgedRecord, PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.store.records import OK, EventRecord, PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.store.trial_parts import JudgedRecord
 from bakeoff.units import format_duration, format_rate, format_size
 from bakeoff.visible import visible
 
@@ -51,7 +52,8 @@ class Clock:
     def __init__(self, plan: Plan, trials: int, found: Expected | None = None) -> None:
         self.trials = trials
         self.done = 0
-        self._planned_s = trial_s(plan.settings) + OVERHEAD_S if found is None else found.run_s / plan.trials
+        own_s = trial_s(plan.settings) + between_s(plan.settings)
+        self._planned_s = own_s if found is None else found.measuring_s / plan.trials
         self._began = self._ended = time.monotonic()
         self._soak_ends: float | None = None
 
@@ -146,6 +148,7 @@ class PlainObserver:
         self._stream = SteadyStream(stream)
         self._clock: Clock | None = None
         self._marks: set[str] = set()
+        self._explained: set[str] = set()
 
     def on_run_start(self, plan: Plan, trials: int) -> None:
         """See Observer."""
@@ -187,9 +190,10 @@ class PlainObserver:
         """See Observer."""
 
     def on_run_end(self) -> None:
-        """See Observer. What the marks on the lines mean is told once."""
-        for line in legend(self._marks):
+        """See Observer. What the marks on the lines mean is told once, also where a campaign has many blocks."""
+        for line in legend(self._marks - self._explained):
             self._line(f"mark {line}")
+        self._explained |= self._marks
         self._marks.clear()
 
     def _line(self, text: str) -> None:

@@ -28,11 +28,12 @@ def demand_of(plan: Plan, slice_: Slice = WHOLE) -> Demand:
     if not isinstance(s, NetworkSettings):
         return Demand(sessions, by_port=False, leaves=False, cores=s.clock.cores, pin=s.pin)
     local = tuple(c.name for c in plan.contenders if is_local(c.address))
+    closes = _closes(plan)
     return Demand(
         sessions=sessions,
         load_threads=max(1, min(s.clock.cores, clients)),
         addresses=s.source_count,
-        closes=None if s.closes is None else -(-s.closes // slice_.of),
+        closes=None if closes is None else -(-closes // slice_.of),
         by_port=not all(c.address.startswith(("unix:", "http+unix:")) for c in plan.contenders),
         loopback=local,
         all_loopback=len(local) == len(plan.contenders),
@@ -41,10 +42,27 @@ def demand_of(plan: Plan, slice_: Slice = WHOLE) -> Demand:
     )
 
 
+def _closes(plan: Plan) -> int | None:
+    """Connections that a trial of the contender ends from this side with which it ends most; None where only their
+    speed decides.
+    """
+    own = [s.closes for c in plan.contenders if isinstance(s := plan.settings_of(c.name), NetworkSettings)]
+    known = [closes for closes in own if closes is not None]
+    return max(known, default=0) if len(known) == len(own) else None
+
+
 def is_local(address: str) -> bool:
-    """Whether an address, as the plan gives it, is plainly this machine."""
-    host = urlsplit(address).hostname or ""
-    return address.startswith(("unix:", "http+unix:")) or host == "localhost" or host.startswith(("127.", "::1"))
+    """Whether an address, as the plan gives it, is plainly this machine; of one with several places each of them."""
+    if address.startswith(("unix:", "http+unix:")):
+        return True
+    if "://" in address:
+        return _is_here(urlsplit(address).hostname)
+    places = (place.rpartition("=")[2] for place in address.split(","))
+    return all(_is_here(urlsplit(f"//{place}").hostname) for place in places)
+
+
+def _is_here(host: str | None) -> bool:
+    return host is not None and (host == "localhost" or host.startswith(("127.", "::1")))
 
 
 def rows_of(plan: Plan) -> int:

@@ -15,7 +15,8 @@ from bakeoff.errors import LabError
 from bakeoff.mix import Rate
 from bakeoff.store.links import fullest_link
 from bakeoff.store.marks import GENERATOR_LIMITED, LINK_LIMITED
-from bakeoff.store.records import FAILED, VOIDED, JudgedRecord, TrialRecord
+from bakeoff.store.records import FAILED, VOIDED, TrialRecord
+from bakeoff.store.trial_parts import JudgedRecord
 from bakeoff.units import format_duration
 
 # What a late generator may have cost: a probe that lost more was too much for its contender.

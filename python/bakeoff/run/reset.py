@@ -1,4 +1,4 @@
-"""Restore a contender before a visit: the plan's shell command, then wait until it answers."""
+"""Restore a contender before its turn: the plan's shell command, then wait until it answers."""
 
 import os
 import signal

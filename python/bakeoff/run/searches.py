@@ -17,17 +17,8 @@ from bakeoff.plan.order import Visit, order_visits
 from bakeoff.run.kind import Note
 from bakeoff.run.probe import says_nothing
 from bakeoff.run.trials import Trials
-from bakeoff.store.records import (
-    DIED,
-    INTERRUPTED,
-    NONE,
-    SEARCH,
-    SHARE,
-    JudgedRecord,
-    PlannedTrial,
-    SearchRecord,
-    TrialRecord,
-)
+from bakeoff.store.records import DIED, INTERRUPTED, NONE, SEARCH, SHARE, PlannedTrial, SearchRecord, TrialRecord
+from bakeoff.store.trial_parts import JudgedRecord
 from bakeoff.store.write import RunWriter
 
 # A probe that says nothing is done again so often; then what voided it is the limit.
@@ -64,7 +55,7 @@ class Searches:
             if visit.block != block and self._trials.ends_before(visit.block):
                 return
             ended, block = self._ended.get((visit.contender, visit.block)), visit.block
-            why = None if ended is not None else deaths.why_left_out(visit.contender)
+            why = None if ended is not None else self._trials.why_not_asked(visit.contender)
             if why is not None:
                 self._writer.add_search(SearchRecord(visit.contender, visit.block, DIED, why, None, None))
                 continue

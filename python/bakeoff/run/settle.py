@@ -1,8 +1,9 @@
-"""Between trials: what a contender still owes of one load must not be charged to the next.
+"""Between trials: what a contender still owes of one load must not be charged to the next, whosever that is.
 
 A rate offers more than a contender may be able to answer, and many servers go on with what they have taken in when its
 connections are gone. Before the next trial such a contender is asked, one request after the other, until it answers as
-fast as it did at its best; a first in, first out queue is over with the first answer.
+fast as it did at its best; a first in, first out queue is over with the first answer. That holds for the next trial of
+another contender, too: on one machine it would have to share that with work that is left of this one.
 """
 
 import math
@@ -12,7 +13,8 @@ from dataclasses import dataclass, field
 
 from bakeoff.errors import TargetError
 from bakeoff.run.kind import Note
-from bakeoff.store.records import StartsRecord, TrialRecord
+from bakeoff.store.records import TrialRecord
+from bakeoff.store.trial_parts import StartsRecord
 from bakeoff.units import format_duration
 
 # A trial leaves work behind when more than these of what it began, as a count and as a share of what was offered, had
@@ -50,11 +52,13 @@ class Settle:
             low_s, high_s = PATIENCE_S
             self._owing_s[name] = min(max(PATIENCE_TIMES * record.window_s, low_s), high_s)
 
-    def before(self, name: str) -> None:
-        """Wait until a contender that may still be at work answers as it does at rest, or too long."""
-        patience_s = self._owing_s.pop(name, None)
-        if patience_s is None:
-            return
+    def before(self) -> None:
+        """Before any trial: wait until those that may still be at work answer as they do at rest, or too long."""
+        owing_s, self._owing_s = self._owing_s, {}
+        for name, patience_s in owing_s.items():
+            self._wait_for(name, patience_s)
+
+    def _wait_for(self, name: str, patience_s: float) -> None:
         limit_s = max(LEAST_S, SLOWER_TIMES * self._rest_s.get(name, 0.0))
         begun_s = asked_s = self.clock()
         while True:

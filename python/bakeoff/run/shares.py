@@ -1,6 +1,5 @@
 """From what the agents of a trial tell to its record: what they measured together, and the share of each."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -18,16 +17,9 @@ from bakeoff.run.judge import (
     without_result,
 )
 from bakeoff.run.kind import RunPart
-from bakeoff.store.records import (
-    CLOCK_ERROR,
-    EMPTY_SUMMARY,
-    INTERRUPTED,
-    VOIDED,
-    LinkRecord,
-    PlannedTrial,
-    ShareRecord,
-    TrialRecord,
-)
+from bakeoff.run.most import Ceiling
+from bakeoff.store.records import INTERRUPTED, VOIDED, PlannedTrial, TrialRecord
+from bakeoff.store.trial_parts import CLOCK_ERROR, EMPTY_SUMMARY, LinkRecord, ShareRecord
 
 
 def trial_record(
@@ -35,30 +27,30 @@ def trial_record(
     started_at: str,
     outcome: FleetOutcome,
     error_limit: float,
-    null_operations_per_s: float | None,
+    most: Ceiling | None,
     part: RunPart,
     stopped: bool,
     start_spread_s: float,
-    ceilings: Mapping[str, float] | None = None,
 ) -> TrialRecord:
-    """The record of a trial that ended, or was `stopped` by the user. One that lost an agent is void. `ceilings` are
-    what agents do of the `null` workload, operations/s.
+    """The record of a trial that ended, or was `stopped` by the user. One that lost an agent is void. `most` is what
+    they could have asked.
     """
     shares = tuple(map(_share, outcome.parts))
     if outcome.whole is None:
         state = INTERRUPTED if stopped else VOIDED
         return replace(without_result(planned, started_at, state, outcome.lost), per_agent=shares)
-    record = to_record(planned, started_at, outcome.whole.result, error_limit, null_operations_per_s, part)
+    record = to_record(planned, started_at, outcome.whole.result, error_limit, most, part)
     if (began_at := _began_at(outcome)) is not None:
         record = replace(record, workload={**record.workload, "began_at": began_at})
     if outcome.lost and not stopped:
         record = replace(record, state=VOIDED, reason=outcome.lost)
     elif len(outcome.parts) > 1:
-        record = _judged_by_each(record, outcome, start_spread_s, ceilings or {})
+        record = _judged_by_each(record, outcome, start_spread_s, most)
         apart = part.apart(outcome.whole.result, start_spread_s)
         if apart is not None and record.state != INTERRUPTED:
             record = replace(record, state=VOIDED, reason=apart)
-    return replace(record, per_agent=shares)
+    seen = (None if (result := _result(part)) is None else result.telemetry for part in outcome.parts)
+    return replace(record, per_agent=shares, telemetry=tuple(each for each in seen if each is not None))
 
 
 def _began_at(outcome: FleetOutcome) -> str | None:
@@ -70,7 +62,7 @@ def _began_at(outcome: FleetOutcome) -> str | None:
 
 
 def _judged_by_each(
-    record: TrialRecord, outcome: FleetOutcome, start_spread_s: float, ceilings: Mapping[str, float]
+    record: TrialRecord, outcome: FleetOutcome, start_spread_s: float, most: Ceiling | None
 ) -> TrialRecord:
     """What befell one of several machines befell the trial; only their own results tell it: a slow one is nothing among
     many.
@@ -85,7 +77,7 @@ def _judged_by_each(
         disturbed = why_void(result.generator.disturbances, result.window_s) if result is not None else None
         if disturbed is not None and record.state != INTERRUPTED:
             record = replace(record, state=VOIDED, reason=f"agent {part.agent}: {disturbed}")
-        marks += generator_marks(result, ceilings.get(part.agent)) if result is not None else []
+        marks += generator_marks(result, None if most is None else most.of(part.agent)) if result is not None else []
     return replace(record, marks=tuple(dict.fromkeys(marks)))
 
 

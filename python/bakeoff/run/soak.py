@@ -25,7 +25,8 @@ from bakeoff.run.preflight import SOAK_ROW_BYTES, rows_of
 from bakeoff.store import records
 from bakeoff.store.figures import Figures, SoakFigures
 from bakeoff.store.read import read_run, soak_histograms
-from bakeoff.store.records import EMPTY_SUMMARY, PlannedTrial, SoakRowRecord, Summary, TrialRecord
+from bakeoff.store.records import PlannedTrial, SoakRowRecord, TrialRecord
+from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
 from bakeoff.store.write import RunWriter
 from bakeoff.units import format_rate, format_share, format_size
 

@@ -14,10 +14,10 @@ def trial_spec(check: Check, contender: Contender, addresses: Sequence[str], fac
 
     Raises PlanError for settings that do not fit this machine or the contender.
     """
-    s = check.plan.settings
+    s = check.plan.settings_of(contender.name)
     return TrialSpec(
         workload=check.told(contender, addresses),
-        load=s.mix_values[0],
+        load=s.mix_values[0].load,
         threads=s.threads,
         streams=s.sessions_per_client // s.threads,
         ramp_up_s=s.clock.ramp_up_s,

@@ -1,14 +1,22 @@
 """Ctrl-C, SIGTERM and SIGHUP as KeyboardInterrupt, but not while a finished trial could get lost."""
 
+from __future__ import annotations
+
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TypeAlias
+
+UnraisableHook: TypeAlias = Callable[["sys.UnraisableHookArgs"], object]
 
 
 class Stop:
-    """While active, these signals raise KeyboardInterrupt; inside `deferred` they wait until its end."""
+    """While active, these signals raise KeyboardInterrupt; inside `deferred` they wait until its end. One that came
+    while Python ran a callback that may raise nothing, as that of a weak reference, is raised by the next `look`.
+    """
 
     def __init__(self) -> None:
         self._depth = 0
@@ -23,12 +31,15 @@ class Stop:
         numbers = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup means: go on without a terminal
             numbers.append(signal.SIGHUP)
+        hook = sys.unraisablehook
+        sys.unraisablehook = self._on_unraisable(hook)
         before = {number: signal.signal(number, self._on_signal) for number in numbers}
         try:
             yield
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+            sys.unraisablehook = hook
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
@@ -38,6 +49,10 @@ class Stop:
             yield
         finally:
             self._depth -= 1
+        self.look()
+
+    def look(self) -> None:
+        """Raise a stop that was asked for and could not be raised then."""
         if self._asked and not self._depth:
             self._asked = False
             raise KeyboardInterrupt
@@ -47,3 +62,12 @@ class Stop:
             self._asked = True
         else:
             raise KeyboardInterrupt
+
+    def _on_unraisable(self, others: UnraisableHook) -> UnraisableHook:
+        def hook(told: sys.UnraisableHookArgs) -> None:
+            if issubclass(told.exc_type, KeyboardInterrupt):
+                self._asked = True
+            else:
+                others(told)
+
+        return hook

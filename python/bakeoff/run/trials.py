@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import groupby
 
-from bakeoff.agents.result import EngineEvent, Outcome
-from bakeoff.agents.spec import NullWorkload, TrialSpec
+from bakeoff.agents.result import EngineEvent
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds import run_part
-from bakeoff.mix import Clients
-from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.model import MIXES, Contender, Plan
+from bakeoff.run.afterwards import gone_notes
+from bakeoff.run.ceilings import Ceilings
 from bakeoff.run.counsel import Counsel
 from bakeoff.run.dead import Deaths, Silence, is_dead
 from bakeoff.run.fleet import Fleet
@@ -30,21 +31,19 @@ from bakeoff.run.settle import Settle
 from bakeoff.run.shares import trial_record
 from bakeoff.run.soak import Stretch, soaks
 from bakeoff.run.stop import Stop
+from bakeoff.run.watching import Watching
 from bakeoff.store import records
 from bakeoff.store.read import read_run
 from bakeoff.store.records import AmendmentRecord, EventRecord, PlannedTrial, TrialRecord
 from bakeoff.store.write import RunWriter, utc_now
 
 POLL_S = 0.2
-NULL_LENGTHS_S = (0.5, 2.0, 8.0)
-# So many connections keep a load thread busy; so many at most are made anew, each of which takes a port for a while.
-NULL_CONNECTIONS, MOST_CONNECTIONS = 32, 10_000
 CANCEL_PATIENCE_S = 5.0
 OVERDUE_S = 30.0
 
 
 class Trials:
-    """One pass over planned trials."""
+    """One pass over planned trials. Those of contenders that are `absent`, for which reason, are stored as failed."""
 
     def __init__(
         self,
@@ -57,11 +56,11 @@ class Trials:
         stop: Stop,
         kept: Kept,
         counsel: Counsel,
-        null_operations_per_s: float | None = None,
-        ceilings: Mapping[str, float] | None = None,
         retry: bool = False,
+        absent: Mapping[str, str] | None = None,
     ) -> None:
         self._plan = plan
+        self._absent = dict(absent or {})
         self._ground = ground
         self._specs = specs
         self._fleet = fleet
@@ -69,14 +68,16 @@ class Trials:
         self._observer = observer
         self._stop = stop
         self._kept = kept
-        self._null_rate, self._ceilings = null_operations_per_s, dict(ceilings or {})
         self._part = run_part(plan.kind)
         self._contenders = {c.name: c for c in plan.contenders}
-        self._losses = Losses(plan, fleet, lambda note: self.tell([note]), self._fewer)
-        self._settle = Settle(self.answers, lambda note: self.tell([note]))
-        self._clear = counsel.clear
-        asking = None if counsel.ask is None else partial(self._asked, counsel.ask)
         run = read_run(writer.path)
+        self._ceilings = Ceilings(plan, specs, fleet, run)
+        self._losses = Losses(plan, fleet, lambda note: self.tell([note]), self._ceilings.fewer)
+        self._settle = Settle(self.answers, lambda note: self.tell([note]))
+        self._watching = Watching(plan, lambda note: self.tell([note]))
+        self._look = counsel.look
+        asking = None if counsel.ask is None else partial(self._asked, counsel.ask)
+        self._last = {trial.contender: trial for trial in run.trials}
         self._visits: dict[tuple[int, str], list[TrialRecord]] = defaultdict(list)
         for trial in () if retry else run.trials:
             self._visits[trial.block, trial.contender].append(trial)
@@ -90,48 +91,13 @@ class Trials:
             self._observer.on_event(event)
 
     def calibrate(self) -> None:
-        """Measure what the generator asks at most: each agent asks a server on its own loopback that does nothing, all
-        at once, and it is stored. A machine so busy that not one operation was done is asked for longer. Where Bakeoff
-        has no such server for this work nothing is measured.
-        """
-        if self._specs.of_nothing is None:
-            return
-        for length_s in NULL_LENGTHS_S:
-            outcome = self._null_outcome(length_s)
-            rate = _null_rate(None if outcome is None else outcome.whole)
-            if outcome is not None and rate:
-                self._null_rate = rate
-                self._ceilings = {part.agent: _null_rate(part.outcome) for part in outcome.parts}
-                self._writer.set_null_rate(rate, self._ceilings)
-                return
-        raise LabError("the engine could not measure its own ceiling: build it anew with `make build`")
-
-    def _null_outcome(self, length_s: float) -> FleetOutcome | None:
-        """What all agents asked of servers that do nothing in `length_s`; None when they did not end."""
-        nothing = self._specs.of_nothing
-        if nothing is None:
-            return None
-        settings, cores = self._plan.settings, self._plan.settings.clock.cores
-        spec = TrialSpec(
-            workload=NullWorkload(server=nothing),
-            load=Clients(NULL_CONNECTIONS * cores * len(self._fleet.active)),
-            length_s=length_s,
-            max_operations=None if nothing.is_kept else MOST_CONNECTIONS,
-            cores=cores,
-            pin=settings.pin,
-        )
-        # What they tell is merged as that of the work itself, for which any address will do.
-        merged_by = spec.model_copy(update={"workload": nothing.at("127.0.0.1:1")})
-        session = self._fleet.start({agent.name: spec for agent in self._fleet.active}, merged_by)
-        outcome = session.wait(length_s + OVERDUE_S)
-        if outcome is not None and outcome.lost:
-            raise LabError(f"{outcome.lost}: bring it back, then run the plan again")
-        if outcome is None:
-            session.cancel()
-        return outcome
+        """Measure what the generator asks at most, in each way in which it asks, as far as that is not known."""
+        self._ceilings.measure(self._writer)
 
     def run(self, planned: Sequence[PlannedTrial], whole: bool = True) -> None:
-        """All trials, with a reset before each visit; marks the run as finished when they are the `whole` rest."""
+        """All trials, with a reset before each turn of a contender; marks the run as finished when they are the `whole`
+        rest.
+        """
         self.carry_out(partial(self._run_trials, planned), len(planned), whole)
 
     def carry_out(self, work: Callable[[], None], trials: int, whole: bool = True) -> None:
@@ -140,9 +106,12 @@ class Trials:
         try:
             try:
                 work()
+                if whole:
+                    self.tell(gone_notes(self._plan, self._last, self.why_not_asked, self.answers))
             except AgentLostError as error:
                 raise LabError(f"{error}: bring it back, then `bakeoff resume {self._writer.path}`") from None
             finally:
+                self._watching.close()
                 self.tell(self._ground.close())
             if whole:
                 self._writer.finish()
@@ -150,23 +119,32 @@ class Trials:
             self._observer.on_run_end()
 
     def _run_trials(self, planned: Sequence[PlannedTrial]) -> None:
-        visit, fault = None, None
-        for trial in planned:
-            if (trial.block, trial.contender) != visit:
-                self._end_visit(visit)
-                if (visit is None or visit[0] != trial.block) and self.ends_before(trial.block):
-                    return
-                visit = (trial.block, trial.contender)
-                fault = self.deaths.why_left_out(trial.contender) or self.visit(trial.contender)
-            reason = fault or self.changed(trial.contender)
-            record = self.one(trial) if reason is None else self.failed(trial, reason)
-            self._visits[trial.block, trial.contender].append(record)
-            fault = fault or self._silent(record)
-        self._end_visit(visit)
+        for block, trials in groupby(planned, key=lambda trial: trial.block):
+            if self.ends_before(block):
+                return
+            self._run_block(block, list(trials))
 
-    def _end_visit(self, visit: tuple[int, str] | None) -> None:
-        if visit is not None:
-            self.deaths.visited(visit[1], visit[0], is_dead(self._visits[visit]))
+    def _run_block(self, block: int, planned: Sequence[PlannedTrial]) -> None:
+        """The trials of a block. A contender is made ready at each of its turns: its visit, or by mixes each trial.
+        Once it is not there, it is not asked in this block any more.
+        """
+        faults: dict[str, str | None] = {}
+        by_mixes = self._plan.order == MIXES
+        for (name, _), turn in groupby(planned, key=lambda trial: (trial.contender, trial.mix if by_mixes else None)):
+            if name not in faults:
+                faults[name] = self.why_not_asked(name)
+            faults[name] = faults[name] or self.visit(name)
+            for trial in turn:
+                reason = faults[name] or self.changed(name)
+                record = self.one(trial) if reason is None else self.failed(trial, reason)
+                self._visits[block, name].append(record)
+                faults[name] = faults[name] or self._silent(record)
+        for name in faults:
+            self.deaths.visited(name, block, is_dead(self._visits[block, name]))
+
+    def why_not_asked(self, name: str) -> str | None:
+        """Why a contender is asked nothing now: the run goes on without it, or it was not there at the begin."""
+        return self.deaths.why_left_out(name) or self._absent.get(name)
 
     def _silent(self, record: TrialRecord) -> str | None:
         """Why the rest of a visit need not be asked: nothing came back in this trial, and nobody answers."""
@@ -179,17 +157,18 @@ class Trials:
         return None
 
     def ends_before(self, block: int) -> bool:
-        """Whether the run ends at a planned look, before a block, as its verdict is clear."""
+        """Whether the run ends at a planned look, before a block, as what its plan waits for is there."""
         looks = self._plan.looks or ()
-        if not self._plan.until_clear or block - 1 not in looks:
+        if self._plan.until is None or block - 1 not in looks:
             return False
-        if self._clear is None:
-            raise LabError("this run cannot look whether its verdict is clear: nobody told it how")
-        why = self._clear(self._writer.path)
-        if why is None:
-            self.tell([Note("info", f"look after {block - 1} blocks: not clear yet, the run goes on")])
+        if self._look is None:
+            raise LabError("this run cannot look whether it is over: nobody told it how")
+        found, plan = self._look(self._writer.path), self._plan
+        where = f"look {looks.index(block - 1) + 1} of {len(looks)}, after {block - 1} of {plan.blocks} blocks"
+        if not found.ends:
+            self.tell([Note("info", f"{where}: {found.words}; the run goes on")])
             return False
-        text, plan = f"clear at the planned look after {block - 1} of {self._plan.blocks} blocks: {why}", self._plan
+        text = f"stopped at {where}: {found.words}"
         run = read_run(self._writer.path)
         self._writer.amend(
             AmendmentRecord(utc_now(), records.CLEAR, text, block - 1, plan.blocks, block - 1, None, run.plan_hash)
@@ -257,12 +236,6 @@ class Trials:
         self._losses.after(losses)
         return record
 
-    def _fewer(self) -> None:
-        """Fewer agents are left, and so their ceiling is lower. The run file keeps that of all."""
-        if self._null_rate is not None:
-            outcome = self._null_outcome(NULL_LENGTHS_S[0])
-            self._null_rate = _null_rate(None if outcome is None else outcome.whole) or self._null_rate
-
     def _one(self, trial: PlannedTrial) -> tuple[TrialRecord, list[AgentLostError]]:
         """The same, and who was lost in the middle. Raises AgentLostError when one was before anything was sent."""
         check_disk(self._writer.path, trial_bytes(self._plan))
@@ -275,11 +248,12 @@ class Trials:
         known = self._kept.find(trial, specs) if stretch is None else None
         if known is not None:
             return self._take(trial, known), []
-        self._settle.before(trial.contender)
+        self._settle.before()
         self._kept.begin(trial)
         started, events = datetime.now(UTC), list[EngineEvent]()
         session: FleetSession | None = None
         self._observer.on_trial_start(trial)
+        self._watching.begin(trial)
         try:
             with self._stop.deferred():
                 session = self._fleet.start(specs, self._specs.here(specs))
@@ -317,8 +291,8 @@ class Trials:
         """Store a trial that its machines did before the run was gone on with."""
         self.tell([Note("info", known.note)])
         limit, spread_s = self._plan.error_limit, self._plan.fleet.start_spread_s
-        at, outcome, null_rate = known.started_at, known.outcome, self._null_rate
-        record = trial_record(trial, at, outcome, limit, null_rate, self._part, False, spread_s, self._ceilings)
+        at, outcome, most = known.started_at, known.outcome, self._ceilings.of(trial.contender)
+        record = trial_record(trial, at, outcome, limit, most, self._part, False, spread_s)
         with self._stop.deferred():
             whole = known.outcome.whole
             notes = _stamped(datetime.fromisoformat(known.started_at), known.events)
@@ -339,6 +313,7 @@ class Trials:
             if outcome is not None:
                 return outcome, None
             snapshot = session.snapshot()
+            self._watching.elapsed(snapshot.elapsed_s)
             self._observer.on_snapshot(trial, snapshot)
             events += session.drain_events()
             if stretch is not None:
@@ -371,9 +346,8 @@ class Trials:
         if outcome is not None:
             limit, stopped = self._plan.error_limit, interruption is not None
             spread_s = self._plan.fleet.start_spread_s
-            record = trial_record(
-                trial, text, outcome, limit, self._null_rate, self._part, stopped, spread_s, self._ceilings
-            )
+            most = self._ceilings.of(trial.contender)
+            record = trial_record(trial, text, outcome, limit, most, self._part, stopped, spread_s)
         elif interruption is not None:
             record = without_result(trial, text, records.INTERRUPTED, interruption)
         else:
@@ -382,6 +356,7 @@ class Trials:
             record = replace(record, state=records.FAILED, reason=cut)
         if stretch is not None:
             record = stretch.concluded(record)
+        record = replace(record, telemetry=(*record.telemetry, *self._watching.seen(trial, outcome, record)))
         notes = _stamped(started, events)
         if record.state == records.INTERRUPTED:  # resume repeats the trial; that it was stopped must stay known
             notes.append(EventRecord(utc_now(), "warning", f"trial interrupted: {trial_line(record)}", None))
@@ -395,17 +370,12 @@ class Trials:
             verdict = judged(self._plan.capacity.goal, record, histograms)
             record = replace(record, purpose=planned.purpose, share=planned.share, judged=verdict)
         self._settle.after(record)
+        self._last[record.contender] = record
         self._writer.add_trial(record, histograms, events)
         for event in events:
             self._observer.on_event(event)
         self._observer.on_trial_end(record)
         return record
-
-
-def _null_rate(outcome: Outcome | None) -> float:
-    """Operations per second of the `null` workload; 0 without any."""
-    result = None if outcome is None else outcome.result
-    return result.operations / result.window_s if result is not None and result.window_s > 0 else 0.0
 
 
 def _take_rows(session: FleetSession, stretch: Stretch | None) -> None:

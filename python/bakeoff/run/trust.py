@@ -10,13 +10,16 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
+from pydantic.fields import FieldInfo
+
 from bakeoff.errors import RunFileError
 from bakeoff.kinds import plan_part
 from bakeoff.plan.fields import extra_of
-from bakeoff.plan.model import Plan
+from bakeoff.plan.model import MIXES, Plan
 from bakeoff.plan.stored import stored_plan
 from bakeoff.run.started_here import is_marked
 from bakeoff.store.records import ADDED, RunRecord
+from bakeoff.telemetry.where import parse as where_to_look
 
 MOST_DIFFERENCES = 6
 # Texts that follow from what else a plan says.
@@ -72,6 +75,22 @@ def repeated_plan(run: RunRecord, trust: bool, ask: Callable[[list[str]], bool] 
     )
 
 
+def agreed(lines: list[str], what: str, trust: bool, ask: Callable[[list[str]], bool] | None, how: str) -> bool:
+    """Whether all of `lines` may be done: nothing is to be, `trust` says so, or somebody at a terminal agrees to it.
+
+    Raises RunFileError where nobody can be asked; `how` is what to type then.
+    """
+    if trust or not lines:
+        return True
+    if ask is not None:
+        return ask(lines)
+    raise RunFileError(
+        f"nothing of the plan in {what} was done: it was not written by you here. To carry it out would:\n"
+        + "".join(f"  {line}\n" for line in lines)
+        + f"If all of this may be done: {how}"
+    )
+
+
 def _undamaged(run: RunRecord) -> Plan:
     """The plan that a run file holds, which must fit its other figures."""
     plan = stored_plan(run)
@@ -96,7 +115,9 @@ def acts(plan: Plan) -> list[str]:
     """What carrying out a plan does to this machine and to others, one line each; commands come first."""
     settings = plan.settings
     commands = [
-        f"run in a shell before each visit of {c.name}: {_one_line(c.reset)}" for c in plan.contenders if c.reset
+        f"run in a shell before each {'trial' if plan.order == MIXES else 'visit'} of {c.name}: {_one_line(c.reset)}"
+        for c in plan.contenders
+        if c.reset
     ]
     paths, more = [], []
     for name, field in type(settings).model_fields.items():
@@ -115,7 +136,19 @@ def acts(plan: Plan) -> list[str]:
         for agent, addresses in plan.fleet.addresses.items()
         for name, address in addresses.items()
     ]
-    return commands + more + loads + paths
+    watched = [
+        f"{where_to_look(c.watch).acts} (contender {c.name} is watched)" for c in plan.contenders if c.watch is not None
+    ]
+    return commands + more + loads + [_one_line(line) for line in watched] + paths
+
+
+def acting_settings(plan: Plan) -> list[tuple[str, FieldInfo]]:
+    """Settings in use that do something to this machine beside the load: commands, and such as drop its caches."""
+    fields = type(plan.settings).model_fields.items()
+    kinds = [(name, field, extra_of(field)) for name, field in fields]
+    return [
+        (n, f) for n, f, extra in kinds if (extra.get("command") or extra.get("acts")) and getattr(plan.settings, n)
+    ]
 
 
 def _one_line(text: str) -> str:

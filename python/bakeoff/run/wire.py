@@ -40,6 +40,13 @@ class HandshakeError(WireError):
     """It does not speak TLS, or none that both sides know."""
 
 
+class ClearError(HandshakeError):
+    """It answers a handshake with something else than TLS."""
+
+
+# What OpenSSL says of bytes that are no record of TLS: which of them, depends on its version and on the bytes.
+_CLEAR = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")
+
 # By the codes of X509_verify_cert_error_string(3).
 _ADVICE = {
     9: "set the clock, or use --insecure",
@@ -116,6 +123,8 @@ class Wire:
             raise UntrustedError(error.verify_message, error.verify_code) from None
         except (OSError, ValueError) as error:
             self.bounds.left_s()
+            if isinstance(error, ssl.SSLError) and error.reason in _CLEAR:
+                raise ClearError("TLS fails: the port speaks plain text") from None
             raise HandshakeError(f"TLS fails ({reason(error)})") from None
 
     def tls(self) -> str | None:

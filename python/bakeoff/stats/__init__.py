@@ -6,9 +6,10 @@ The unit of every inference is the block. Ratios are handled as natural logarith
 
 import bakeoff.stats._one_thread  # noqa: F401 - before all that imports NumPy
 from bakeoff.stats.audit import jain_index, littles_law_clients
-from bakeoff.stats.bands import Bands, simultaneous_bands
+from bakeoff.stats.bands import MAX_T, Bands, simultaneous_bands
 from bakeoff.stats.curve import Collapse, Saturation, collapse_after_peak, saturation, trapezoid_weights
 from bakeoff.stats.equivalence import equivalence_p
+from bakeoff.stats.factorial import Contrast, at_level, between, block_logs, contrasts
 from bakeoff.stats.groups import groups_differ
 from bakeoff.stats.intervals import (
     MeanInterval,
@@ -25,31 +26,61 @@ from bakeoff.stats.looks import BOUNDARIES, Boundary, nominal_levels, spent
 from bakeoff.stats.multiplicity import benjamini_hochberg, fcr_level, holm
 from bakeoff.stats.order import median_ranks
 from bakeoff.stats.permutation import sign_flip_interval, sign_flip_p, smallest_sign_flip_p
-from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence, blocks_for_sign_flip
+from bakeoff.stats.power import (
+    FLIP_ALPHA,
+    blocks_for_difference,
+    blocks_for_equivalence,
+    blocks_for_sign_flip,
+    blocks_with_power,
+    difference_with_power,
+    power_of_difference,
+    power_of_equivalence,
+    spread_interval,
+)
 from bakeoff.stats.rows import RowRatios, ratios_by_row
 from bakeoff.stats.trend import queue_growth
+from bakeoff.stats.unpaired import (
+    Apart,
+    UnpairedRatio,
+    farthest_apart,
+    over_groups,
+    unpaired_from_logs,
+    unpaired_ratio,
+)
 from bakeoff.stats.verdict import Decision, decide
 
 __all__ = [
     "BOUNDARIES",
+    "FLIP_ALPHA",
+    "MAX_T",
     "AgainstLimit",
+    "Apart",
     "Bands",
     "Boundary",
     "Collapse",
+    "Contrast",
     "Decision",
     "MeanInterval",
     "PairedRatio",
     "RowRatios",
     "Saturation",
+    "UnpairedRatio",
     "against_limit",
+    "at_level",
     "benjamini_hochberg",
+    "between",
+    "block_logs",
     "blocks_for_difference",
     "blocks_for_equivalence",
     "blocks_for_limit",
     "blocks_for_sign_flip",
+    "blocks_with_power",
     "collapse_after_peak",
+    "contrasts",
     "decide",
+    "difference_with_power",
     "equivalence_p",
+    "farthest_apart",
     "fcr_level",
     "finite",
     "geometric_interval",
@@ -60,7 +91,10 @@ __all__ = [
     "mean_interval",
     "median_ranks",
     "nominal_levels",
+    "over_groups",
     "paired_log_ratio",
+    "power_of_difference",
+    "power_of_equivalence",
     "queue_growth",
     "ratio_by_signs",
     "ratio_from_logs",
@@ -71,5 +105,8 @@ __all__ = [
     "simultaneous_bands",
     "smallest_sign_flip_p",
     "spent",
+    "spread_interval",
     "trapezoid_weights",
+    "unpaired_from_logs",
+    "unpaired_ratio",
 ]

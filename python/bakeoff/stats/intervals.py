@@ -78,7 +78,7 @@ def geometric_interval(values: ArrayLike, level: float = 0.95) -> MeanInterval:
     """
     used = finite(values)
     logs = mean_interval(np.log(used[used > 0.0]), level)
-    return MeanInterval(logs.blocks, _exp(logs.centre), _exp(logs.low), _exp(logs.high))
+    return MeanInterval(logs.blocks, exp_or_inf(logs.centre), exp_or_inf(logs.low), exp_or_inf(logs.high))
 
 
 def paired_log_ratio(numerator: ArrayLike, denominator: ArrayLike, level: float = 0.95) -> PairedRatio:
@@ -100,15 +100,15 @@ def ratio_from_logs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
     logs = finite(log_ratios)
     interval = mean_interval(logs, level)
     if logs.size < 2:
-        return PairedRatio(int(logs.size), interval.centre, math.nan, _exp(interval.centre), *([math.nan] * 4))
+        return PairedRatio(int(logs.size), interval.centre, math.nan, exp_or_inf(interval.centre), *([math.nan] * 4))
     spread = float(logs.std(ddof=1))
     return PairedRatio(
         blocks=int(logs.size),
         log_mean=interval.centre,
         log_sd=spread,
-        ratio=_exp(interval.centre),
-        low=_exp(interval.low),
-        high=_exp(interval.high),
+        ratio=exp_or_inf(interval.centre),
+        low=exp_or_inf(interval.low),
+        high=exp_or_inf(interval.high),
         p_t=_paired_p(interval.centre, spread, int(logs.size)),
         p_flip=sign_flip_p(logs),
     )
@@ -122,7 +122,7 @@ def ratio_by_signs(log_ratios: ArrayLike, level: float = 0.95) -> PairedRatio:
     """
     ratio = ratio_from_logs(log_ratios, level)
     low, high = sign_flip_interval(log_ratios, level)
-    return replace(ratio, low=_exp(low), high=_exp(high), p_t=ratio.p_flip)
+    return replace(ratio, low=exp_or_inf(low), high=exp_or_inf(high), p_t=ratio.p_flip)
 
 
 def _paired_p(mean: float, spread: float, count: int) -> float:
@@ -131,6 +131,7 @@ def _paired_p(mean: float, spread: float, count: int) -> float:
     return t_two_sided_p(mean / spread * math.sqrt(count), count - 1)
 
 
-def _exp(value: float) -> float:
+def exp_or_inf(value: float) -> float:
+    """e to this power, infinite beyond the floating range."""
     # An interval of two wild blocks can exceed the floating range: infinity is then the honest bound.
     return math.inf if value > 709.0 else math.exp(value)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from scipy import special
 
+from bakeoff.stats.intervals import exp_or_inf
 from bakeoff.stats.power import blocks_for_difference
 
 
@@ -35,7 +36,7 @@ def against_limit(log_mean: float, log_sd: float, blocks: int, log_limit: float,
     else:
         p = tuple(float(special.stdtr(blocks - 1, side * above / error)) for side in (-1.0, 1.0))  # type: ignore[assignment]
     half = error * float(special.stdtrit(blocks - 1, 1.0 - alpha / 2.0))
-    return AgainstLimit(p[0], p[1], _exp(log_mean - half), _exp(log_mean + half))
+    return AgainstLimit(p[0], p[1], exp_or_inf(log_mean - half), exp_or_inf(log_mean + half))
 
 
 def blocks_for_limit(log_mean: float, log_sd: float, log_limit: float, alpha: float) -> int | None:
@@ -45,7 +46,3 @@ def blocks_for_limit(log_mean: float, log_sd: float, log_limit: float, alpha: fl
     if not math.isfinite(log_sd):
         return None
     return blocks_for_difference(log_sd, log_mean - log_limit, alpha)
-
-
-def _exp(value: float) -> float:
-    return math.inf if value > 709.0 else math.exp(value)

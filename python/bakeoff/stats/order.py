@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scipy.stats import binom
+import numpy as np
+from scipy import special
 
 
 def median_ranks(count: int, level: float = 0.95) -> tuple[int, int] | None:
@@ -10,7 +11,6 @@ def median_ranks(count: int, level: float = 0.95) -> tuple[int, int] | None:
 
     None where there are too few: the lowest and the highest of five hold it in 93.75 % of cases only.
     """
-    lowest = int(binom.ppf((1.0 - level) / 2.0, count, 0.5)) if count else 0
-    while lowest > 0 and 2.0 * binom.cdf(lowest - 1, count, 0.5) > 1.0 - level:
-        lowest -= 1
+    below = special.bdtr(np.arange(count // 2 + 1, dtype=float), count, 0.5)  # how likely so few lie below, or fewer
+    lowest = int(np.searchsorted(below, (1.0 - level) / 2.0, side="right")) if count else 0
     return (lowest - 1, count - lowest) if lowest > 0 else None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 Floats = npt.NDArray[np.float64]
 FEWEST_ROWS = 6
@@ -66,7 +66,7 @@ def _line(x: Floats, y: Floats, level: float) -> tuple[float, float, float, floa
     correlation = _correlation(x, y)
     inflation = (1.0 + correlation) / (1.0 - correlation)
     sd = math.sqrt(n * (n - 1) * (2 * n + 5) / 18.0 * inflation)
-    reach = float(stats.norm.ppf(0.5 + level / 2.0)) * sd
+    reach = float(special.ndtri(0.5 + level / 2.0)) * sd
     first, last = math.floor((len(slopes) - reach) / 2.0), math.ceil((len(slopes) + reach) / 2.0)
     low = float(slopes[first]) if first >= 0 else -math.inf
     high = float(slopes[last]) if last < len(slopes) else math.inf

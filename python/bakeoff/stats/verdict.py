@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bakeoff.stats.intervals import PairedRatio
-from bakeoff.stats.power import blocks_for_difference, blocks_for_equivalence
+from bakeoff.stats.power import FLIP_ALPHA, blocks_for_difference, blocks_for_equivalence
 from bakeoff.thresholds import MINIMUM_BLOCKS
 
-# The sign-flip test only checks the t test: of few blocks it cannot be as strict.
-FLIP_ALPHA = 0.05
 Outcome = Literal["higher", "lower", "equivalent", "near_margin", "inconclusive", "too_few"]
 
 

@@ -3,16 +3,21 @@
     lab.bakeoff/
       campaign.json        the campaign: names, weights, the plan of each suite
       faults.json          why a suite could not start, by its name
+      challenged.json      the report that it challenges, if it does
       started-here         the mark of who started it, see bakeoff.run.started_here
       01-web-static.bakeoff
 
-Each run file can be read by itself; `campaign.json` says by its plan's hash which one belongs there.
+Each run file can be read by itself; `campaign.json` says by its plan's hash which one belongs there. A run of a suite
+may lack contenders that were not there when it began: see bakeoff.store.absent. What is challenged is known by its
+SHA-256 in `campaign.json` and in each run file, so that none of it is exchanged unseen.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +26,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bakeoff.bounded_file import MIB, read_text_bounded
 from bakeoff.errors import PlanError, RunFileError
-from bakeoff.store.canonical import plan_hash
+from bakeoff.store.canonical import plan_hash, to_json
+from bakeoff.store.challenged import ChallengedCampaign, ChallengedSuite, challenged_campaign_of
 from bakeoff.store.read import read_run
 from bakeoff.store.records import RunRecord
 from bakeoff.whole_file import write_whole
 
-CAMPAIGN, FAULTS, STARTED = "campaign.json", "faults.json", "started-here"
+CAMPAIGN, FAULTS, STARTED, CHALLENGED = "campaign.json", "faults.json", "started-here", "challenged.json"
 FORMAT = 1
 MOST_BYTES, MARK_BYTES = 64 * MIB, 1024
 
@@ -58,6 +64,8 @@ class StoredCampaign(BaseModel):
     seed: int
     contenders: tuple[str, ...]
     legs: tuple[StoredLeg, ...]
+    # The SHA-256 of what it challenges; the hash of a campaign that challenges nothing is what it was before.
+    challenges: str = Field("", exclude_if=operator.not_)
 
     @property
     def hash(self) -> str:
@@ -67,12 +75,39 @@ class StoredCampaign(BaseModel):
 
 @dataclass(frozen=True)
 class CampaignFolder:
-    """A campaign and what was measured of it: `runs` by the name of the suite, and why others could not start."""
+    """A campaign and what was measured of it: `runs` by the name of the suite, and why others could not start. Where it
+    challenges a report, `challenged` is what that says.
+    """
 
     path: Path
     campaign: StoredCampaign
     runs: Mapping[str, RunRecord]
     faults: Mapping[str, str]
+    challenged: ChallengedCampaign | None = None
+    told_hash: str = ""
+    """Of plans from which secrets were left out: the hash of what was planned."""
+
+    @property
+    def hash(self) -> str:
+        """Of what was planned."""
+        return self.told_hash or self.campaign.hash
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether it was measured as a campaign: else it is made of run files of several suites."""
+        return self.path != Path()
+
+    @property
+    def left_out(self) -> Mapping[str, ChallengedSuite]:
+        """The suites of the report that is challenged that are not measured again, by name."""
+        return {} if self.challenged is None else self.challenged.left_out
+
+    @property
+    def plans(self) -> Mapping[str, Mapping[str, Any]]:
+        """The plan of each suite by its name: as it was run, or as it would have been."""
+        plans = {name: suite.data["plan"] for name, suite in self.left_out.items() if suite.data.get("plan")}
+        plans |= {leg.name: leg.plan for leg in self.campaign.legs}
+        return plans | {name: run.plan for name, run in self.runs.items()}
 
 
 def is_campaign_folder(path: Path) -> bool:
@@ -111,19 +146,96 @@ def write_faults(path: Path, faults: Mapping[str, str]) -> None:
     write_whole(path / FAULTS, json.dumps(dict(faults), indent=1, ensure_ascii=False))
 
 
+def write_challenged(path: Path, challenged: ChallengedCampaign) -> str:
+    """Write what a campaign challenges and give its SHA-256. Raises LabError."""
+    text = to_json(challenged.model_dump(mode="json"))
+    write_whole(path / CHALLENGED, text)
+    return _sha256(text)
+
+
+def read_challenged(path: Path, campaign: StoredCampaign) -> ChallengedCampaign | None:
+    """What a campaign challenges, if it does. Raises RunFileError where that is not what was written."""
+    if not campaign.challenges:
+        return None
+    text = _text(path / CHALLENGED)
+    try:
+        if _sha256(text) != campaign.challenges:
+            raise ValueError
+        return challenged_by(campaign, ChallengedCampaign.model_validate_json(text))
+    except ValueError:  # as pydantic's, too
+        raise RunFileError(
+            f"{path / CHALLENGED} is not what {path} challenged: put back the one that was there"
+        ) from None
+
+
+def challenged_by(campaign: StoredCampaign, read: ChallengedCampaign) -> ChallengedCampaign:
+    """The same, when its suites are those of the campaign. Raises ValueError."""
+    if [one.name for one in read.suites if not one.left_out] != [leg.name for leg in campaign.legs]:
+        raise ValueError("its suites are not those of the campaign")
+    return read
+
+
+def sha256_of(folder: CampaignFolder) -> str:
+    """By what a campaign is known: the SHA-256 of what `sha256sum campaign.json 01-….bakeoff …` says of its files, in
+    the order of its suites. Raises RunFileError.
+    """
+    names = [CAMPAIGN, *(leg.file for leg in folder.campaign.legs if leg.name in folder.runs)]
+    return _sha256("".join(f"{_digest(folder.path / name)}  {name}\n" for name in names))
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise RunFileError(f"{path} cannot be read ({error.strerror}): check the path") from None
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def read_campaign_folder(path: Path) -> CampaignFolder:
     """A campaign with its runs. Raises RunFileError for what is damaged, of another version, or put together from
     several.
     """
     campaign = read_planned(path)
-    runs = {}
-    for leg in campaign.legs:
-        file = path / leg.file
-        if file.exists():
-            runs[leg.name] = run = read_run(file)
-            if run.first_plan_hash != leg.plan_hash:
-                raise RunFileError(f"{file} is not the run that {path} planned: put back the one that was there")
-    return CampaignFolder(path, campaign, runs, _faults(path, campaign))
+    runs = {leg.name: read_run(path / leg.file) for leg in campaign.legs if (path / leg.file).exists()}
+    folder = CampaignFolder(path, campaign, runs, read_faults(path, campaign), read_challenged(path, campaign))
+    check_runs(folder)
+    return folder
+
+
+def check_runs(folder: CampaignFolder) -> None:
+    """Raises RunFileError where a run is not the one that was planned."""
+    for leg in folder.campaign.legs:
+        run = folder.runs.get(leg.name)
+        if run is None or (_is_of(run, leg) and challenged_campaign_of(run) == folder.campaign.challenges):
+            continue
+        raise RunFileError(f"{run.path} is not the run that {folder.path} planned: put back the one that was there")
+
+
+def _is_of(run: RunRecord, leg: StoredLeg) -> bool:
+    """Whether a run is that of a suite, maybe without contenders that were not there when it began."""
+    if run.first_plan_hash == leg.plan_hash:
+        return True
+    names = {contender.name for contender in run.contenders}
+    return bool(names) and run.first_plan_hash == plan_hash(_plan_of(leg.plan, names))
+
+
+def _plan_of(plan: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """The plan of these contenders alone, as `bakeoff.run.challenge.with_contenders` makes it."""
+    contenders, fleet = plan.get("contenders"), plan.get("fleet")
+    if not isinstance(contenders, list) or not isinstance(fleet, dict):
+        return dict(plan)
+    places = fleet.get("addresses")
+    seen = {agent: _only(of, names) for agent, of in places.items()} if isinstance(places, dict) else {}
+    there = [one for one in contenders if isinstance(one, dict) and one.get("name") in names]
+    return {**plan, "contenders": there, "fleet": {**fleet, "addresses": {a: of for a, of in seen.items() if of}}}
+
+
+def _only(of: Any, names: Collection[str]) -> dict[str, Any]:
+    return {name: place for name, place in of.items() if name in names} if isinstance(of, dict) else {}
 
 
 def read_planned(path: Path) -> StoredCampaign:
@@ -156,7 +268,8 @@ def _format_of(text: str) -> int:
     return known if isinstance(known, int) else 0
 
 
-def _faults(path: Path, campaign: StoredCampaign) -> Mapping[str, str]:
+def read_faults(path: Path, campaign: StoredCampaign) -> Mapping[str, str]:
+    """Why suites could not start, by name. Raises RunFileError."""
     if not (path / FAULTS).exists():
         return {}
     try:

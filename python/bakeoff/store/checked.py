@@ -68,3 +68,30 @@ def soak_rows(connection: sqlite3.Connection, run: sqlite3.Row) -> list[sqlite3.
     if (len(found), link) != (run["soak_rows"], run["soak_rows_sha256"]):
         raise DamagedError("the chain of the rows of its soaks is broken: some are missing, or there are too many")
     return found
+
+
+class Sealed:
+    """The rows of a file that stood the check (bakeoff.store.rows.Rows)."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection, self._run = connection, run_row(connection)
+
+    def run(self) -> sqlite3.Row:
+        """The row of the run."""
+        return self._run
+
+    def table(self, name: str) -> list[sqlite3.Row]:
+        """See table_rows."""
+        return table_rows(self._connection, self._run, name)
+
+    def events(self) -> list[sqlite3.Row]:
+        """See event_rows."""
+        return event_rows(self._connection, self._run)
+
+    def soak_rows(self) -> list[sqlite3.Row]:
+        """See soak_rows."""
+        return soak_rows(self._connection, self._run)
+
+    def trials(self) -> Iterator[TrialRows]:
+        """See trial_rows."""
+        return trial_rows(self._connection, self._run, tuple(seal.PARTS))

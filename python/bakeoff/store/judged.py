@@ -3,7 +3,7 @@
 from typing import Any
 
 from bakeoff.store.fields import DamagedError, Fields
-from bakeoff.store.records import JudgedRecord, TermRecord
+from bakeoff.store.trial_parts import JudgedRecord, TermRecord
 
 
 def to_table(judged: JudgedRecord) -> dict[str, Any]:

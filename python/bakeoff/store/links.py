@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from bakeoff.store.records import LinkRecord, TrialRecord
+from bakeoff.store.records import TrialRecord
+from bakeoff.store.trial_parts import LinkRecord
 
 
 def fullest(trials: Iterable[TrialRecord]) -> tuple[str, LinkRecord] | None:

@@ -27,7 +27,8 @@ MARKS: dict[Mark, Meaning] = {
     "late-start": Meaning(
         f"One operation in a hundred or more began over {LATE_START_P99_NS / 1e6:g} ms after it was due: the generator "
         "itself was late.",
-        "Give the generator more or quieter cores (--cores, --pin), or a lower load.",
+        "Give the generator cores of its own (--pin) or more of them (--cores; clients of file suites have a thread "
+        "each and no such setting), or a lower load.",
     ),
     "behind-schedule": Meaning(
         "At a rate: the generator began late although connections were idle. Response times have its lateness in them, "
@@ -52,7 +53,8 @@ MARKS: dict[Mark, Meaning] = {
         "Use a faster link, or more machines (--agents).",
     ),
     "near-ceiling": Meaning(
-        f"The rate is above {CEILING} of what the generator asks of a server that does nothing.",
+        f"The rate is above {CEILING} of what the generator asks of a server that does nothing. Where that server was "
+        f"no faster than the generator, a load thread was busy for more than {CEILING} of the window, too.",
         "Use more cores or machines (--cores, --agents).",
     ),
     "starved-client": Meaning(
@@ -63,13 +65,26 @@ MARKS: dict[Mark, Meaning] = {
         "Look at the server's log; a shorter --reply-timeout makes errors of them.",
     ),
     "generator-paused": Meaning(
-        "The load generator stood still for a moment (stopped, suspended, or its clock was set), too short to void "
-        "the trial.",
-        "Let nothing stop it: a debugger, a paused virtual machine, power saving.",
+        "The load generator stood still for a moment (stopped, suspended, starved by other work, or its clock was "
+        "set). The trial counts unless its state is voided.",
+        "Keep other work off the machine, and let nothing stop it: a debugger, a paused virtual machine, power saving.",
     ),
     "stolen-time": Meaning(
         "The hypervisor gave some of the generator's processor time to others.",
         "Measure on a quieter host.",
+    ),
+    "warming-up": Meaning(
+        "The rate of the first seconds of the window was another than that of the rest: the server, or a cache, was "
+        "not warm yet. The trial counts.",
+        "Leave the warm-up out of the window: a longer --ramp-up, with as much more --length.",
+    ),
+    "changed-pace": Meaning(
+        "The rate changed in the middle of the window by 2 % or more, and stayed so. The trial counts.",
+        "Look for what changes: clock frequency, caches that fill, neighbours; a longer --length shows where it leads.",
+    ),
+    "drifting": Meaning(
+        "The rate rose or sank all through the window, by 2 % or more. The trial counts.",
+        "Make trials longer (--length), or ramps (--ramp-up): the mean of a course is no steady rate.",
     ),
     "ledger-unbalanced": Meaning(
         "The books of a mail trial do not balance: messages were lost, doubled or damaged, or came late.",

@@ -18,6 +18,9 @@ Mark = Literal[
     "out-of-connections",
     "generator-paused",
     "stolen-time",
+    "warming-up",
+    "changed-pace",
+    "drifting",
 ]
 # Those that more than one layer knows.
 UNBALANCED: Final = "ledger-unbalanced"
@@ -34,6 +37,10 @@ STOLEN_TIME: Final = "stolen-time"
 # Of a rate: the generator itself began late, with connections idle; and a start found all connections busy.
 BEHIND_SCHEDULE: Final = "behind-schedule"
 OUT_OF_CONNECTIONS: Final = "out-of-connections"
+# The rate was not steady inside of the window.
+WARMING_UP: Final = "warming-up"
+CHANGED_PACE: Final = "changed-pace"
+DRIFTING: Final = "drifting"
 # Names in files of earlier versions.
 FORMER = {"generator-starved": GENERATOR_WAITED}
 

@@ -19,6 +19,7 @@ TABLES = {
     "seconds": "The series of a trial, a row for each second of it, both ramps included.",
     "clients": "What each simulated client of a trial did within the measured window.",
     "shares": "What each agent did of a trial, within its measured window; none for a trial without a result.",
+    "telemetry": "What the machines that sent the load had to do in a trial, and the contender where it was watched.",
     "histograms": "Histograms of a trial, each as HdrHistogram V2.",
     "events": "What happened beside the trials, or in one of them.",
     "soak_rows": "What was done in each row of a soak, an hour for example, stored when the row ended.",
@@ -35,12 +36,13 @@ COLUMNS = {
     "run.created_at": "when the file was made, ISO 8601 in UTC",
     "run.finished_at": "when the last planned trial was stored; NULL until then",
     "run.tool": "which Bakeoff wrote it, with the build of its engine, JSON",
-    "run.environment": "what was found of the contenders, JSON",
+    "run.environment": "what was found of the contenders, and by `ceilings` how often the generator asks a server that "
+    "does nothing, in the way of each, JSON",
     "run.mixes": "the mixes, JSON array of what planned.mix holds; empty where capacities are searched",
     "run.blocks_planned": "how often every contender is visited, with the blocks that were added",
     "run.delta": "smallest difference that matters, as a share",
     "run.null_operations_per_s": "what the generator asks of a server on loopback that does nothing, where "
-    "`environment` has `ceiling`; NULL where it was not measured",
+    "`environment` has `ceilings` and all contenders are asked in one way; NULL elsewhere",
     "run.writer": "the process that writes the file just now, JSON; NULL when none does",
     "run.started_here": "mark by which the user who started the run knows its plan",
     "run.upgraded_from": "version of the file that this one was made from; NULL in one that was written as it is",
@@ -146,6 +148,26 @@ COLUMNS = {
     "shares.starts": "of a rate: what trials.starts holds, of its own; else NULL",
     "shares.response": "of a rate: times from planned starts (`all`), and how late starts were that found every "
     "connection busy (`late`), JSON with the names of the columns; else NULL",
+    "telemetry.position": "which of the trial, from 0",
+    "telemetry.role": "`generator` or `contender`",
+    "telemetry.name": "name of the agent, or of the contender",
+    "telemetry.source": "how it was looked at, in the words of `--watch`",
+    "telemetry.window_from_s": "begin of the measured window, after traffic began",
+    "telemetry.window_to_s": "end of the measured window, after traffic began",
+    "telemetry.intervals": "how many intervals the series have",
+    "telemetry.series": "JSON object: by name an array with a value for each interval (null: not known), or one value "
+    "that all have. `at_s` is when an interval begins after traffic did, `width_s` its length; counts have their "
+    "growth in the interval, the rest the value at its end",
+    "telemetry.facts": "what does not change: `processors`, `memory_bytes`, `boot_id` of the machine, and "
+    "`link_bytes_per_s`, the speed that each of its network links states, JSON object; "
+    "with `processor_shares`, for how much of the window each processor worked, and `busiest_share`, "
+    "whichever worked most in a second, mean over the seconds (absent in files of earlier builds)",
+    "telemetry.gaps": "when nothing is known (`from_s`, `to_s`, `why`), JSON array",
+    "telemetry.looks": "how often it was looked at",
+    "telemetry.cpu_s": "processor time that looking took on the machine of the controller, or of the agent",
+    "telemetry.remote_cpu_s": "processor time that it took on the machine looked at; NULL where nobody counts it",
+    "telemetry.out_bytes": "bytes sent for it",
+    "telemetry.in_bytes": "bytes received for it",
     "events.id": "order of the events",
     "events.at": "when, ISO 8601 in UTC",
     "events.level": "`info` or `warning`",

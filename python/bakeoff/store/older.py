@@ -1,10 +1,10 @@
 """The tables of run files of earlier versions, as they were made: what a file of such a version must hold exactly.
 
-Version 6 knew no plan that changed while it ran. Version 5 kept of an agent's share of a trial neither its start, its
-links nor its planned starts. Version 4 knew no searches for a capacity and no soaks. Version 3 is sealed as this
-version is, and knew neither agents nor rates. Version 2 had no seals. Version 1 had no waits for a processor, and grew
-twice without another number. A run that went on under version 2 in a file of version 1 left that file's tables, with a
-column added at the end.
+Version 7 knew no telemetry. Version 6 knew no plan that changed while it ran. Version 5 kept of an agent's share of a
+trial neither its start, its links nor its planned starts. Version 4 knew no searches for a capacity and no soaks.
+Version 3 is sealed as this version is, and knew neither agents nor rates. Version 2 had no seals. Version 1 had no
+waits for a processor, and grew twice without another number. A run that went on under version 2 in a file of version 1
+left that file's tables, with a column added at the end.
 """
 
 _SUMMARY = (
@@ -12,7 +12,7 @@ _SUMMARY = (
     "max_ns INTEGER, min_ns INTEGER"
 )
 
-_VERSION_6 = f"""
+_VERSION_7 = f"""
 CREATE TABLE run (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   name TEXT NOT NULL, suite TEXT NOT NULL, kind TEXT NOT NULL,
@@ -23,7 +23,7 @@ CREATE TABLE run (
   null_operations_per_s REAL,
   writer TEXT, started_here TEXT, upgraded_from INTEGER,
   agents_sha256 TEXT NOT NULL, contenders_sha256 TEXT NOT NULL, planned_sha256 TEXT NOT NULL,
-  searches_sha256 TEXT NOT NULL,
+  searches_sha256 TEXT NOT NULL, amendments_sha256 TEXT NOT NULL,
   trials INTEGER NOT NULL, trials_sha256 TEXT NOT NULL,
   events INTEGER NOT NULL, events_sha256 TEXT NOT NULL,
   soak_rows INTEGER NOT NULL, soak_rows_sha256 TEXT NOT NULL,
@@ -43,6 +43,12 @@ CREATE TABLE searches (
   position INTEGER PRIMARY KEY, contender TEXT NOT NULL REFERENCES contenders(name), block INTEGER NOT NULL,
   outcome TEXT NOT NULL, reason TEXT NOT NULL,
   met INTEGER REFERENCES planned(position), missed INTEGER REFERENCES planned(position)
+);
+CREATE TABLE amendments (
+  position INTEGER PRIMARY KEY, at TEXT NOT NULL,
+  sort TEXT NOT NULL CHECK (sort IN ('blocks', 'retry', 'clear', 'left_out')), text TEXT NOT NULL,
+  blocks_seen INTEGER NOT NULL, blocks_before INTEGER NOT NULL, blocks INTEGER NOT NULL,
+  contender TEXT REFERENCES contenders(name), plan_hash TEXT NOT NULL
 );
 CREATE TABLE trials (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -116,6 +122,18 @@ CREATE INDEX trials_by_position ON trials(position, id);
 """
 
 
+_AMENDMENTS = (
+    ("  searches_sha256 TEXT NOT NULL, amendments_sha256 TEXT NOT NULL,\n", "  searches_sha256 TEXT NOT NULL,\n"),
+    (
+        "CREATE TABLE amendments (\n"
+        "  position INTEGER PRIMARY KEY, at TEXT NOT NULL,\n"
+        "  sort TEXT NOT NULL CHECK (sort IN ('blocks', 'retry', 'clear', 'left_out')), text TEXT NOT NULL,\n"
+        "  blocks_seen INTEGER NOT NULL, blocks_before INTEGER NOT NULL, blocks INTEGER NOT NULL,\n"
+        "  contender TEXT REFERENCES contenders(name), plan_hash TEXT NOT NULL\n"
+        ");\n",
+        "",
+    ),
+)
 _OWN_FIGURES = (
     ("facts TEXT NOT NULL, null_operations_per_s REAL\n", "facts TEXT NOT NULL\n"),
     ("  start_offset_ns INTEGER, links TEXT NOT NULL, starts TEXT, response TEXT,\n", ""),
@@ -209,6 +227,7 @@ def _without(tables: str, changes: tuple[tuple[str, str], ...]) -> str:
     return tables
 
 
+_VERSION_6 = _without(_VERSION_7, _AMENDMENTS)
 _VERSION_5 = _without(_VERSION_6, _OWN_FIGURES)
 _VERSION_4 = _without(_VERSION_5, _SEARCHES)
 _VERSION_3 = _without(_VERSION_4, (*_AGENTS, *_MIXES, *_STARTS))
@@ -226,5 +245,6 @@ OLDER: dict[int, tuple[str, ...]] = {
     4: (_VERSION_4,),
     5: (_VERSION_5,),
     6: (_VERSION_6,),
+    7: (_VERSION_7,),
 }
 SEALED_FROM = 3

@@ -5,7 +5,7 @@ file that does not stand these checks is refused, by one RunFileError.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from bakeoff.errors import RunFileError
 from bakeoff.kinds import figures_of
-from bakeoff.store import checked, judged, seal, shares, starts
+from bakeoff.store import checked, judged, seal, shares, starts, telemetry
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.fields import DamagedError, Fields
 from bakeoff.store.marks import current
@@ -28,22 +28,18 @@ from bakeoff.store.records import (
     VOIDED,
     AgentRecord,
     AmendmentRecord,
-    ClientRecord,
     ContenderRecord,
     EventRecord,
-    OperationRecord,
     PlannedTrial,
     RunRecord,
     SearchRecord,
-    SecondRecord,
     SoakRowRecord,
-    StartsRecord,
-    StepRecord,
-    Summary,
     TrialRecord,
 )
+from bakeoff.store.rows import PlainRows, Row, Rows, Tables, tables_of
 from bakeoff.store.schema import SCHEMA_VERSION, connect, damaged, explained, wal_of
 from bakeoff.store.soak import from_row, summary_of
+from bakeoff.store.trial_parts import ClientRecord, OperationRecord, SecondRecord, StartsRecord, StepRecord, Summary
 from bakeoff.store.upgrade import upgraded
 
 T = TypeVar("T")
@@ -85,7 +81,22 @@ def read_run(path: Path) -> RunRecord:
 
     Raises RunFileError when the file is missing, not a run file, damaged or of a later version.
     """
-    return _read(path, lambda connection: _record(path, connection))
+    return _read(path, lambda connection: _record(path, checked.Sealed(connection)))
+
+
+def read_tables(path: Path) -> Tables:
+    """The rows of a run file, checked as `read_run` does. Raises RunFileError."""
+    return _read(path, lambda connection: tables_of(checked.Sealed(connection)))
+
+
+def record_of(path: Path, tables: Tables) -> RunRecord:
+    """The record of rows that were taken out of the run file at `path`, changed or not since: the hash of the plan is
+    the one that they tell. Raises RunFileError where they are not those of a run.
+    """
+    try:
+        return _record(path, PlainRows(tables), as_planned=False)
+    except (DamagedError, ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise damaged(path, error) from error
 
 
 def histogram(path: Path, trial_id: int, name: str) -> bytes:
@@ -134,12 +145,12 @@ def soak_histograms(path: Path, order: int) -> tuple[list[bytes], list[bytes]]:
 
 def pending(path: Path) -> tuple[PlannedTrial, ...]:
     """The planned trials that are still to do: never stored, or interrupted; in the order of the plan."""
-    return _read(path, _content).pending
+    return _read(path, _sealed_content).pending
 
 
 def planned(path: Path) -> tuple[PlannedTrial, ...]:
     """All planned trials, in the order of the plan."""
-    return _read(path, _content).planned
+    return _read(path, _sealed_content).planned
 
 
 def _read(path: Path, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -167,10 +178,11 @@ def _read_once(path: Path, work: Callable[[sqlite3.Connection], T], quiet: bool)
         connection.close()
 
 
-def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
-    content = _content(connection)
+def _record(path: Path, rows: Rows, as_planned: bool = True) -> RunRecord:
+    """`as_planned`: the plan is that of its hash, or the rows are refused."""
+    content = _content(rows)
     run, plan = content.run, content.run.table("plan")
-    if plan_hash(plan) != run.text("plan_hash"):
+    if as_planned and plan_hash(plan) != run.text("plan_hash"):
         raise DamagedError("the plan is not the one of its hash")
     _check_figures(run.text("kind"), content.trials)
     return RunRecord(
@@ -201,6 +213,7 @@ def _record(path: Path, connection: sqlite3.Connection) -> RunRecord:
         amendments=content.amendments,
         earlier=content.earlier,
         pending=content.pending,
+        seal=run.text("sha256"),
     )
 
 
@@ -214,11 +227,14 @@ def _check_figures(kind: str, trials: tuple[TrialRecord, ...]) -> None:
         raise DamagedError(str(error)) from error
 
 
-def _content(connection: sqlite3.Connection) -> _Content:
-    row = checked.run_row(connection)
-    run = Fields("run", row)
+def _sealed_content(connection: sqlite3.Connection) -> _Content:
+    return _content(checked.Sealed(connection))
+
+
+def _content(rows: Rows) -> _Content:
+    run = Fields("run", rows.run())
     agents, contenders, planned, searches, amendments = (
-        [Fields(table, one) for one in checked.table_rows(connection, row, table)] for table in seal.LISTS
+        [Fields(table, one) for one in rows.table(table)] for table in seal.LISTS
     )
     content = _Content(
         run=run,
@@ -229,13 +245,13 @@ def _content(connection: sqlite3.Connection) -> _Content:
         planned=tuple(map(_planned, planned)),
         searches=tuple(_search(search, len(planned)) for search in searches),
         amendments=tuple(map(_amendment, amendments)),
-        events=tuple(map(_event, (Fields("events", one) for one in checked.event_rows(connection, row)))),
+        events=tuple(map(_event, (Fields("events", one) for one in rows.events()))),
     )
     _check_planned(content)
-    fields = [Fields("soak_rows", one) for one in checked.soak_rows(connection, row)]
+    fields = [Fields("soak_rows", one) for one in rows.soak_rows()]
     content = replace(content, soak_rows=tuple(from_row(content.planned, one) for one in fields))
     latest, earlier = dict[int, TrialRecord](), list[TrialRecord]()
-    for trial, parts in checked.trial_rows(connection, row, tuple(seal.PARTS)):
+    for trial, parts in rows.trials():
         record = _attempt(content, Fields("trials", trial), parts)
         before = latest.get(record.order)
         if before is not None and before.state in (FAILED, VOIDED):
@@ -305,7 +321,7 @@ def _event(row: Fields) -> EventRecord:
     return EventRecord(row.moment("at"), row.text("level"), row.text("text"), row.whole_or_none("trial_id"))
 
 
-def _attempt(content: _Content, trial: Fields, parts: dict[str, list[sqlite3.Row]]) -> TrialRecord:
+def _attempt(content: _Content, trial: Fields, parts: Mapping[str, Sequence[Row]]) -> TrialRecord:
     """One that was stored; a trial that was interrupted may be there again."""
     order = trial.whole("position", most=len(content.planned) - 1)
     fields = {table: [Fields(table, part) for part in rows] for table, rows in parts.items()}
@@ -398,4 +414,5 @@ def _trial(planned: PlannedTrial, row: Fields, parts: Parts, agents: tuple[Agent
         purpose=planned.purpose,
         share=planned.share,
         judged=judged.from_row(row),
+        telemetry=tuple(map(telemetry.from_row, parts["telemetry"])),
     )

@@ -16,7 +16,7 @@ from bakeoff.errors import RunFileError
 from bakeoff.store.older import OLDER
 
 APPLICATION_ID = 0x62616B65  # "bake"
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 BUSY_TIMEOUT_S = 10.0
 MOST_BYTES = 64 << 20  # of one row, text or histogram: refused before room is made for it
 SUMMARY_COLUMNS = ("count", "mean_ns", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "max_ns", "min_ns")
@@ -111,6 +111,14 @@ CREATE TABLE shares (
   {_SUMMARY},
   PRIMARY KEY (trial_id, agent)
 ) WITHOUT ROWID;
+CREATE TABLE telemetry (
+  trial_id INTEGER NOT NULL REFERENCES trials(id), position INTEGER NOT NULL,
+  role TEXT NOT NULL CHECK (role IN ('generator', 'contender')), name TEXT NOT NULL, source TEXT NOT NULL,
+  window_from_s REAL NOT NULL, window_to_s REAL NOT NULL, intervals INTEGER NOT NULL,
+  series TEXT NOT NULL, facts TEXT NOT NULL, gaps TEXT NOT NULL,
+  looks INTEGER NOT NULL, cpu_s REAL NOT NULL, remote_cpu_s REAL, out_bytes INTEGER NOT NULL, in_bytes INTEGER NOT NULL,
+  PRIMARY KEY (trial_id, position)
+) WITHOUT ROWID;
 CREATE TABLE histograms (
   trial_id INTEGER NOT NULL REFERENCES trials(id), name TEXT NOT NULL, hdr BLOB NOT NULL,
   sha256 TEXT NOT NULL,
@@ -180,6 +188,10 @@ def connect(path: Path, *, write: bool, quiet: bool = False) -> sqlite3.Connecti
     works in a folder that is not writable too. Raises RunFileError when the file is missing, not a run file,
     damaged or of another version.
     """
+    if path.is_dir():
+        raise RunFileError(
+            f"{path} is a folder: give the path of one run file; those of a campaign lie in it (`{path}/01-….bakeoff`)"
+        )
     if not path.is_file():
         raise RunFileError(f"{path} does not exist: give the path of a run file (`*.bakeoff`)")
     mode = "mode=rw" if write else "mode=ro&immutable=1" if quiet else "mode=ro"

@@ -27,6 +27,7 @@ PARTS = {
     "seconds": "second",
     "clients": "client",
     "shares": "agent",
+    "telemetry": "position",
     "histograms": "name",
 }
 # Tables that are sealed as a whole. A search adds to `planned` and `searches` as it goes on, what the user asks for

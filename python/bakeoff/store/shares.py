@@ -7,8 +7,9 @@ from typing import Any
 from bakeoff.store import starts
 from bakeoff.store.canonical import printable, to_json
 from bakeoff.store.fields import MOST_CLIENTS, DamagedError, Fields
-from bakeoff.store.records import AgentRecord, LinkRecord, ShareRecord, StartsRecord
+from bakeoff.store.records import AgentRecord
 from bakeoff.store.soak import full_summary, summary_of
+from bakeoff.store.trial_parts import LinkRecord, ShareRecord, StartsRecord
 
 MOST_LINKS = 1000
 

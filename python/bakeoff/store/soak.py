@@ -6,7 +6,8 @@ from typing import Any
 from bakeoff.store import seal
 from bakeoff.store.canonical import to_json
 from bakeoff.store.fields import DamagedError, Fields
-from bakeoff.store.records import PlannedTrial, SoakRowRecord, Summary
+from bakeoff.store.records import PlannedTrial, SoakRowRecord
+from bakeoff.store.trial_parts import Summary
 
 
 def to_columns(row: SoakRowRecord, service: bytes, response: bytes | None) -> dict[str, Any]:

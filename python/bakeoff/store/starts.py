@@ -3,7 +3,7 @@
 from typing import Any
 
 from bakeoff.store.fields import DamagedError, Fields
-from bakeoff.store.records import START_COUNTS, StartsRecord, Summary
+from bakeoff.store.trial_parts import START_COUNTS, StartsRecord, Summary
 
 
 def counts_of(starts: StartsRecord) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from bakeoff.store.schema import APPLICATION_ID, MOST_BYTES, SCHEMA_VERSION, SUM
 # The name of the one agent of runs that knew of none.
 ONLY_AGENT = "local"
 # Tables that a version had no rows of its own for, and the version that brought them.
-_SINCE = {"agents": 4, "shares": 4, "searches": 5, "soak_rows": 5, "amendments": 7}
+_SINCE = {"agents": 4, "shares": 4, "searches": 5, "soak_rows": 5, "amendments": 7, "telemetry": 8}
 # In the order in which rows need those of others.
 _TABLES = (
     "run",

@@ -19,10 +19,11 @@ import psutil
 
 from bakeoff.errors import RunFileError
 from bakeoff.mix import Mix
-from bakeoff.store import judged, seal, shares, starts
+from bakeoff.store import seal
 from bakeoff.store.canonical import printable, to_json
 from bakeoff.store.records import (
     ADDED,
+    CEILINGS,
     AgentRecord,
     AmendmentRecord,
     ContenderRecord,
@@ -30,14 +31,12 @@ from bakeoff.store.records import (
     PlannedTrial,
     SearchRecord,
     SoakRowRecord,
-    Summary,
     TrialRecord,
 )
 from bakeoff.store.schema import (
     APPLICATION_ID,
     MOST_BYTES,
     SCHEMA_VERSION,
-    SUMMARY_COLUMNS,
     TABLES,
     configure,
     connect,
@@ -45,6 +44,7 @@ from bakeoff.store.schema import (
     explained,
 )
 from bakeoff.store.soak import to_columns
+from bakeoff.store.trial_rows import insert_row, insert_trial
 
 
 def utc_now() -> str:
@@ -121,8 +121,7 @@ class RunWriter:
         `trial.id` and the `trial_id` of the events are ignored: the file gives the number.
         """
         with self._transaction():
-            trial_id = self._insert_trial(trial)
-            self._insert_parts(trial_id, trial)
+            trial_id = insert_trial(self._connection, trial)
             self._many(
                 "INSERT INTO histograms VALUES (?, ?, ?, ?)",
                 [(trial_id, name, blob, seal.blob_seal(blob)) for name, blob in histograms.items()],
@@ -172,10 +171,8 @@ class RunWriter:
 
     def add_soak_row(self, row: SoakRowRecord, service: bytes, response: bytes | None) -> None:
         """Store a row of a soak, with its histograms (HdrHistogram V2, empty without operations)."""
-        columns = to_columns(row, service, response)
-        names, marks = ", ".join(columns), ", ".join("?" for _ in columns)
         with self._transaction():
-            self._connection.execute(f"INSERT INTO soak_rows ({names}) VALUES ({marks})", tuple(columns.values()))
+            insert_row(self._connection, "soak_rows", to_columns(row, service, response))
             query = f"{seal.soak_rows_query(self._connection)} WHERE id = last_insert_rowid()"
             stored = self._connection.execute(query).fetchone()
             link = self._connection.execute("SELECT soak_rows_sha256 FROM run").fetchone()[0]
@@ -191,6 +188,13 @@ class RunWriter:
                 [(rate, name) for name, rate in (by_agent or {}).items()],
             )
             seal.seal_list(self._connection, "agents")
+
+    def set_ceilings(self, ceilings: Mapping[str, Mapping[str, Any]]) -> None:
+        """Store by contender what the generator asks at most in its way, or why that was not measured."""
+        with self._transaction():
+            stored = json.loads(self._connection.execute("SELECT environment FROM run").fetchone()[0])
+            environment = to_json({**stored, CEILINGS: dict(ceilings)})
+            self._connection.execute("UPDATE run SET environment = ?", (environment,))
 
     def set_started_here(self, mark: str | None) -> None:
         """Store the mark by which this user knows a plan that was started here (see bakeoff.run.trust)."""
@@ -289,100 +293,6 @@ class RunWriter:
         )
         seal.seal_list(self._connection, "amendments")
 
-    def _insert_trial(self, t: TrialRecord) -> int:
-        cursor = self._connection.execute(
-            "INSERT INTO trials (position, state, reason, marks, started_at, window_s, operations, "
-            "bytes_in, bytes_out,"
-            " operations_per_s, bytes_per_s, errors, statuses, connections, generator_cpu_share,"
-            " generator_cpu_us_per_operation, generator_rss_bytes, fairness_jain, workload,"
-            " generator_run_delay_share, starts, judged, sha256)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')",
-            (
-                t.order,
-                t.state,
-                printable(t.reason),
-                to_json(list(t.marks)),
-                t.started_at,
-                t.window_s,
-                t.operations,
-                t.bytes_in,
-                t.bytes_out,
-                t.operations_per_s,
-                t.bytes_per_s,
-                to_json(t.errors),
-                to_json(t.statuses),
-                to_json(t.connections),
-                t.generator_cpu_share,
-                t.generator_cpu_us_per_operation,
-                t.generator_rss_bytes,
-                t.fairness_jain,
-                to_json(t.workload),
-                t.generator_run_delay_share,
-                None if t.starts is None else to_json(starts.counts_of(t.starts)),
-                None if t.judged is None else to_json(judged.to_table(t.judged)),
-            ),
-        )
-        trial_id = cursor.lastrowid
-        assert trial_id is not None
-        return trial_id
-
-    def _insert_parts(self, trial_id: int, t: TrialRecord) -> None:
-        marks = ", ".join("?" for _ in SUMMARY_COLUMNS)
-        series = {"service": t.service, "late_start": t.generator_late_start, "lag": t.generator_lag}
-        if t.response is not None:
-            series["response"] = t.response
-        if t.starts is not None:
-            series["late"] = t.starts.late
-        self._many(
-            f"INSERT INTO summaries VALUES (?, ?, {marks})",
-            [(trial_id, name, *_figures(summary)) for name, summary in series.items()],
-        )
-        self._many(
-            f"INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, {marks})",
-            [
-                (
-                    trial_id,
-                    i,
-                    o.name,
-                    o.operations,
-                    to_json(o.errors),
-                    o.bytes_in,
-                    o.bytes_out,
-                    *_figures(o.service),
-                )
-                for i, o in enumerate(t.per_operation)
-            ],
-        )
-        self._many(
-            f"INSERT INTO steps VALUES (?, ?, ?, {marks})",
-            [(trial_id, i, s.name, *_figures(s.summary)) for i, s in enumerate(t.steps)],
-        )
-        self._many(
-            f"INSERT INTO seconds VALUES (?, ?, ?, ?, ?, ?, {marks}, ?)",
-            [
-                (
-                    trial_id,
-                    s.second,
-                    s.phase,
-                    s.operations,
-                    s.errors,
-                    s.bytes_in,
-                    *_figures(s.service),
-                    s.width_s,
-                )
-                for s in t.per_second
-            ],
-        )
-        self._many(
-            "INSERT INTO clients VALUES (?, ?, ?, ?, ?, ?)",
-            [(trial_id, c.client, c.operations, c.errors, c.bytes_in, c.busy_s) for c in t.per_client],
-        )
-        places = {row["name"]: row["position"] for row in self._connection.execute("SELECT name, position FROM agents")}
-        for share in t.per_agent:
-            columns = {"trial_id": trial_id, "agent": places[share.agent], **shares.to_columns(share)}
-            names, marks = ", ".join(columns), ", ".join("?" for _ in columns)
-            self._connection.execute(f"INSERT INTO shares ({names}) VALUES ({marks})", tuple(columns.values()))
-
     def _insert_events(self, events: Iterable[EventRecord], trial_id: int | None) -> None:
         run = self._connection.execute("SELECT events, events_sha256 FROM run").fetchone()
         count, link = run["events"], run["events_sha256"]
@@ -414,10 +324,6 @@ class RunWriter:
             if pid is not None:
                 raise RunFileError(f"{self.path} is being written by process {pid}: wait until that run ends")
             self._connection.execute("UPDATE run SET writer = ?", (to_json(_this_process()),))
-
-
-def _figures(summary: Summary) -> tuple[Any, ...]:
-    return tuple(getattr(summary, column) for column in SUMMARY_COLUMNS)
 
 
 def _reserve(path: Path) -> None:

@@ -24,6 +24,7 @@ COMMITS = {
     "version-4": "d1a2e47",
     "version-5": "28e3c60",
     "version-6": "7bdc9da",
+    "version-7": "a75fa25",
 }
 WRITE = '''
 import inspect, json, hashlib, sys

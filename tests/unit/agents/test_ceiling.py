@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
+from typing import Any, Self
 
 import pytest
 
 from bakeoff.agents.local import LocalAgent
+from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import NullWorkload, TrialSpec
+from bakeoff.kinds.app.spec import AppWorkload
 from bakeoff.kinds.spec import OfNothing
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.mix import Clients
+from tests.conftest import Target
 
 PATIENCE_S = 60.0
 
@@ -34,12 +39,54 @@ def web(**changes: object) -> WebWorkload:
     return WebWorkload.model_validate({**told, **changes})
 
 
-@pytest.mark.parametrize("keep_alive", [True, False])
-@pytest.mark.parametrize("http", ["1.0", "1.1"])
-def test_every_request_of_a_ceiling_is_asked_of_a_server_and_answered(keep_alive: bool, http: str) -> None:
-    nothing = web(keep_alive=keep_alive, http=http).of_nothing
-    assert nothing is not None and nothing.is_kept == keep_alive
-    spec = TrialSpec(workload=NullWorkload(server=nothing), load=Clients(3), length_s=3600.0, max_operations=2_000)
+def app() -> AppWorkload:
+    """Requests of every kind, several records each."""
+    kinds = ("upload", "download", "processor", "read", "write")
+    return AppWorkload.model_validate(
+        {
+            "addresses": ("192.0.2.1:1",), "unix": None, "source_addresses": (),
+            "classes": [{"name": name, "weight": 1.0} for name in kinds], "upload_bytes": 40_000,
+            "download_bytes": 70_000, "rounds": 50, "record_bytes": 512, "read_records": 3, "write_records": 2,
+            "working_set": 0.001,
+        }
+    )  # fmt: skip
+
+
+def asked(nothing: OfNothing, address: str, streams: int = 1, operations: int = 1_000) -> TrialResult:
+    """A trial of the same work, as any contender at this address is asked for it."""
+    spec = TrialSpec(
+        workload=nothing.asked.at(address),
+        load=Clients(3),
+        streams=streams,
+        length_s=3600.0,
+        max_operations=operations,
+    )
+    outcome = LocalAgent().start(spec).go().wait(PATIENCE_S)
+    assert outcome is not None
+    return outcome.result
+
+
+def measured(nothing: OfNothing) -> TrialResult:
+    """A short trial as the ceiling is measured."""
+    spec = TrialSpec(workload=NullWorkload(server=nothing), load=Clients(3), length_s=0.2)
+    outcome = LocalAgent().start(spec).go().wait(PATIENCE_S)
+    assert outcome is not None and outcome.result.operations
+    return outcome.result
+
+
+CHECKED = {"verify": True, "ca_file": "/none", "resumption": True}
+WAYS: list[dict[str, Any]] = [
+    {"scheme": scheme, "http": http, "keep_alive": keep_alive, "tls": tls}
+    for scheme, tls in (("http", None), ("https", CHECKED))
+    for http, keep_alive in (("1.0", True), ("1.0", False), ("1.1", True), ("1.1", False), ("2", True))
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way['scheme']}-{way['http']}-{way['keep_alive']}")
+def test_every_request_of_a_ceiling_is_asked_of_a_server_and_answered(way: dict[str, Any]) -> None:
+    nothing = web(**way).of_nothing
+    assert nothing is not None and nothing.connects_every == (None if way["keep_alive"] else 1)
+    spec = TrialSpec(workload=NullWorkload(server=nothing), load=Clients(3), length_s=3600.0, max_operations=1_000)
     # Over the wire to another machine and back.
     spec = TrialSpec.model_validate_json(spec.to_json())
     session = LocalAgent().start(spec)
@@ -47,11 +94,87 @@ def test_every_request_of_a_ceiling_is_asked_of_a_server_and_answered(keep_alive
     assert outcome is not None
     result = outcome.result
     page_bytes = nothing.server["page_bytes"]
-    assert page_bytes == 1_750, "half of 3,000 and a quarter of 1,000: a HEAD has no body"
-    assert sum(result.errors.values()) == 0 and result.statuses["2xx"] == result.operations >= 2_000
+    assert isinstance(page_bytes, int) and page_bytes == 1_750, "half of 3,000, a quarter of 1,000: a HEAD has no body"
+    assert sum(result.errors.values()) == 0 and result.statuses["2xx"] == result.operations >= 1_000
     assert result.bytes_in >= result.operations * page_bytes
     opened = result.connections.opened
-    assert opened == 3 if keep_alive else opened >= result.operations
+    assert opened == 3 if way["keep_alive"] else opened >= result.operations
+    made = result.connections.tls_full + result.connections.tls_resumed
+    assert made == (opened if way["scheme"] == "https" else 0)
+    assert way["keep_alive"] or result.connections.tls_resumed > 0.9 * made or not made
+
+
+def test_certificates_are_checked_where_the_plan_says_so(tmp_path: Path) -> None:
+    """They are a part of what a handshake costs; each server has one of its own."""
+    nothing = web(scheme="https", tls=CHECKED).of_nothing
+    assert nothing is not None
+    server = Target(**nothing.described(1, str(tmp_path / "own.pem")))
+    other = Target(**nothing.described(1, str(tmp_path / "other.pem")))
+    spec = {"load": Clients(1), "length_s": 3600.0, "max_operations": 5}
+    for certificate, refused in (("own.pem", False), ("other.pem", True)):
+        work = nothing.asked.at(server.address, str(tmp_path / certificate))
+        outcome = LocalAgent().start(TrialSpec(workload=work, **spec)).go().wait(PATIENCE_S)
+        assert outcome is not None and ("tls" in outcome.result.errors) == refused
+    for one in (server, other):
+        one.stop()
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way['scheme']}-{way['http']}-{way['keep_alive']}")
+def test_the_server_counts_what_the_client_counts(way: dict[str, Any], tmp_path: Path) -> None:
+    """Also where replies are larger than what a socket takes at once, and many are owed on a connection."""
+    nothing = web(**way).of_nothing
+    assert nothing is not None
+    most = 20 if way["http"] == "2" else 1
+    for size, streams, operations in ((0, 1, 100), (200_000, most, 300)):
+        sized = nothing.model_copy(update={"server": {**nothing.server, "page_bytes": size}})
+        server = Target(**sized.described(2, str(tmp_path / "c.pem")))
+        result = asked(nothing, server.address, streams, operations)
+        counted = server.counts()
+        server.stop()
+        assert sum(result.errors.values()) == 0
+        assert counted["requests"] == result.operations >= operations
+        assert counted["body_bytes"] == size * result.operations and counted["open"] == 0
+        assert counted["connections"] == result.connections.opened
+
+
+def test_results_of_the_app_protocol_are_right_though_nothing_is_done(tmp_path: Path) -> None:
+    nothing = app().of_nothing
+    assert nothing is not None
+    server = Target(**nothing.described(1, str(tmp_path / "c.pem")))
+    result = asked(nothing, server.address, operations=3_000)
+    counted = server.counts()
+    server.stop()
+    assert sum(result.errors.values()) == 0 and counted["requests"] == result.operations + 3, "each client says hello"
+    told = result.workload or {}
+    assert told["verified"]["records"] > 1_000 and not any(
+        told["verified"][n] for n in ("damaged", "lost", "wrong_results")
+    )
+    assert len(result.per_operation) == 5 and all(one.operations > 300 for one in result.per_operation)
+
+
+def test_asking_a_server_costs_what_asking_it_for_the_ceiling_does(tmp_path: Path) -> None:
+    """By processor time of an operation, and in turn: whatever else the machine does, it does to both."""
+    for nothing in (web().of_nothing, web(**WAYS[-1]).of_nothing, app().of_nothing):
+        assert nothing is not None
+        server = Target(**nothing.described(1, str(tmp_path / "c.pem")))
+        ratios = []
+        for _ in range(5):
+            one = measured(nothing)
+            other = asked(nothing, server.address)
+            costs = [result.generator.cpu_s / result.operations for result in (one, other)]
+            ratios.append(costs[0] / costs[1])
+        server.stop()
+        assert 1 / 3 < sorted(ratios)[2] < 3
+
+
+def test_a_slow_server_is_far_below_the_ceiling() -> None:
+    nothing = web().of_nothing
+    assert nothing is not None
+    slow = Target(delay_s=0.05)
+    result, most = asked(nothing, slow.address, operations=30), measured(nothing)
+    slow.stop()
+    # Three clients ask it 60 times a second.
+    assert result.operations / result.window_s < 0.1 * most.operations / most.window_s
 
 
 def test_the_server_is_gone_when_the_ceiling_is_known() -> None:
@@ -59,12 +182,12 @@ def test_the_server_is_gone_when_the_ceiling_is_known() -> None:
     assert nothing is not None
     seen: list[str] = []
 
-    class Watched(OfNothing):
-        def at(self, address: str) -> WebWorkload:
+    class Watched(WebWorkload):
+        def at(self, address: str, certificate: str | None = None) -> Self:
             seen.append(address)
-            return super().at(address)  # type: ignore[return-value]
+            return super().at(address, certificate)
 
-    watched = Watched(asked=nothing.asked, server=nothing.server, words=nothing.words)
+    watched = nothing.model_copy(update={"asked": Watched.model_validate(nothing.asked.model_dump())})
     spec = TrialSpec(workload=NullWorkload(server=watched), load=Clients(1), length_s=3600.0, max_operations=10)
     assert LocalAgent().start(spec).go().wait(PATIENCE_S) is not None
     host, _, port = seen[0].rpartition(":")
@@ -72,6 +195,17 @@ def test_the_server_is_gone_when_the_ceiling_is_known() -> None:
         socket.create_connection((host, int(port)), PATIENCE_S)
 
 
-@pytest.mark.parametrize("changes", [{"scheme": "https"}, {"http": "2"}, {"http": "3"}])
-def test_what_the_server_does_not_speak_has_no_ceiling(changes: dict[str, object]) -> None:
-    assert web(**changes).of_nothing is None
+def test_what_the_server_does_not_speak_has_no_ceiling() -> None:
+    assert web(scheme="https", http="3").of_nothing is None
+    assert app().model_copy(update={"download_bytes": 2 << 20}).of_nothing is None
+
+
+def test_a_way_of_asking_is_the_same_for_pages_of_other_sizes_and_other_addresses() -> None:
+    other = (
+        ClassSpec(
+            name="a", weight=1, expect=(), requests=(RequestSpec(method="GET", path="/", length=5, sha256=None),)
+        ),
+    )
+    ways = [one.of_nothing for one in (web(), web(host="b", classes=other), web(http="2"), web(headers=()))]
+    one, same, *others = [nothing.way for nothing in ways if nothing is not None]
+    assert one == same and len({one, *others}) == 3

@@ -41,6 +41,14 @@ NULL = TrialSpec(workload=NullWorkload(), load=Clients(3), length_s=0.3)
 LONG = NULL.model_copy(update={"length_s": 1000.0})
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No agent of this process is lost because its machine is busy."""
+    for name in ("SILENCE_S", "IDLE_SILENCE_S", "BEGIN_S", "ANSWER_S"):
+        monkeypatch.setattr(near, name, PATIENCE_S)
+    monkeypatch.setattr(there, "DEAD_MAN_S", PATIENCE_S)
+
+
 @pytest.fixture
 def far() -> Iterator[tuple[RemoteAgent, DirectLine]]:
     agent, line = direct()

@@ -11,7 +11,8 @@ from bakeoff.capacity.objective import Objective, parse_objective
 from bakeoff.capacity.range import Range
 from bakeoff.capacity.search import Found, GoneError, Search
 from bakeoff.stats import decide, equivalence_p, ratio_from_logs
-from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED, JudgedRecord
+from bakeoff.store.records import AT_LEAST, DIED, FOUND, NONE, UNSETTLED
+from bakeoff.store.trial_parts import JudgedRecord
 from tests.unit.capacity.virtual import Queue, limited
 
 OBJECTIVE = parse_objective("p99<=50ms,errors<=0.1%")

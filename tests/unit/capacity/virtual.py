@@ -9,7 +9,7 @@ import numpy as np
 from bakeoff.capacity.judge import Answers, judge
 from bakeoff.capacity.objective import Objective
 from bakeoff.stats import queue_growth
-from bakeoff.store.records import JudgedRecord
+from bakeoff.store.trial_parts import JudgedRecord
 
 
 @dataclass

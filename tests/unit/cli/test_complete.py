@@ -49,6 +49,8 @@ def offered(environment: dict[str, str]) -> str:
         (["compare", "run.bakeoff", "--baseline", ""], ["a", "b"], []),
         (["compare", "none.bakeoff", "--baseline", ""], [], ["Traceback", "Error"]),
         (["check", "r"], ["run.bakeoff"], ["plan.toml"]),
+        (["challenge", "r"], ["run.bakeoff"], ["plan.toml"]),
+        (["report", "run.bakeoff", "--sign", "p"], ["plan.toml"], []),
         (["check", "run.bakeoff", "--baseline", ""], ["a", "b"], []),
         (["check", "run.bakeoff", "--also", "p99,p9"], ["p99,p95"], ["p99,p99"]),
     ],

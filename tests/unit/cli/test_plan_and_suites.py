@@ -27,10 +27,36 @@ def test_a_plan_shows_trials_order_duration_and_blocks() -> None:
     assert "fewest for a verdict" in text and "0.0625" in text and "0.0312" in text
 
 
+def test_a_plan_of_mail_tells_what_servers_may_take_on_top_of_its_length(tmp_path: Path) -> None:
+    """Seen: 1m51s were told, and emptying mailboxes and reading what was left made it 7m10s."""
+    users = tmp_path / "users.csv"
+    users.write_text("".join(f"u{number},pw,bakeoff.test\n" for number in range(40)))
+    text = output("plan", "mail-pop", "--users", str(users), "--init-limit", "2m", "--drain-limit", "20s")
+    (line,) = (line for line in text.splitlines() if line.startswith("duration: "))
+    assert "; on top, as the servers decide, 36 x 2m40s = 1h36m at most: emptying the mailboxes before" in line
+    assert "2m at most (init_limit)" in line and "40s (drain_limit and reply_timeout)" in line
+    assert "on top" not in output("plan", "web-static").partition("duration: ")[2].partition("\n")[0]
+
+
 def test_few_blocks_are_called_what_they_are() -> None:
     assert "5 blocks give numbers but no verdict" in output("plan", "web-static", "--blocks", "5")
     assert "One contender: figures only" in output("plan", "web-static", "a=http://h")
     assert "enough for the verdict of the suite and for single mixes" in output("plan", "web-static", "--blocks", "13")
+
+
+@pytest.mark.parametrize(
+    ("contenders", "blocks", "needed"), [(2, 6, None), (3, 6, 8), (4, 6, 9), (4, 8, 9), (4, 9, None), (5, 8, 9)]
+)
+def test_of_several_contenders_lost_trials_take_more_blocks(contenders: int, blocks: int, needed: int | None) -> None:
+    """Seen: six blocks "are enough" for the six pairs of four, of which one with a lost trial never could be told."""
+    words = [f"{name}=http://{name}" for name in "abcde"[:contenders]]
+    text = output("plan", "web-static", *words, "--blocks", str(blocks))
+    assert ("none to spare" in text) == (blocks == 6)
+    assert ("in which a trial is lost" in text) == (needed is not None)
+    if needed is not None:
+        pairs = contenders * (contenders - 1) // 2
+        assert f"use --blocks {needed} where" in text and f"of {pairs} pairs one must reach" in text
+        assert smallest_p(needed) * pairs <= 0.045 < smallest_p(needed - 1) * pairs
 
 
 def test_single_claims_are_about_cells_where_a_trial_has_them(tmp_path: Path) -> None:
@@ -42,7 +68,7 @@ def test_single_claims_are_about_cells_where_a_trial_has_them(tmp_path: Path) ->
 
 def test_the_order_can_be_listed() -> None:
     words = ["web-static", "--blocks", "1", "--mixes", "3"]
-    rows = [line.split() for line in output("plan", *words, "--order").splitlines()]
+    rows = [line.split() for line in output("plan", *words, "--trials").splitlines()]
     assert ["0", "1", "A", "3"] in rows or ["0", "1", "B", "3"] in rows
     assert ["1", "1", "A", "3"] in rows or ["1", "1", "B", "3"] in rows
 
@@ -81,9 +107,9 @@ def test_work_that_is_counted_takes_what_a_link_takes_for_it() -> None:
     text = output("plan", "file-matrix", "--size", "full")
     assert "or at the latest after 24h" in text
     assert "1,638 cells, 127 GB" in text
-    assert "duration: about 5h7m45s at 110 MB/s" in text
+    assert "duration: about 5h7m51s at 110 MB/s" in text
     assert "at most" not in text
-    assert "duration: about 12h6m5s" in output("plan", "file-blocks", "--size", "full")
+    assert "duration: about 12h6m6s" in output("plan", "file-blocks", "--size", "full")
 
 
 @pytest.mark.parametrize("suite", [name for name in suite_names() if name not in ("mail-pop", "replay", "web-session")])
@@ -120,3 +146,17 @@ def test_a_suite_shows_values_as_one_would_write_them(suite: str) -> None:
 def test_a_soak_has_some_two_dozen_rows_or_one_an_hour(length: str, row: str) -> None:
     given = PlanInput("x", {"suite": "web-url"}, {"mixes": "1"}, [{"name": "a", "address": "http://h"}])
     assert parse_duration(as_soak(given, length).settings["row"]) == parse_duration(row)
+
+
+def test_a_plan_promises_effects_of_what_has_levels_alone(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    rows = [("a", "raid", "on"), ("b", "raid", "off")]
+    path.write_text(
+        '[plan]\nsuite = "web-url"\n'
+        + "".join(
+            f'[[contender]]\nname = "{name}"\naddress = "http://{name}/"\n'
+            f'levels = {{ disk = "{disk}", cache = "{cache}" }}\n'
+            for name, disk, cache in rows
+        )
+    )
+    assert "disk (raid) x cache (on, off): 2 combinations; tells 1 main effect, from" in output("plan", str(path))

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,18 @@ def test_the_table_names_what_is_missing_and_what_failed(tmp_path: Path) -> None
     assert "operations/s" in text and "noisy" in text
 
 
+def test_what_decides_stands_beside_the_operations_where_it_is_something_else(tmp_path: Path) -> None:
+    """Of mail: messages delivered, as polls of empty mailboxes are operations as well."""
+    path = tmp_path / "mail.bakeoff"
+    flow = {"delivered_per_s": 12.34, "accepted_per_s": 13.0, "read_per_s": 12.0}
+    told = {"flow": flow, "ledger": {"counts": {"accepted": 1, "delivered": 1}, "balanced": True}}
+    with RunWriter.create(path, replace(header(), kind="mail", suite="mail-pop"), planned()) as writer:
+        writer.add_trial(trial(workload=told), {})
+    text = CliRunner().invoke(app, ["show", str(path)], env={"COLUMNS": "300"}).output
+    assert "delivered messages/s" in text and " 12.3 " in text and "operations/s" in text
+    assert "requests/s" not in output("show", str(run_file(tmp_path)))
+
+
 def test_an_empty_run(tmp_path: Path) -> None:
     path = tmp_path / "x.bakeoff"
     RunWriter.create(path, header(), planned()).close()
@@ -125,3 +138,11 @@ def test_marks_have_a_legend_with_a_line_each() -> None:
     lines = legend(["late-start", "few-operations", "late-start"])
     assert [line.partition(":")[0] for line in lines] == ["few-operations", "late-start"]
     assert "the generator itself was late" in lines[1] and "--cores" in lines[1]
+
+
+def test_a_trial_has_in_every_list_the_number_that_messages_call_it_by(tmp_path: Path) -> None:
+    """Seen: "trial 27" in a comparison, 26 in the list of trials."""
+    path = run_file(tmp_path)
+    text = CliRunner().invoke(app, ["show", str(path)], env={"COLUMNS": "300"}).output
+    head, *rows = [line.split() for line in text.splitlines() if line.lstrip().startswith(("trial ", "1 ", "2 "))]
+    assert head[:2] == ["trial", "order"] and [row[0] for row in rows] == ["1", "2"]

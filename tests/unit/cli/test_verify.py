@@ -13,6 +13,7 @@ from bakeoff.cli import report as report_verb
 from bakeoff.cli import verify as verify_verb
 from bakeoff.errors import BakeoffError
 from tests.unit.compare.synthetic import run
+from tests.unit.compare.test_noise import aa
 from tests.unit.store.builders import stored
 
 app = Typer()
@@ -40,6 +41,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "--brief",
     )
     call("report", place / "demo.bakeoff", "-o", place / "turned.pdf", "--baseline", "apache")
+    for name in ("turned.md", "turned.txt"):
+        call("report", place / "demo.bakeoff", "-o", place / name, "--baseline", "apache", "--delta", "2%", "--brief")
     return place
 
 
@@ -50,7 +53,9 @@ def call(*words: object) -> Result:
     return done
 
 
-@pytest.mark.parametrize("name", ["demo.html", "demo.pdf", "demo.md", "demo.txt", "turned.html", "turned.pdf"])
+@pytest.mark.parametrize(
+    "name", [f"{one}.{form}" for one in ("demo", "turned") for form in ("html", "pdf", "md", "txt")]
+)
 def test_an_untouched_report_is_what_its_run_gives(folder: Path, name: str) -> None:
     """Also one with another baseline: how it was asked for is embedded in it."""
     done = call("verify", folder / name, folder / "demo.bakeoff")
@@ -87,7 +92,9 @@ def test_a_moved_point_of_a_chart_and_a_changed_datum_are_found(folder: Path, tm
 @pytest.mark.parametrize("name", ["demo.html", "demo.pdf", "demo.txt"])
 def test_the_report_of_another_run_is_not_this_one(folder: Path, name: str) -> None:
     done = call("verify", folder / name, folder / "other.bakeoff")
-    assert done.exit_code == 1 and "differences" in done.output
+    assert done.exit_code == 1 and "difference" in done.output.splitlines()[-1]
+    is_told = "demo.bakeoff, seal" in done.output and "other.bakeoff has the seal" in done.output
+    assert is_told == (name != "demo.txt"), "text holds no run that could say its seal"
 
 
 def test_what_cannot_be_compared_is_refused(folder: Path, tmp_path: Path) -> None:
@@ -99,3 +106,39 @@ def test_what_cannot_be_compared_is_refused(folder: Path, tmp_path: Path) -> Non
         assert isinstance(call("verify", *words).exception, BakeoffError)
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 and no more")
     assert isinstance(call("verify", tmp_path / "broken.pdf", folder / "demo.bakeoff").exception, BakeoffError)
+
+
+def test_what_is_hidden_from_readers_or_added_in_a_comment_is_found(folder: Path, tmp_path: Path) -> None:
+    page = (folder / "demo.html").read_text()
+    at = page.index('<section id="audits"')
+    end = page.index("</section>", at) + len("</section>")
+    section = page[at:end]
+    for number, changed in enumerate(
+        (
+            section.replace("<section ", "<section hidden ", 1),
+            f"<template>{section}</template>",
+            f"<dialog>{section}",
+            f"<!--> all of it is right -->{section}",
+            f"<![CDATA[ all of it is right ]]>{section}",
+            f"<![foo[ all of it is right ]]>{section}",
+            f"<?pi all of it is right >{section}",
+        )
+    ):
+        assert changed != section
+        (tmp_path / f"{number}.html").write_text(page[:at] + changed + page[end:])
+        assert call("verify", tmp_path / f"{number}.html", folder / "demo.bakeoff").exit_code == 1, changed[:40]
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_a_noise_floor_is_held_against_its_run_or_said_not_to_be(folder: Path, tmp_path: Path, form: str) -> None:
+    stored(aa(), tmp_path / "floor.bakeoff")
+    report, floor = tmp_path / f"quoted.{form}", tmp_path / "floor.bakeoff"
+    call("report", folder / "demo.bakeoff", "-o", report, "--aa", floor)
+    assert call("verify", report, folder / "demo.bakeoff", "--aa", floor).exit_code == 0
+    done = call("verify", report, folder / "demo.bakeoff")
+    if form == "html":
+        assert done.exit_code == 0, "a page holds the A/A run itself"
+    else:
+        assert done.exit_code == 2 and "name that A/A run by --aa" in done.output
+    stored(aa(spread=0.05), tmp_path / "another.bakeoff")
+    assert call("verify", report, folder / "demo.bakeoff", "--aa", tmp_path / "another.bakeoff").exit_code == 1

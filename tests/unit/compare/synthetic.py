@@ -14,18 +14,15 @@ import numpy as np
 
 from bakeoff.arrivals import Constant
 from bakeoff.mix import Clients, Rate
-from bakeoff.store.records import (
+from bakeoff.store.records import ContenderRecord, EventRecord, RunRecord, TrialRecord
+from bakeoff.store.trial_parts import (
     EMPTY_SUMMARY,
     ClientRecord,
-    ContenderRecord,
-    EventRecord,
     OperationRecord,
-    RunRecord,
     SecondRecord,
     StartsRecord,
     StepRecord,
     Summary,
-    TrialRecord,
 )
 
 FULL_MIXES = (1, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60)

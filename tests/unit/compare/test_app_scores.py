@@ -11,7 +11,9 @@ from bakeoff.kinds.app.compare.scores import scores
 from bakeoff.report.blocks import Cards, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
-from bakeoff.store.records import ClientRecord, RunRecord, StepRecord, TrialRecord
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.trial_parts import ClientRecord, StepRecord
+from bakeoff.telemetry.model import Telemetry
 from tests.unit.compare.synthetic import run, summary
 
 
@@ -122,10 +124,31 @@ def test_the_primary_score_sees_the_starved_client() -> None:
     assert found.unweighted < found.plain / 100
 
 
+@pytest.mark.parametrize(("busy_s", "said"), [(1.9, "full processors, network or client"), (1.0, "network or client")])
+def test_who_waits_for_a_full_processor_is_not_said_to_wait_for_the_network_alone(busy_s: float, said: str) -> None:
+    """Seen: "bound by network or client" on one page with "processor-bound", both at every mix."""
+    record = app_run(starve=False)
+    shares = {"network": 0.9, "queue": 0.05, "service": 0.05}
+    steps = tuple(StepRecord(name, summary(1_000, share)) for name, share in shares.items())
+    idle = {"server": {"cpu_share": 0.1, "watched_s": 10.0, "disk_read_bytes": 0, "disk_written_bytes": 0}}
+    series = {"cpu_user_s": (busy_s,) * 6, "cpu_system_s": (0.0,) * 6, "cpu_idle_s": (2.0 - busy_s,) * 6}
+    told = Telemetry(
+        role="contender", name="nginx", source="pid:7", window_s=(1.0, 5.0), at_s=(0.0, 1.0, 2.0, 3.0, 4.0, 5.0),
+        width_s=(1.0,) * 6, series={**series, "own_user_s": (0.1,) * 6, "own_system_s": (0.1,) * 6},
+        facts={"boot_id": "there", "processors": 2},
+    )  # fmt: skip
+    trials = tuple(
+        replace(t, steps=steps, workload=idle, telemetry=(told,)) if t.contender == "nginx" else t
+        for t in record.trials
+    )
+    text = text_of(replace(record, trials=trials), "bottleneck")
+    assert f"What is at its limit: nginx: bound by {said} at every mix." in text
+
+
 def test_the_report_says_what_limits_each_server() -> None:
     text = text_of(app_run(starve=False), "bottleneck")
-    assert "What limits nginx: processor from 1 client on." in text
-    assert "What limits apache: disk from 1 client on." in text
+    assert "What is at its limit: nginx: processor-bound at every mix." in text
+    assert "What is at its limit: apache: disk-bound at every mix." in text
     assert "95%" in text and "100" in text
     ids = [section.id for section in compose(app_run(False), compare_run(app_run(False))).sections]
     assert "steps" not in ids and ids.index("scores") < ids.index("bottleneck")

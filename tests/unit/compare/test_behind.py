@@ -14,7 +14,8 @@ from bakeoff.report.blocks import Cards, Chart
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
 from bakeoff.stats import median_ranks
-from bakeoff.store.records import RunRecord, StartsRecord, TrialRecord
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.trial_parts import StartsRecord
 from tests.unit.compare.synthetic import at_rates, run
 
 BLOCKS = 8

@@ -1,11 +1,15 @@
 """Checks with a known answer, and whatever a worse server could try to be let through."""
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from bakeoff.compare.check import check_run
 from bakeoff.compare.check_model import Check
+from bakeoff.compare.noise import noise_of
+from bakeoff.compare.noise_model import NoiseFloor
+from bakeoff.compare.wording import percent
 from bakeoff.errors import PlanError
 from bakeoff.store.marks import GENERATOR_LIMITED
 from bakeoff.store.records import ADDED, CLEAR, AmendmentRecord, PlannedTrial, RunRecord
@@ -186,3 +190,45 @@ def test_refusals(options: dict[str, object], sentence: str) -> None:
 def test_one_contender_is_refused() -> None:
     with pytest.raises(PlanError, match="has one contender"):
         check_run(run((Server("main", 40_000.0, 0.1),)))
+
+
+def floor_of_set_up(spread: float = 0.02) -> NoiseFloor:
+    """What equals differ by where runs spread like that."""
+    record = run(tuple(Server(name, 40_000.0, 0.1, spread) for name in ("main", "again")), blocks=12, seed=4)
+    one = record.contenders[0]
+    found = noise_of(replace(record, contenders=(one, replace(one, name="again"))))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("spread", [0.002, 0.02, 0.2])
+@pytest.mark.parametrize("ratio", [1.2, 1.0, 0.97, 0.96, 0.95, 0.5])
+def test_a_noise_floor_changes_no_outcome(ratio: float, spread: float) -> None:
+    """A file that lies beside a run must neither let a regression through nor make one."""
+    noise, record = floor_of_set_up(spread), measured(ratio)
+    with_floor, without = checked(record, noise=noise), checked(record)
+    assert (with_floor.outcome, with_floor.exit_code) == (without.outcome, without.exit_code)
+    assert [replace(each, text="", floor=0.0) for each in with_floor.checked] == [
+        replace(each, text="", floor=0.0) for each in without.checked
+    ]
+
+
+def test_a_noise_floor_stands_beside_the_verdict() -> None:
+    noise = floor_of_set_up()
+    told = f"the noise floor of this set-up is {percent(noise.primary.floor(8))}"
+    worse, clear = checked(measured(0.994), 0.001, noise=noise), checked(measured(0.5), noise=noise)
+    assert worse.outcome == clear.outcome == "worse"
+    assert f"more than 0.1 % worse; {told}, so that equals may differ as much: it counts as worse all the" in str(worse)
+    assert f"more than 3 % worse; {told}." in clear.sentences[0]
+    passed, wide = checked(measured(1.0), 0.009, noise=noise), checked(measured(1.0), 0.2, noise=noise)
+    assert passed.outcome == wide.outcome == "pass"
+    assert f"{told}, in which more than 0.9 % may hide." in passed.sentences[0]
+    assert f"not more than 20 % worse; {told}." in wide.sentences[0]
+    assert any(note.startswith("The noise floor is of synthetic.bakeoff (2026-11-20, 12 blocks") for note in wide.notes)
+
+
+def test_the_floor_is_that_of_the_primary_endpoint_alone() -> None:
+    found = checked(measured(1.0), also={"p99": 0.2}, noise=floor_of_set_up())
+    by_metric = {each.metric: each for each in found.checked}
+    assert by_metric["rate"].floor > 0.0 and math.isnan(by_metric["p99"].floor)
+    assert "noise floor" not in by_metric["p99"].text

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from bakeoff.compare import compare_run, settings, wording
 from bakeoff.mix import Clients
-from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, change, run
+from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run
 
 
 def test_peak_saturation_and_collapse() -> None:
@@ -36,6 +37,13 @@ def test_errors_of_failed_trials_stay_visible() -> None:
     rate = found.curve("rate", "apache").points[2]
     assert (rate.blocks, rate.lost) == (0, 6)
     assert found.contenders[1].errors == {"refused": 180_000}
+
+
+@pytest.mark.parametrize(("reason", "told"), [("no operation succeeded (refused 118)", True), ("wrong bytes", False)])
+def test_who_refuses_connections_may_have_crashed(reason: str, told: bool) -> None:
+    found = compare_run(change(run(), "apache", 8, None, state="failed", reason=reason))
+    (advice,) = (warning.advice for warning in found.warnings if reason in warning.text)
+    assert ("`dmesg` after a crash" in advice) is told and "--retry-failed` repeats them" in advice
 
 
 def test_audits_hold_on_a_sound_run() -> None:
@@ -96,6 +104,10 @@ def test_a_peak_near_the_ceiling_of_the_generator_is_told() -> None:
     assert [warning.first for warning in near] == [True, True]
     assert near[0].text.startswith("The peak of nginx is 9") and near[1].text.startswith("The peak of apache is 7")
     assert found.run.null_operations_per_s == 45_000.0
+    assert "`--cores`" in near[0].advice
+    above = compare_run(replace(run(), null_operations_per_s=20_000.0)).warnings
+    (first, *_) = [warning for warning in above if "of what the generator asks of a server on" in warning.text]
+    assert "busier when that was measured" in first.advice, "a ceiling below the peak is none; more cores mend nothing"
     for unknown in (replace(run(), null_operations_per_s=None), replace(run(), environment={})):
         comparison = compare_run(unknown)
         assert comparison.run.null_operations_per_s is None, "what earlier builds stored had no server in it"
@@ -105,10 +117,23 @@ def test_a_peak_near_the_ceiling_of_the_generator_is_told() -> None:
 @pytest.mark.parametrize(
     ("low", "high", "text"),
     [(1.12, 1.24, "1.12–1.24"), (1.265, 1.275, "1.265–1.275"), (0.99993, 1.0001, "0.9999–1.0001"),
-     (0.0123, 250.4, "1/81.3–250"), (float("nan"), 1.0, "–")],
+     (0.0123, 250.4, "1/81.3–250"), (float("nan"), 1.0, "–"), (0.0971, 0.15, "1/10.3–1/6.67"), (0.11, 0.2, "0.11–0.20"),
+     (0.09, 1.2, "1/11.1–1.20")],
 )  # fmt: skip
 def test_intervals_are_worded_with_ends_that_differ(low: float, high: float, text: str) -> None:
     assert wording.interval(low, high) == text
+
+
+def test_a_ratio_reads_like_its_interval() -> None:
+    """Not `0.12× (1/10.3–0.15)`: of which nobody sees that the one lies in the other."""
+    assert wording.ratio(0.12, 0.0971, 0.15) == "1/8.33" and wording.ratio(0.12, 0.11, 0.15) == "0.12×"
+    assert wording.times(0.12, "the load", 0.0971, 0.15) == "1/8.33 of the load"
+
+
+def test_who_is_best_at_one_mix_and_falls_is_not_called_flat() -> None:
+    dying = replace(SLOW, decline=0.2)
+    _, apache = compare_run(run((FAST, dying), mixes=(8, 40, 60), blocks=6)).contenders
+    assert apache.collapsed and apache.shape.startswith("highest at 8 clients, falls to")
 
 
 @pytest.mark.parametrize(
@@ -124,3 +149,18 @@ def test_shares_below_the_last_digit_are_not_zero() -> None:
     assert wording.percent(0.0) == "0 %"
     assert wording.percent(0.0123) == "1.23 %"
     assert wording.percent(0.5) == "50 %"
+
+
+def test_peaks_are_compared_block_by_block_with_an_interval_that_holds_the_truth() -> None:
+    slow = Server("slow", FAST.capacity / 2, FAST.base_ms * 2)
+    base, other = compare_run(run((FAST, slow), mixes=(8, 16, 24), blocks=8)).contenders
+    assert math.isnan(base.peak_ratio)
+    assert other.peak_ratio_low < 0.5 < other.peak_ratio_high
+    assert other.peak_ratio_high < 0.53 and other.peak_ratio_low > 0.47
+
+
+def test_a_peak_at_which_a_trial_was_lost_is_compared_with_none() -> None:
+    record = run((FAST, SLOW), mixes=(8,), blocks=6)
+    assert not math.isnan(compare_run(record).contenders[1].peak_ratio)
+    broken = change(record, "apache", 8, (2,), state="failed", reason="7 % of operations failed")
+    assert math.isnan(compare_run(broken).contenders[1].peak_ratio)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from bakeoff.compare import Comparison, compare_run
-from bakeoff.compare.model import AuditName, GateLevel, GateName
+from bakeoff.compare.model import AuditName
+from bakeoff.compare.pair_model import GateLevel, GateName
 from bakeoff.kinds import KINDS, compare_part
+from bakeoff.store.join import join
 from bakeoff.store.records import RunRecord, TrialRecord
 from tests.unit.compare.synthetic import at_rates, change, run
 
@@ -44,6 +47,13 @@ def had_failed(record: RunRecord) -> RunRecord:
     """One trial of the leader failed, and was repeated."""
     first = next(trial for trial in record.trials if one(trial))
     return replace(record, earlier=(replace(first, id=999, state="failed", reason="refused", operations=0),))
+
+
+def talked_to_otherwise(record: RunRecord) -> RunRecord:
+    """The leader over HTTP/2."""
+    contenders = [{"name": c.name, "settings": {"http": "2"} if c.name == LEADER else {}} for c in record.contenders]
+    settings = {**record.plan["settings"], "http": "1.1"}
+    return replace(record, plan={**record.plan, "contenders": contenders, "settings": settings})
 
 
 def slower(trial: TrialRecord, factor: float) -> TrialRecord:
@@ -132,6 +142,21 @@ def mail_of_which(put_off: int, put_off_bytes: int) -> Callable[[TrialRecord], T
     return lambda trial: replace(trial, workload={"flow": flow})
 
 
+def sinking(trial: TrialRecord) -> TrialRecord:
+    """Seconds whose rate sinks by a fifth, in a trial that is else as it was."""
+    first = trial.per_second[1]
+    sunk = (replace(first, second=at, operations=round(first.operations * (1.0 - at / 200.0))) for at in range(1, 42))
+    return replace(trial, per_second=tuple(sunk))
+
+
+def another_day(record: RunRecord) -> RunRecord:
+    """Beside it a file of the same plan, on whose day the slower one was as much faster."""
+    day = replace(run(blocks=BLOCKS, seed=2), created_at="2026-11-21T10:00:00.000+00:00")
+    turned = {LEADER: FOLLOWER, FOLLOWER: LEADER}
+    trials = tuple(replace(trial, contender=turned[trial.contender]) for trial in day.trials)
+    return join([record, replace(day, path=Path("another.bakeoff"), plan=record.plan, trials=trials)])
+
+
 GATES: dict[str, tuple[Trip, GateLevel]] = {
     "wrong content": (on(one, lambda trial: replace(trial, errors={"wrong_content": 1})), "red"),
     "different content": (on(of(FOLLOWER), fatter), "red"),
@@ -154,7 +179,10 @@ GATES: dict[str, tuple[Trip, GateLevel]] = {
     "blocks": (on(one, at_half_speed), "amber"),
     "turned away": (on(of(LEADER), lambda trial: replace(trial, statuses={"5xx": trial.operations})), "red"),
     "repeated trials": (had_failed, "amber"),
+    "not steady": (on(of(LEADER), sinking), "amber"),
+    "files": (another_day, "red"),
     "stale connections": (on(of(LEADER), lambda trial: asked_again(trial, 0.011)), "amber"),
+    "settings": (talked_to_otherwise, "amber"),
 }
 
 
@@ -177,6 +205,7 @@ AUDITS: dict[str, Trip] = {
     "Bytes": on(one, lambda trial: more_for_the_first_client(trial, bytes_in=1)),
     "Rates": on(one, lambda trial: replace(trial, operations_per_s=trial.operations_per_s * 1.001)),
     "Same content": on(one, fatter),
+    "Steady state": on(one, sinking),
 }
 
 

@@ -13,7 +13,8 @@ from bakeoff.compare.metrics import metrics
 from bakeoff.compare.model import Audit
 from bakeoff.kinds import compare_part
 from bakeoff.mix import Clients
-from bakeoff.store.records import RunRecord, StepRecord, Summary
+from bakeoff.store.records import RunRecord
+from bakeoff.store.trial_parts import OperationRecord, StepRecord, Summary
 from tests.unit.compare.synthetic import change, run
 from tests.unit.compare.synthetic_cells import KIB, MIB, blocks_run, matrix_run, skip
 
@@ -34,6 +35,24 @@ def mix_run(outside_share: float = 0.0) -> RunRecord:
         outside_s = outside_share * trial.mix.clients * trial.window_s
         trials.append(replace(trial, service=service, workload={"outside_s": outside_s}))
     return replace(record, trials=tuple(trials))
+
+
+@pytest.mark.parametrize(("cycles", "deviating"), [(0, 0), (1, 12)])
+def test_who_did_not_come_through_the_mix_once_is_named_and_not_held_to_its_sizes(cycles: int, deviating: int) -> None:
+    """Seen: a slow share had not left the application with the largest reads, and its bytes called it other work."""
+    record = mix_run()
+    trials = []
+    for trial in record.trials:
+        slow = trial.contender == "apache"
+        part = OperationRecord("read", 2_000, {}, 2_000 * (20_000 if slow else 11_500), 0, trial.service)
+        figures = {**trial.workload, "cycles": cycles if slow else 4}
+        trials.append(replace(trial, per_operation=(part,), bytes_in=part.bytes_in, workload=figures))
+    found = compare_run(replace(record, trials=tuple(trials)))
+    assert len(audit(found, "Same content").deviating) == deviating
+    told = [warning.text for warning in found.warnings if warning.first and "did not come through" in warning.text]
+    assert told == (
+        ["Some clients did not come through the mix once: apache in 12 of 12 trials."] if not cycles else []
+    )
 
 
 @pytest.mark.parametrize("kind", ["file-matrix", "file-blocks", "file-mix"])

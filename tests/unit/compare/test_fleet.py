@@ -96,6 +96,11 @@ def test_a_machine_with_a_low_ceiling_is_named() -> None:
     )
     assert told.startswith("Agent ant reaches 60 % of what the others ask of")
     assert not any("reaches" in text for text in warnings(divided(Machines(ceilings={"ant": 8e5}))))
+    slow = divided(Machines(ceilings={"ant": 6e5}))
+    told_of = {"words": "kept", "operations_per_s": 3.6e6, "busy_share": 0.4, "agents": {}}
+    floors = {contender.name: told_of for contender in slow.contenders}
+    waited = replace(slow, environment={**slow.environment, "ceilings": floors})
+    assert not any("reaches" in text for text in warnings(waited)), "it waited for the server that does nothing"
 
 
 def test_from_which_trial_on_a_machine_was_missing() -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.kinds.httperf.compare import PART
-from bakeoff.store.records import OperationRecord, RunRecord
+from bakeoff.store.records import RunRecord
+from bakeoff.store.trial_parts import OperationRecord
 from tests.unit.compare.synthetic import run, summary
 
 ODD = "apache"

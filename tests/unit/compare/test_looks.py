@@ -13,7 +13,7 @@ import pytest
 
 from bakeoff import stats
 from bakeoff.compare import compare_run
-from bakeoff.compare.looks import ALPHA, RESERVE, Look, clear_verdict, look_of
+from bakeoff.compare.looks import ALPHA, RESERVE, Look, look_of, planned_levels, standing
 from bakeoff.report.compose import compose
 from bakeoff.store.join import join
 from bakeoff.store.records import ADDED, CLEAR, FAILED, RETRIED, AmendmentRecord, PlannedTrial, RunRecord
@@ -69,7 +69,7 @@ def test_what_cannot_be_called_spends_nothing() -> None:
 
 
 @pytest.mark.parametrize("boundary", stats.BOUNDARIES)
-def test_planned_looks_share_what_one_would_have(boundary: str) -> None:
+def test_planned_looks_share_what_one_would_have(boundary: stats.Boundary) -> None:
     looks = (6, 12, 18)
     each = [look_of(ran(blocks, looks=looks, boundary=boundary)) for blocks in looks]
     assert [look.number for look in each] == [1, 2, 3] and [look.next_blocks for look in each] == [12, 18, None]
@@ -77,7 +77,9 @@ def test_planned_looks_share_what_one_would_have(boundary: str) -> None:
     between = look_of(ran(8, looks=looks, boundary=boundary))
     assert between.between and between.next_blocks == 12
     later = look_of(ran(25, added(18, 18, 25), looks=looks, boundary=boundary))
-    assert later.number == 4 and later.alpha < 2 * RESERVE and later.added == (7,)
+    spends = (*(stats.spent(blocks / 18, ALPHA - RESERVE, boundary) for blocks in looks), ALPHA - RESERVE / 2)
+    assert later.alpha == pytest.approx(stats.nominal_levels((*looks, 25), spends)[-1])
+    assert later.number == 4 and later.alpha < each[-1].alpha and later.added == (7,)
 
 
 @pytest.mark.parametrize("looks", [["6", 12], [0, 6], {"a": 1}, [True, 6], [6, 10**6], "6,12"])
@@ -98,9 +100,10 @@ def test_between_looks_there_is_no_verdict_however_clear() -> None:
     verdict = compare_run(planned).pairs[0].primary.verdict
     assert verdict.kind == "inconclusive"
     assert verdict.text == "inconclusive: the next planned look is after 12 blocks"
-    assert clear_verdict(compare_run(planned)) is None
+    assert standing(compare_run(planned)) == (False, "not clear yet")
     assert compare_run(record).pairs[0].primary.verdict.kind == "better"
-    assert "fast" in (clear_verdict(compare_run(record)) or "")
+    ends, words = standing(compare_run(record))
+    assert ends and "fast" in words
 
 
 def test_report_and_json_say_that_blocks_were_added_and_intervals_are_wider() -> None:
@@ -122,7 +125,7 @@ def test_a_run_that_ended_at_a_look_says_so() -> None:
     ended = ran(12, added(12, 18, 12, CLEAR), looks=(6, 12, 18))
     found = compare_run(ended)
     assert found.run.look is not None and found.run.look.ended_early and found.run.blocks_planned == 12
-    assert "The run ended at the one after 12, as its verdict is clear." in shown(ended, width=300)
+    assert "Stopped at look 2 of 3: its verdict is clear." in shown(ended, width=300)
     assert not any("not complete" in warning.text for warning in found.warnings)
 
 
@@ -217,12 +220,25 @@ def test_runs_side_by_side_have_no_looks_and_name_those_that_are_not_complete() 
     gone = PlannedTrial(two.trials[-1].order, "other", two.trials[-1].mix, 1, 1)
     killed = replace(two, trials=two.trials[:-1], pending=(gone,), finished_at=None)
     found = compare_run(join([one, killed]))
-    assert found.run.amendments == () and found.run.look is not None and found.run.look.words() == ""
+    assert found.run.amendments == one.amendments and found.run.look is not None and found.run.look.words() == ""
     assert [w.text for w in found.warnings if "not complete" in w.text] == [
-        "two.bakeoff (other) is not complete: 1 trial of it missing."
+        "two.bakeoff is not complete: 1 trial of it missing."
     ]
     stopped = tuple(replace(t, state="interrupted", reason="stopped after 2 s") for t in two.trials)
     nothing = compare_run(join([one, replace(two, trials=stopped, pending=(gone,), finished_at=None)]))
-    assert nothing.headline[0] == "other and nginx have no complete block in common: nothing can be compared."
+    told = "other and nginx are in different files, and have no figures that can be compared."
+    assert nothing.headline[0] == told and not nothing.pairs
     assert nothing.headline[-1].endswith("; of other nothing was measured.")
     assert not any("not complete" in w.text for w in nothing.warnings), "they are named as stopped"
+
+
+@pytest.mark.parametrize(
+    ("boundary", "levels"),
+    [("obrien-fleming", (0.0002, 0.010, 0.042)), ("pocock", (0.020, 0.019, 0.019))],
+)
+def test_each_boundary_has_the_levels_that_are_written_down(boundary: str, levels: tuple[float, ...]) -> None:
+    """O'Brien and Fleming's spends next to nothing early, so that the last look is nearly what a single one is."""
+    looks = (6, 12, 18)
+    assert planned_levels(looks, boundary) == pytest.approx(levels, rel=0.05, abs=0.00005)
+    told = tuple(look_of(ran(blocks, looks=looks, boundary=boundary)).alpha for blocks in looks)
+    assert told == pytest.approx(planned_levels(looks, boundary))

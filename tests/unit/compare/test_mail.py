@@ -13,7 +13,8 @@ from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.mix import Clients
 from bakeoff.report.compose import compose
 from bakeoff.report.depth import Depth
-from bakeoff.store.records import OperationRecord, RunRecord
+from bakeoff.store.records import RunRecord
+from bakeoff.store.trial_parts import OperationRecord
 from tests.unit.compare.synthetic import run, summary
 from tests.unit.report.shown import shown
 

@@ -10,6 +10,8 @@ import pytest
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.kinds.mail.figures import Ledger
 from bakeoff.kinds.mail.run import unchecked_mail
+from bakeoff.report.context import Context
+from bakeoff.report.rates import rates_table
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import run
 
@@ -69,8 +71,57 @@ def test_a_server_that_delivers_after_the_load_is_neither_better_nor_equivalent(
     assert found.pairs[0].primary.verdict.winner == "apache"
     (lag,) = (text for text in warnings(found) if "lags" in text)
     assert lag.startswith("nginx: reading lags behind sending at 4 and 8 clients")
+    assert lag.endswith("it accepted 14,465 messages, 32 were read, and 7,200 waited when they ended."), (
+        "sums, no means"
+    )
     (limit,) = (text for text in warnings(found) if "default_destination_concurrency_limit" in text)
     assert limit.startswith("nginx: up to 40 accepted messages at once were certainly not delivered yet")
+
+
+@pytest.mark.parametrize(("waiting", "lags"), [(4, False), (9, True)])
+def test_a_message_for_each_client_that_waits_is_no_lag(waiting: int, lags: bool) -> None:
+    """Of 20 accepted messages 4 are a fifth, and what four clients and more have in hand."""
+    found = compare_run(mail(nginx=flow(2.0, 2.0, 1.6, backlog=waiting), apache=flow(170.0, 172.0, 170.0)))
+    assert any(text.startswith("nginx: reading lags") for text in warnings(found)) is lags
+
+
+def test_a_trial_that_delivered_nothing_is_named_where_pairs_were_lost() -> None:
+    """Seen: "1 of 18 pairs lost by postfix", and no word on which, as all of its trials were ok."""
+    record = mail(nginx=flow(100.0, 101.0, 100.0), apache=flow(172.0, 173.0, 172.0))
+    nothing = {**record.trials[0].workload, **flow(0.0, 101.0, 0.0)}
+    first = record.trials[0]
+    found = compare_run(replace(record, trials=(replace(first, workload=nothing), *record.trials[1:])))
+    assert found.pairs[0].primary.lost[first.contender] == 1
+    (lost,) = found.lost
+    assert (lost.contender, lost.mix, lost.block) == (first.contender, first.mix, first.block)
+    assert lost.reason == f"0 delivered messages/s in the window, though {first.operations:,} operations succeeded"
+
+
+def test_a_loss_stands_beside_the_mean_that_it_is_in() -> None:
+    """Seen: means of 10.25 and 4.473 beside a ratio of 1.20, which counts the lost trial otherwise."""
+    record = mail(nginx=flow(100.0, 101.0, 100.0), apache=flow(172.0, 173.0, 172.0))
+    first = record.trials[0]
+    nothing = replace(first, workload={**first.workload, **flow(0.0, 101.0, 0.0)})
+    record = replace(record, trials=(nothing, *record.trials[1:]))
+    table = rates_table(Context(record, compare_run(record)))
+    row = next(row for row in table.rows if row[0] == str(first.mix))
+    (told,) = (cell for cell in row if "(nothing in 1 of 8)" in cell)
+    assert table.columns[row.index(told)].title == first.contender
+    assert table.note.startswith("A trial that was lost is in the mean with what was done in it")
+    whole = mail(nginx=flow(100.0, 101.0, 100.0), apache=flow(172.0, 173.0, 172.0))
+    table = rates_table(Context(whole, compare_run(whole)))
+    assert not table.note and "nothing in" not in str(table.rows)
+
+
+def test_a_rate_that_is_made_of_two_messages_is_said_to_be() -> None:
+    """Seen: 1.000 ± 0 messages/s, which were two in each window, and a verdict on them."""
+    window_s = run(mixes=(4, 8), blocks=1).trials[0].window_s
+    found = compare_run(mail(nginx=flow(2.0 / window_s, 2.0, 2.0), apache=flow(170.0, 172.0, 170.0)))
+    (few,) = (text for text in warnings(found) if "handful" in text)
+    assert (
+        few
+        == "nginx: a window holds only a handful of delivered messages at 4 and 8 clients: 2.0 on average at 4 clients."
+    )
 
 
 def test_secondary_endpoints_have_intervals() -> None:
@@ -115,3 +166,26 @@ def test_a_trial_whose_mail_could_not_be_looked_for_fails_with_this_reason(missi
         if missing
         else ""
     )
+
+
+@pytest.mark.parametrize(("drain_s", "doubtful"), [(3.0, True), (60.0, False)])
+def test_mail_that_nobody_waited_for_is_said_to_be_perhaps_slow(drain_s: float, doubtful: bool) -> None:
+    slow = flow(100.0, 101.0, 100.0)
+    slow["ledger"] = {"counts": {"accepted": 100, "delivered": 90, "lost": 10}, "balanced": True}
+    told = warnings(
+        compare_run(mail(nginx=slow, apache=flow(172.0, 173.0, 172.0), drain_limit_s=drain_s, late_after_s=5.0))
+    )
+    assert any("may have been in a queue" in text and "nginx" in text for text in told) == doubtful
+
+
+def test_mail_that_a_later_trial_finds_was_late_and_not_lost() -> None:
+    """What lay in the mailboxes before the first trial is another run's; nobody looks behind the last."""
+    slow = flow(100.0, 101.0, 100.0)
+    slow["ledger"] = {"counts": {"accepted": 100, "delivered": 90, "lost": 10, "stale": 1}, "balanced": True}
+    slow["init"] = {"ours": 2, "mailboxes": 5}
+    told = warnings(
+        compare_run(mail(nginx=slow, apache=flow(172.0, 173.0, 172.0), drain_limit_s=9.0, late_after_s=5.0))
+    )
+    (text,) = (text for text in told if "may only have been slow" in text)
+    trials = 2 * 8
+    assert f"as nginx ({3 * (trials - 1)} of {10 * trials})" in text and "apache" not in text

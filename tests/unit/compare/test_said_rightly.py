@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from bakeoff.compare import compare_run
+from bakeoff.compare import compare_run, wording
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers.html import render_html
-from bakeoff.store.records import OperationRecord, RunRecord
+from bakeoff.store.records import RunRecord
+from bakeoff.store.trial_parts import OperationRecord
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run, summary
 from tests.unit.compare.synthetic_cells import blocks_run, matrix_run
 from tests.unit.report.shown import shown
@@ -171,10 +172,10 @@ def test_cached_cells_are_counted_among_the_cells_of_the_average() -> None:
 def test_a_contender_in_memory_has_no_cache_regimes() -> None:
     record = matrix_run(lambda *_: 1.0, tests=("read",))
     found = compare_run(record)
-    assert found.cells is not None and {r.contender for r in found.cells.pairs[0].regimes} == {"nfs", "cifs"}
+    assert found.cells is not None and {r.contender for r in found.cells.caching} == {"nfs", "cifs"}
     facts = {"contenders": {"nfs": {"carrier": "memory", "file_system": "tmpfs"}, "cifs": {"carrier": "wire"}}}
     found = compare_run(replace(record, environment={**record.environment, "content": facts}))
-    assert found.cells is not None and {r.contender for r in found.cells.pairs[0].regimes} == {"cifs"}
+    assert found.cells is not None and {r.contender for r in found.cells.caching} == {"cifs"}
 
 
 def test_a_curve_that_ends_far_below_its_peak_is_not_flat() -> None:
@@ -206,3 +207,79 @@ def test_contenders_by_http_and_https_are_named_before_all_else() -> None:
     told = compare_run(replace(record, contenders=(first, *record.contenders[1:])))
     assert any("not asked alike" in each.text and "by https" in each.text for each in told.warnings if each.first)
     assert not any("not asked alike" in each.text for each in compare_run(record).warnings)
+
+
+@pytest.mark.parametrize("percent", [0.5, 4.2, 9.0])
+@pytest.mark.parametrize("contenders", [2, 3])
+def test_the_only_mix_has_the_interval_and_the_verdict_of_the_result(percent: float, contenders: int) -> None:
+    """Seen: "plain is better … 0.65× (0.47–0.92)" above "0.65× (0.42–1.01) inconclusive", an equivalence likewise."""
+    factor = 1.0 + percent / 100.0
+    one = Server("nginx", 30_000.0 * factor, 0.1 / factor, spread=0.02)
+    others = [Server(name, 30_000.0, 0.1, spread=0.02) for name in ("apache", "caddy")][: contenders - 1]
+    record = run((one, *others), mixes=(4,), blocks=8)
+    found = compare_run(record)
+    for pair in found.pairs:
+        for curve, end in zip(pair.curves, (pair.primary, *pair.secondary), strict=True):
+            (point,) = curve.points
+            assert (point.low, point.high, point.blocks) == (end.low, end.high, end.blocks), curve.metric
+            assert (point.verdict.kind, point.verdict.winner) == (end.verdict.kind, end.verdict.winner), curve.metric
+            assert curve.level == found.run.level
+    assert found.pairs[0].primary.verdict.kind == {0.5: "equivalent", 4.2: "near_margin", 9.0: "better"}[percent]
+    page = render_html(compose(record, found))
+    assert "There is one mix" in page and "all mixes together" not in page and "imultaneous" not in page
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [(0.21, 0.998, "0.210–0.998"), (1.0004, 1.5, "1.0004–1.5000"), (0.5, 1.0, "0.50–1.00"), (0.9, 1.1, "0.90–1.10")],
+)
+def test_an_end_of_an_interval_is_printed_as_1_when_it_is_1(low: float, high: float, text: str) -> None:
+    """Seen: "nginx better" beside 0.21–1.00."""
+    assert wording.interval(low, high) == text
+
+
+def test_a_span_that_may_be_chance_is_not_laid_to_the_load() -> None:
+    """Seen: "from 0.21× (1/25.1–1.15) at 8 clients to 1.01× at 1 client, depending on the load"."""
+    noisy, steady = run(NOISY), run((replace(FAST, decline=0.0), replace(SLOW, capacity=5_000.0)))
+    pages = [render_html(compose(record, compare_run(record))) for record in (noisy, steady)]
+    assert "which may be chance" in pages[0] and "depending on the load" not in pages[0]
+    assert "depending on the load" in pages[1]
+
+
+def test_what_is_hashed_is_said_as_it_is() -> None:
+    """Seen: "the body of one in 100 is hashed" of runs that hashed half of them, and of pages without a known hash."""
+    record = run()
+    classes = {"web-static": "files", "web-url": "url"}
+    told = {}
+    for suite, source in classes.items():
+        plan = {**record.plan, "classes": [{"name": "223", "source": source, "weight": 100.0}]}
+        plan["settings"] = {**record.plan.get("settings", {}), "check_every": 100}
+        one = replace(record, plan=plan, suite=suite)
+        told[suite] = render_html(compose(one, compare_run(one)))
+    hashed = "the first body of each file in a trial is hashed, and one in 100 after it."
+    assert hashed in told["web-static"] and "hashed" not in told["web-url"]
+
+
+def test_a_p99_without_a_verdict_says_which_trials_have_none() -> None:
+    """Seen: "no verdict: 5 usable blocks" of a p99, of a run all of whose six blocks are usable."""
+    few = summary(60, 1.0)
+    record = change(run(), "nginx", 1, (3,), operations=60, service=few)
+    found = compare_run(record)
+    p99 = next(text for text in found.headline if text.startswith("The p99"))
+    assert p99.endswith("at least 6 are needed (a trial of fewer than 368 operations has no p99).")
+    note = next(warning for warning in found.warnings if "368" in warning.text)
+    assert note.text.endswith("too few for a p99 (1 fewer than 72: for a p95, too).")
+    assert note.advice.startswith("Blocks with such a trial have no part in verdicts on that.")
+
+
+def test_a_rate_that_moves_in_steps_larger_than_what_matters_is_told() -> None:
+    """Seen: "30.00 ± 0 %" sessions/s, nine of each client in every block: 99.9 ms would do twelve, 100.1 ms eleven."""
+    slow = [replace(FAST, capacity=40.0, base_ms=100.0), replace(SLOW, capacity=40.0, base_ms=100.0)]
+    record = run((slow[0], slow[1]), mixes=(4,), window_s=1.2)
+    least = min(trial.operations for trial in record.trials)
+    notes = [warning for warning in compare_run(record).warnings if "one more in the window" in warning.text]
+    assert len(notes) == 1 and f"have as few as {least / 4:.3g} requests for each client" in notes[0].text
+    assert f"the rate is {wording.percent(4 / least)} higher, and 5 % matters." in notes[0].text
+    assert not any("one more in the window" in warning.text for warning in compare_run(run()).warnings)
+    plan = {**record.plan, "settings": {**record.plan.get("settings", {}), "operations": 48}}
+    assert not any("one more" in warning.text for warning in compare_run(replace(record, plan=plan)).warnings)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from bakeoff.compare import Comparison, compare_run, wording
 from bakeoff.errors import PlanError
-from bakeoff.store.records import EMPTY_SUMMARY, RunRecord
+from bakeoff.report.compose import compose
+from bakeoff.report.renderers.terminal import render
+from bakeoff.store.records import RunRecord
+from bakeoff.store.trial_parts import EMPTY_SUMMARY
 from tests.unit.compare.synthetic import FAST, FULL_MIXES, SLOW, Server, change, run
+from tests.unit.compare.synthetic_cells import matrix_run
 
 TWIN = replace(FAST, name="twin")
 
@@ -60,6 +66,20 @@ def test_noise_gives_inconclusive_with_a_number_of_blocks() -> None:
     assert end.verdict.more_blocks is None or end.verdict.more_blocks >= 1
 
 
+def test_a_run_of_one_mix_says_the_same_at_its_mix_as_in_its_first_line() -> None:
+    """Seen: "No winner yet … 1.32× (1.11–1.57)" above a row "1.32× (1.11–1.57)  xfs better": t alone decided there."""
+
+    def one_block_is_against_it(contender: str, block: int, cell: dict[str, Any]) -> None:
+        cell["rate_kib_s"] *= {"nfs": 1.0, "cifs": 0.99 if block == 3 else 1.35}[contender]
+
+    record = matrix_run(lambda *_: 1.0, tests=("read",), spread=0.0, change=one_block_is_against_it)
+    (pair,) = compare_run(record).pairs
+    end, (point,) = pair.primary, pair.curves[0].points
+    assert end.low > 1.0 and end.p_adjusted < 0.05 < end.p_sign_flip
+    assert end.verdict.kind == "inconclusive" == point.verdict.kind
+    assert (point.ratio, point.low, point.high) == pytest.approx((end.ratio, end.low, end.high))
+
+
 def test_fewer_than_six_blocks_give_numbers_without_verdict() -> None:
     found = compare_run(run(blocks=5))
     assert kind(found) == "too_few"
@@ -67,6 +87,13 @@ def test_fewer_than_six_blocks_give_numbers_without_verdict() -> None:
     assert found.pairs[0].primary.ratio < 1.0
     assert "no verdict" in found.headline[0]
     assert any("5 complete blocks" in warning.text for warning in found.warnings)
+
+
+def test_all_pairs_that_a_voided_trial_leaves_with_few_blocks_are_named() -> None:
+    """Seen: one voided trial of ext4 left three pairs with five blocks, and one of them was named."""
+    record = change(run((FAST, SLOW, TWIN)), "nginx", 8, (2,), state="voided", reason="suspended")
+    texts = [warning.text for warning in compare_run(record).warnings]
+    assert "Only 5 complete blocks of apache and nginx, of twin and nginx: numbers without a verdict." in texts, texts
 
 
 def test_one_block_and_one_contender_do_not_break() -> None:
@@ -78,6 +105,9 @@ def test_one_block_and_one_contender_do_not_break() -> None:
 
 def test_delta_of_the_plan_can_be_replaced() -> None:
     found = compare_run(run(), delta=0.5)
+    told = "chosen for this comparison: 50 %, not 5 % as planned"
+    assert any(told in warning.text for warning in found.warnings)
+    assert not any("as planned" in warning.text for warning in compare_run(run(), delta=0.05).warnings)
     assert kind(found) == "equivalent"
     with pytest.raises(PlanError, match="delta"):
         compare_run(run(), delta=1.5)
@@ -142,6 +172,11 @@ def test_all_trials_failed() -> None:
     assert found.pairs[0].primary.verdict.winner == "nginx"
     assert found.contenders[1].peak_mix is None
     assert '"peak":null' in found.to_json().replace(" ", "")
+    shown = render(compose(record, found)).decode()
+    assert "apache lost all" in shown
+    assert not re.search(r"1/10\b|0\.10+×|10\.0×", shown), "what a loss counts as is no ratio"
+    twin = found.pairs[0].primary
+    assert twin.all_lost == "apache" and replace(twin, pairs_counted=19).all_lost == ""
 
 
 @pytest.mark.parametrize("mark", ["generator-limited", "link-limited"])

@@ -13,7 +13,8 @@ from bakeoff.compare import compare_run
 from bakeoff.mix import Clients
 from bakeoff.report.blocks import Table
 from bakeoff.report.compose import compose
-from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, TrialRecord
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.trial_parts import EMPTY_SUMMARY
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
 from tests.unit.compare.synthetic_cells import blocks_run
 from tests.unit.report.shown import shown

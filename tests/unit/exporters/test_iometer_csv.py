@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import PlanError
+from bakeoff.exporters.csv_table import CSV
 from bakeoff.exporters.iometer_csv import HEADER, IOMETER_CSV
 from bakeoff.mix import Clients
 from bakeoff.plan.load import PlanInput, resolve_plan
@@ -151,3 +152,8 @@ def test_other_runs_and_runs_without_results_are_refused(tmp_path: Path) -> None
     failed = replace(empty, trials=tuple(replace(trial, state="failed") for trial in empty.trials))
     with pytest.raises(PlanError, match="nothing to export"):
         IOMETER_CSV.content(failed)
+
+
+def test_it_does_not_take_the_name_of_the_table_of_cells() -> None:
+    """Seen: "b.csv is there already", which was another format."""
+    assert CSV.suffix != IOMETER_CSV.suffix

@@ -217,13 +217,15 @@ def test_two_run_files_are_compared_as_numbers_without_a_verdict(kept: Callable[
     paths = [kept("old", words), kept("new", words, **twice, statuses={"s2xx": 59_994})]
     joined = join([read_run(path) for path in paths])
     comparison = compare_run(joined)
-    (pair,) = comparison.pairs
-    assert pair.primary.ratio == pytest.approx(2.0)
-    assert comparison.run.rate_unit == "replies/s" and comparison.run.blocks_measured == 1
+    assert comparison.joined is not None and not comparison.pairs
+    (pair,) = comparison.joined.between
+    assert pair.ratio == pytest.approx(2.0) and pair.explained_by == pytest.approx(1.0) and pair.kind == "withheld"
+    assert comparison.run.rate_unit == "replies/s" and comparison.run.blocks_measured == 2
     assert not any(verdict in " ".join(comparison.result()) for verdict in ("is better", "is faster", "equivalent"))
     warned = " ".join(advisory.text for advisory in comparison.warnings)
     assert (
-        "measured one after the other, unpaired: old.bakeoff, new.bakeoff" in warned and "without a verdict" in warned
+        "measured one after the other, unpaired: old.bakeoff, new.bakeoff" in warned
+        and "cannot be told" in comparison.headline[0]
     )
     assert all(not audit.deviating for audit in comparison.audits)
     page = compose(joined, comparison)
@@ -236,7 +238,7 @@ def test_two_run_files_are_compared_as_numbers_without_a_verdict(kept: Callable[
 def test_at_a_rate_response_times_are_compared_and_all_that_was_offered_counts(kept: Callable[..., Path]) -> None:
     comparison = compare_run(join([read_run(kept("old")), read_run(kept("new"))]))
     assert [falls.behind_mix for falls in comparison.falls_behind] == [None, None]
-    assert comparison.pairs[0].primary.ratio == pytest.approx(1.0)
+    assert comparison.joined is not None and comparison.joined.between[0].ratio == pytest.approx(1.0)
     assert all(not audit.deviating for audit in comparison.audits)
 
 
@@ -254,15 +256,16 @@ def test_settings_that_differ_are_named(kept: Callable[..., Path]) -> None:
     assert "Their settings differ: num_calls, timeout_s." in warned
 
 
-def test_files_of_one_name_are_told_apart_by_number(kept: Callable[..., Path]) -> None:
+def test_one_file_twice_is_refused_and_alone_is_itself(kept: Callable[..., Path]) -> None:
     one = read_run(kept("a"))
-    assert [c.name for c in join([one, one]).contenders] == ["a-1", "a-2"]
+    with pytest.raises(PlanError, match=r"have trials in common \(1\), which would count twice: name one of them"):
+        join([one, one])
     assert join([one]) is one
 
 
-def test_runs_that_are_more_than_one_trial_do_not_join(kept: Callable[..., Path]) -> None:
+def test_runs_of_other_work_do_not_join(kept: Callable[..., Path]) -> None:
     one, many = read_run(kept("a")), web_run()
-    with pytest.raises(PlanError, match="only runs of one contender and one block are put together"):
+    with pytest.raises(PlanError, match="are of different work"):
         join([one, many])
     sequential = read_run(kept("c", "--server 127.0.0.1 --num-conns 9"))
     with pytest.raises(PlanError, match="are of different work"):

@@ -9,6 +9,7 @@ import pytest
 
 from bakeoff.errors import PlanError
 from bakeoff.plan.campaign import Campaign, is_campaign, read_campaign
+from bakeoff.plan.fields import read_toml
 
 HEAD = '[campaign]\nname = "lab"\nblocks = 6\nseed = 7\n'
 BLUE = '[[contender]]\nname = "blue"\nweb = "http://127.0.0.1:1"\nfiles = "share"\nreset = "true"\n'
@@ -21,7 +22,7 @@ def read(tmp_path: Path, text: str) -> Campaign:
     (tmp_path / "share").mkdir(exist_ok=True)
     path = tmp_path / "lab.toml"
     path.write_text(text)
-    assert is_campaign(path)
+    assert is_campaign(read_toml(path, "plan file"))
     return read_campaign(path)
 
 
@@ -71,6 +72,8 @@ def test_a_suite_of_fewer_blocks_is_spread_over_all_rounds(tmp_path: Path) -> No
         (HEAD + RED + FILES, "no contender has an address for file-mix"),
         (HEAD + BLUE + RED + FILES, "'red' takes part in no suite"),
         (HEAD + BLUE + WEB + "seed = 3\n", r"\[campaign\]"),
+        (HEAD + BLUE + WEB + "looks = [6, 12]\n", "looks: is of single runs: leave it out"),
+        (HEAD + BLUE + WEB + 'dead_after = "5s"\n', "dead_after: is of single runs: leave it out"),
         (HEAD + BLUE + WEB + "weight = 0\n", "weight"),
         (HEAD + BLUE + BLUE + WEB, "two contenders are named 'blue'"),
         ("[plan]\nblocks = 2\n" + BLUE + WEB, "unknown table"),

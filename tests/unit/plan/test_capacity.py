@@ -118,6 +118,7 @@ def test_a_table_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "plan.toml"
     path.write_text('capacity = 3\n[plan]\nsuite = "web-url"\n')
     with pytest.raises(
-        PlanError, match=r"write \[plan\], \[settings\], \[capacity\], \[fleet\] and \[agents.NAME\] as tables"
+        PlanError,
+        match=r"write \[plan\], \[settings\], \[capacity\], \[fleet\], \[factors\] and \[agents.NAME\] as tables",
     ):
         read_plan_file(path)

@@ -9,6 +9,8 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.errors import PlanError
 from bakeoff.importers.icf import Icf, write_icf
 from bakeoff.kinds import run_part
+from bakeoff.kinds.file_blocks.spec import FileBlocksWorkload
+from bakeoff.mix import Clients
 from bakeoff.plan.access import find, shipped, spec_of
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
@@ -66,6 +68,8 @@ def test_specifications_are_named_or_come_from_an_iometer_file(tmp_path: Path) -
         ("file-blocks", {"access": "Database,File server,database"}, "is there twice"),
         ("file-blocks", {"icf": "/nowhere.icf"}, "cannot be read"),
         ("file-blocks", {"outstanding": 257}, "256"),
+        ("file-blocks", {"outstanding": "4,1"}, "rising"),
+        ("file-blocks", {"outstanding": "1,4", "mixes": [1, 4]}, "1 × 4 and 4 × 1"),
         ("file-blocks", {"region": "1MiB", "block_sizes": "1MiB"}, "twice"),
         ("file-blocks", {"drop_caches": True}, "cache = cold"),
         ("file-blocks", {"block_sizes": "4KiB,4KiB"}, "different"),
@@ -79,6 +83,16 @@ def test_settings_that_do_not_fit_are_refused(suite: str, given: dict[str, Any],
     with pytest.raises(PlanError) as caught:
         resolve(suite, tmp_path, "quick", **given)
     assert part in str(caught.value)
+
+
+def test_several_depths_are_mixes_and_one_is_stored_as_it_always_was(tmp_path: Path) -> None:
+    plan = resolve("file-blocks", tmp_path, "quick", outstanding="1,4,16", mixes="1,2")
+    assert [str(mix) for mix in plan.settings.mix_values] == ["1 × 1", "2 × 1", "1 × 4", "2 × 4", "1 × 16", "2 × 16"]
+    assert Plan.from_dict(plan.to_dict()).hash == plan.hash
+    one = resolve("file-blocks", tmp_path, "quick", outstanding="4")
+    assert one.settings.mix_values == (Clients(1),) and one.settings.stored()["outstanding"] == 4
+    spec = FileBlocksWorkload.model_validate(workload(plan))
+    assert [spec.under(mix).outstanding for mix in plan.settings.mix_values] == [1, 1, 4, 4, 16, 16]
 
 
 def test_buffers_that_do_not_fit_into_memory_are_refused(tmp_path: Path) -> None:

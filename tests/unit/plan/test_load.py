@@ -4,10 +4,12 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import PlanError
+from bakeoff.kinds import plan_part
 from bakeoff.kinds.web.plan import WebSettings
 from bakeoff.plan.load import PlanInput, parse_contenders, placed, read_plan_file, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.plan_file import plan_to_toml
+from bakeoff.plan.suites import load_suite
 
 PLAN = """
 [plan]
@@ -117,6 +119,7 @@ def test_a_shorter_length_takes_shorter_ramps_with_it() -> None:
             PLAN.replace("web-static", "web-statik"),
             "there is no suite 'web-statik': did you mean 'web-static'?",
         ),
+        (PLAN.replace("web-static", "smtp"), "there is no suite 'smtp': did you mean 'mail-pop'?"),
         (PLAN.replace('"20s"', "20"), "p.toml [settings] length: '20' is not a duration"),
         (PLAN.replace('"20s"', '"20 MB"'), "p.toml [settings] length: '20 MB' is not a duration"),
         (PLAN.replace('"20s"', '"3s"\nramp_up = "2s"\nramp_down = "1s"'), "length includes both ramps"),
@@ -243,6 +246,40 @@ def test_assumed_values_are_named_until_the_plan_sets_them() -> None:
     assert not any(
         text.startswith("Share of dynamic") for text in resolve_plan(flags("web-dynamic", dynamic_share="30%")).assumed
     )
+
+
+def test_only_assumed_values_that_are_in_use_are_named(tmp_path: Path) -> None:
+    """Seen: "Length of a trial: 300 s" in the plan of trials of 3 s, and how a mix is drawn beside a loadfile."""
+
+    def assumed(text: str, **given: Any) -> bool:
+        return any(text in told for told in resolve_plan(folder(tmp_path, **given)).assumed)
+
+    users = tmp_path / "users.csv"
+    users.write_text("".join(f"u{n},secret,example.org\n" for n in range(400)))
+    for suite, settings in (("mail-pop", {"users": str(users), "mailboxes": "5"}), ("app", {})):
+        address = plan_part(load_suite(suite).suite.kind).placeholders[0]
+        for size, is_told in (("quick", False), ("full", True)):
+            given = PlanInput("", {"suite": suite, "size": size}, settings, [{"name": "a", "address": address}])
+            assert any("300 s" in text for text in resolve_plan(given).assumed) == is_told, (suite, size)
+    loadfile = tmp_path / "l.txt"
+    loadfile.write_text('NTCreateX "/a" 0x0 2 1 0xffffffff SUCCESS\n')
+    assert assumed("How searches") and not assumed("How searches", loadfile=str(loadfile))
+    assert assumed("2 MB, and 2.36 s", size="published") and not assumed("2 MB, and 2.36 s", size="quick")
+
+
+def folder(path: Path, suite: str = "file-mix", size: str = "quick", **settings: Any) -> PlanInput:
+    contenders = [{"name": "a", "address": str(path)}]
+    return PlanInput("", {"suite": suite, "size": size}, settings, contenders)
+
+
+def test_settings_that_others_put_out_of_use_are_no_departures(tmp_path: Path) -> None:
+    """Seen: "file_max: 8MiB" beside files of 32 MiB that were named one by one."""
+    given = folder(tmp_path, "file-matrix", file_sizes="1MiB,32MiB", record_sizes="4KiB")
+    told = resolve_plan(given).differences
+    assert not any(text.startswith(("file_min", "file_max", "record_m", "cut_off")) for text in told)
+    assert "file_sizes: 1MiB,32MiB, published file_min 64KiB, file_max 512MiB" in told
+    largest = resolve_plan(folder(tmp_path, "file-matrix", file_max="8MiB")).differences
+    assert any(text.startswith("file_max: 8MiB") for text in largest)
 
 
 @pytest.mark.parametrize(

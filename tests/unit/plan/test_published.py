@@ -23,8 +23,8 @@ def plan(suite: str, size: str, address: str = "http://127.0.0.1:1", **settings:
 def test_the_size_published_differs_in_nothing_and_quick_says_in_what(suite: str) -> None:
     of = load_suite(suite)
     model = plan_part(of.suite.kind).settings
-    assert differences(of, model.model_validate(of.defaults(PUBLISHED))) == ()
-    quick = differences(of, model.model_validate(of.defaults("quick")))
+    assert differences(of, model.model_validate(of.defaults(PUBLISHED)), {}) == ()
+    quick = differences(of, model.model_validate(of.defaults("quick")), {})
     assert any(line.startswith("length: ") and ", published " in line for line in quick), quick
 
 

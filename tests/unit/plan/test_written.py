@@ -9,9 +9,10 @@ import pytest
 
 from bakeoff.errors import PlanError
 from bakeoff.kinds import plan_part
-from bakeoff.plan.load import PLAN_FIELDS, PlanInput, read_plan_file, resolve_plan
+from bakeoff.plan.load import PlanInput, read_plan_file, resolve_plan
 from bakeoff.plan.model import Plan
 from bakeoff.plan.plan_file import plan_to_toml
+from bakeoff.plan.plan_section import PLAN_FIELDS
 from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.plan.written import written_plan
 

@@ -28,7 +28,7 @@ def measured() -> tuple[Report, Comparison]:
 def section(tables: dict[str, object], name: str) -> Section:
     report, comparison = measured()
     made = with_paper(report, paper_of(tables), {"web-static": comparison})
-    assert made.sections[: len(report.sections)] == report.sections, "nothing generated gives way"
+    assert [one for one in made.sections if one in report.sections] == list(report.sections), "nothing gives way"
     return next(section for section in made.sections if section.id == name)
 
 
@@ -68,6 +68,21 @@ def test_a_verdict_that_was_taken_away_gives_no_price_either() -> None:
     made = with_paper(compose(record, comparison), paper_of(of_prices(nginx=1, apache=1)), {"web-static": comparison})
     table = next(s for s in made.sections if s.id == "author-prices").blocks[1]
     assert isinstance(table, Table) and table.rows[1][2] == "withheld"
+
+
+def test_a_price_without_a_peak_says_why() -> None:
+    """Seen: a dash, of a contender whose blocks differ."""
+    record = run()
+    trials = tuple(
+        replace(t, operations_per_s=t.operations_per_s / (3 if t.block == 1 else 1)) if t.contender == "nginx" else t
+        for t in record.trials
+    )
+    comparison = compare_run(replace(record, trials=trials))
+    assert comparison.contenders[0].peak_is_nobodys
+    made = with_paper(measured()[0], paper_of(of_prices(nginx=1000)), {"web-static": comparison})
+    table = next(s for s in made.sections if s.id == "author-prices").blocks[1]
+    assert isinstance(table, Table)
+    assert [row[1] for row in table.rows] == ["no one peak: blocks differ", "no price"]
 
 
 CSV = (
@@ -135,3 +150,41 @@ def test_a_wrong_table_of_features_is_one_sentence(text: str, tmp_path: Path) ->
     (tmp_path / "paper.toml").write_text('[paper]\nfeatures = "f.csv"\n')
     with pytest.raises(PlanError, match=r"f\.csv"):
         read_paper(tmp_path / "paper.toml")
+
+
+SERVICES = {
+    "title": "Services by platform",
+    "of": "Service",
+    "columns": ["NetWare 6.5", "OES Linux"],
+    "rows": [
+        {"name": "iPrint", "cells": {"NetWare 6.5": "yes", "OES Linux": {"text": "partly", "note": "no accounting"}}},
+        {"name": "NCP", "cells": {"OES Linux": {"text": "from SP1", "evidence": "release notes, page 3"}}},
+    ],
+    "note": "As of 2005",
+}
+
+
+def test_a_table_of_the_author_has_columns_of_its_own_that_are_no_contenders() -> None:
+    table, notes = section({"tables": [SERVICES]}, "author-tables").blocks
+    assert isinstance(table, Table) and isinstance(notes, Bullets)
+    assert (table.title, [column.title for column in table.columns]) == (
+        "Services by platform", ["Service", "NetWare 6.5", "OES Linux"]
+    )  # fmt: skip
+    assert table.rows == (("iPrint", "yes*", "partly* [1]"), ("NCP", "unknown", "from SP1 [2]"))
+    assert isinstance(table.rows[0][1], Toned) and table.rows[0][1].tone == "good"
+    assert notes.items == ("[1] OES Linux, iPrint: no accounting.", "[2] OES Linux, NCP: release notes, page 3.")
+    assert table.note.startswith("As of 2005. Told by the author")
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"rows": [{"name": "NCP", "cells": {"OES": "yes"}}]}, "there is no column 'OES'"),
+        ({"columns": ["A", "A"], "rows": [{"name": "x", "cells": {}}]}, "each stands there once"),
+        ({"rows": []}, "rows"),
+        ({"colums": ["A"]}, "colums"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused(changed: dict[str, object], why: str) -> None:
+    with pytest.raises(PlanError, match=why):
+        paper_of({"tables": [SERVICES | changed]})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import time
 from dataclasses import replace
@@ -11,15 +13,20 @@ import altair as alt
 import jsonschema
 import pytest
 
-from bakeoff.compare import compare_run
+from bakeoff.compare import compare_run, wording
+from bakeoff.compare.cell_words import title
+from bakeoff.exporters.document import document_lines
 from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
 from bakeoff.report.compose import compose
+from bakeoff.report.context import Context
 from bakeoff.report.heat import HeatCell, heat_map
 from bakeoff.report.renderers.html import render_html
 from bakeoff.report.svg import figure_of
-from bakeoff.store.records import OperationRecord, RunRecord, Summary
+from bakeoff.report.theme import legend_of
+from bakeoff.store.records import RunRecord
+from bakeoff.store.trial_parts import OperationRecord, Summary
 from tests.unit.compare.synthetic import run
-from tests.unit.compare.synthetic_cells import KIB, MIB, PATTERNS, blocks_run, matrix_run, skip
+from tests.unit.compare.synthetic_cells import KIB, MIB, PATTERNS, TESTS, blocks_run, matrix_run, skip
 from tests.unit.report.shown import shown
 
 SMALL = [(64 * KIB, 4 * KIB), (64 * KIB, 64 * KIB), (MIB, 4 * KIB), (MIB, 64 * KIB)]
@@ -185,6 +192,54 @@ def test_times_of_single_operations_are_shown_by_size() -> None:
     assert table_of(blocks, "times-of-cells", "CPU per I/O in µs, nfs").rows == (("read", "2.50", "2.50"),)
 
 
+def test_times_by_record_size_are_drawn_over_cells_that_all_have() -> None:
+    """Else whoever has too few operations for a p99 in its slowest cells would look the faster for it."""
+
+    def told(contender: str, block: int, cell: dict[str, Any], few: bool = False) -> None:
+        told_in_cells(contender, block, cell)
+        cell["operations"] = 20 if few and contender == "cifs" and cell["file_bytes"] == MIB else 1000
+        cell["service"] |= {"p99_ns": 1e6 * cell["file_bytes"] / (64 * KIB)}
+
+    def charts_of(few: bool, tests: tuple[str, ...]) -> dict[str, Chart]:
+        def change(contender: str, block: int, cell: dict[str, Any]) -> None:
+            told(contender, block, cell, few)
+
+        report = report_of(matrix_run(lambda *_: 1.1, tests=tests, sizes=SMALL, change=change))
+        return {chart.id: chart for chart in report.charts() if chart.id.startswith("chart-times-")}
+
+    whole, short = (charts_of(few, ("read", "reread"))["chart-times-0-read"] for few in (False, True))
+    for chart, p99_ms in ((whole, 4.0), (short, 1.0)):
+        rows = chart.spec["datasets"]["rows"]
+        assert {(row["size"], row["contender"]) for row in rows} == {(s, n) for s in (4, 64) for n in ("nfs", "cifs")}
+        assert all(row["value"] == pytest.approx(p99_ms) for row in rows if row["time"] == "p99")
+        assert chart.table.rows[0] == ("4K", "4.10", f"{p99_ms:.2f}", "4.10", f"{p99_ms:.2f}")
+    drawn = charts_of(False, ("read", "reread"))
+    assert not drawn["chart-times-0-read"].folded and drawn["chart-times-0-reread"].folded
+    assert "K" in figure_of(drawn["chart-times-0-read"]).panels[0].svg
+
+
+def test_a_test_that_a_contender_failed_is_shown_of_the_others() -> None:
+    def change(contender: str, block: int, cell: dict[str, Any]) -> None:
+        told_in_cells(contender, block, cell)
+        if contender == "cifs" and cell["test"] == "write":
+            skip(cell, "read-only")
+
+    report = report_of(matrix_run(lambda *_: 1.1, tests=("read", "write"), sizes=SMALL, change=change))
+    assert [row[0] for row in table_of(report, "times-of-cells", "p50 in ms, nfs").rows] == ["read", "write"]
+    assert [row[0] for row in table_of(report, "times-of-cells", "p50 in ms, cifs").rows] == ["read"]
+
+
+def test_json_has_the_times_of_every_single_cell() -> None:
+    record = matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL, change=told_in_cells)
+    measured = json.loads(compare_run(record).to_json())["matrix"]["measured"]
+    rows = [dict(zip(measured["columns"], row, strict=True)) for row in measured["rows"]]
+    assert len(rows) == 2 * len(SMALL)
+    assert all(row["p50_ms"] == pytest.approx(row["record_kib"] * 1.024, rel=1e-4) for row in rows)
+    document = json.loads("\n".join(document_lines(record)))
+    cells = [cell for trial in document["trials"] for cell in trial["workload"]["cells"]]
+    assert len(cells) == len(rows) * 6 and all(cell["service"]["p99_ns"] == 3e6 for cell in cells)
+
+
 def test_cards_of_cells_tell_ratio_and_cells_won_not_a_peak() -> None:
     report = report_of(matrix_run(lambda *_: 1.25, tests=("read",), sizes=SMALL, spread=0.001, change=told_in_cells))
     assert not ids(report) & {"fairness"} and ids(report) >= DETAILS
@@ -218,7 +273,7 @@ def test_the_mix_is_in_megabits_and_its_working_set_shown() -> None:
     chart, table = section.blocks[0], section.blocks[-1]
     assert isinstance(chart, Chart) and isinstance(table, Table)
     trials = [t for t in record.trials if t.contender == "nginx" and t.mix.clients == 4]
-    mean = sum((t.bytes_in + t.bytes_out) * 8 / 1e6 / t.window_s for t in trials) / len(trials)
+    mean = math.prod((t.bytes_in + t.bytes_out) * 8 / 1e6 / t.window_s for t in trials) ** (1 / len(trials))
     row = next(r for r in chart.spec["datasets"]["rows"] if r["contender"] == "nginx" and r["mix"] == 4)
     assert row["value"] == pytest.approx(mean, rel=1e-4)
     assert table.rows[1][:4] == ("4", "24.00", "23.0 – 25.0", "96.00")
@@ -254,6 +309,16 @@ def test_a_matrix_of_hatched_and_cached_cells_is_small_too() -> None:
     assert len(page.encode()) < 1_500_000
 
 
+@pytest.mark.parametrize("depth", [1, 4])
+def test_how_deep_single_transfers_were_stacked_is_said(depth: int) -> None:
+    """Seen: a run of `--outstanding 4` told its depth only among what is not as published."""
+    record = blocks_run(lambda *_: 1.0, blocks=1)
+    record = replace(record, plan={**record.plan, "settings": {"outstanding": depth, "cell_time_s": 0.3}})
+    overview = next(section for section in report_of(record).sections if section.id == "overview")
+    said = " ".join(block.text for block in overview.blocks if isinstance(block, Text))
+    assert ("each client with 4 transfers outstanding." in said) == (depth == 4) and "is measured for 300ms" in said
+
+
 def test_seconds_and_trials_of_the_mix_are_in_operations() -> None:
     report = report_of(mix_run())
     tables = [block for section in report.sections for block in section.blocks if isinstance(block, Table)]
@@ -278,6 +343,16 @@ def test_three_contenders_with_a_full_matrix_fit_into_the_page() -> None:
     record = replace(two, contenders=contenders, trials=(*two.trials, *third))
     page = render_html(report_of(record))
     assert "sshfs" in page and len(page.encode()) < 1_500_000, f"{len(page.encode()):,} bytes"
+
+
+def test_the_throughput_of_the_mix_is_that_of_the_comparison() -> None:
+    """One figure with one interval in all places, and none from blocks that are too few for it."""
+    for blocks in (5, 6):
+        record = mix_run()
+        record = replace(record, trials=tuple(t for t in record.trials if t.block <= blocks))
+        (chart,) = [c for c in report_of(record).charts() if c.id == "chart-mix-mbit"]
+        assert chart.table == Context(record, compare_run(record)).curve_table("rate")
+        assert all(((row[2] == wording.MISSING) == (blocks < 6)) for row in chart.table.rows)
 
 
 def test_labels_of_small_times_keep_their_figures() -> None:
@@ -325,3 +400,17 @@ def test_a_map_of_few_columns_may_be_as_narrow_as_a_telephone(columns: int, few:
     drawing = heat_map(cells, names, ["64K"], (0, 1), 1.0, ("", "", "", ""))
     figure = figure_of(Chart("chart-heat-0-write", "Write", "words", drawing, table=None))  # type: ignore[arg-type]
     assert figure.fixed and figure.few == few
+
+
+def test_every_single_test_is_named_where_its_ratio_is_drawn_against_size() -> None:
+    """Thirteen tests are too many for one drawing: two have them all, each with all tests together."""
+    report = report_of(matrix_run(lambda *_: 1.1, sizes=SMALL, blocks=2))
+    (section,) = [one for one in report.sections if one.id == "sizes"]
+    charts = [block for block in section.blocks if isinstance(block, Chart)]
+    ids = ["chart-sizes-0-record", "chart-sizes-0-record-1", "chart-sizes-0-file", "chart-sizes-0-file-1"]
+    assert [chart.id for chart in charts] == ids
+    for first, second in (charts[:2], charts[2:]):
+        named = [[key.label for key in legend_of(chart.spec)] for chart in (first, second)]
+        assert [len(labels) for labels in named] == [8, 7] and {labels[0] for labels in named} == {"all tests"}
+        assert sorted(named[0][1:] + named[1][1:]) == sorted(title(test) for test in TESTS)
+        assert len({(key.colour, key.shape, key.dash) for key in legend_of(first.spec)}) == 8

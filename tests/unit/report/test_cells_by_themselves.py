@@ -12,12 +12,14 @@ import pytest
 from bakeoff.cli.cell_sheet import cells_sheet
 from bakeoff.compare import compare_run
 from bakeoff.compare.cell_model import CellLevel
+from bakeoff.mix import InFlight
 from bakeoff.report.blocks import Cards, Chart, Report, Table, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers.html import render_html
 from bakeoff.report.svg import figure_of
 from bakeoff.run.observer import trial_line
-from bakeoff.store.records import RunRecord
+from bakeoff.stats import geometric_interval
+from bakeoff.store.records import RunRecord, TrialRecord
 from tests.unit.compare.synthetic_cells import KIB, matrix_run
 
 REGION = 1 << 30
@@ -202,6 +204,37 @@ def test_transfers_and_times_stand_against_queue_depth() -> None:
     assert "queue-depth" not in {section.id for section in report_of(block_run()).sections}
 
 
+def test_depths_of_one_run_are_a_curve_with_intervals() -> None:
+    depths = {1: InFlight(1, 4), 4: InFlight(2, 16)}
+
+    def deeper(contender: str, block: int, cell: dict[str, Any]) -> None:
+        told(contender, block, cell)
+        cell["ios_per_s"] = 1000.0 * (1.0 + 0.01 * block)
+
+    def at(trial: TrialRecord) -> TrialRecord:
+        mix = depths[trial.mix.clients]
+        cells = [{**cell, "outstanding": mix.outstanding} for cell in trial.workload["cells"]]
+        return replace(trial, mix=mix, workload={**trial.workload, "cells": cells})
+
+    record = block_run((1, 4), change=deeper)
+    record = replace(record, mixes=tuple(depths.values()), trials=tuple(map(at, record.trials)))
+    report = report_of(record)
+    rows = next(c for c in report.charts() if c.id == "chart-queue-0-rate").spec["datasets"]["rows"]
+    assert {row["depth"] for row in rows} == {4, 32}
+    expected = geometric_interval([1000.0 * (1.0 + 0.01 * block) for block in range(1, 7)])
+    for row in rows:
+        assert (row["value"], row["low"], row["high"]) == pytest.approx(
+            (expected.centre, expected.low, expected.high), rel=1e-6
+        )
+    (table,) = [t for t in tables(report) if t.title == "Against requests in flight"]
+    assert [row[0] for row in table.rows][:2] == ["random read, 4 KiB, 4", "random read, 4 KiB, 32 (2 × 16)"]
+    assert "± " in table.rows[0][1]
+    measured = compare_run(record).to_dict()["matrix"]["measured"]
+    first = dict(zip(measured["columns"], measured["rows"][0], strict=True))
+    assert (first["clients"], first["outstanding"]) == (1, 4)
+    assert first["transfers_s_low"] == pytest.approx(expected.low, rel=1e-4)
+
+
 def test_many_rows_are_folded_below_what_they_come_to() -> None:
     full = matrix_run(lambda *_: 1.1, blocks=2)
     for table in tables(report_of(full)):
@@ -219,5 +252,5 @@ def test_a_lost_cell_says_so() -> None:
     assert comparison.cells is not None
     levels: tuple[CellLevel, ...] = comparison.cells.at("cifs", comparison.run.mixes[0])
     assert [(level.lost, level.blocks) for level in levels if level.test == "random_read"] == [(1, 5), (1, 5)]
-    assert "(lost 1 of 5)" not in words_of(compose(block_run(change=dead), comparison))
-    assert "(lost 1 of 6)" in words_of(compose(block_run(change=dead), comparison))
+    assert "(failed in 1 of 5)" not in words_of(compose(block_run(change=dead), comparison))
+    assert "(failed in 1 of 6)" in words_of(compose(block_run(change=dead), comparison))

@@ -20,7 +20,8 @@ from bakeoff.report.panel_charts import shares_by_mix
 from bakeoff.report.relief import Relief, reliefs
 from bakeoff.report.svg import draw, figure_of
 from bakeoff.report.theme import legend_of
-from bakeoff.store.records import RunRecord, SecondRecord
+from bakeoff.store.records import RunRecord
+from bakeoff.store.trial_parts import SecondRecord
 from tests.unit.compare.synthetic import Server, change, run, summary
 
 NAMES = ("nginx", "flaky: accepting-but-erring, with a long name", "caddy")

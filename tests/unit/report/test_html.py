@@ -11,9 +11,12 @@ import altair as alt
 import pytest
 
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Report
+from bakeoff.errors import LabError
+from bakeoff.report.blocks import Column, Report, Table
 from bakeoff.report.compose import compose
-from bakeoff.report.renderers.html import render_html, script_json
+from bakeoff.report.embedded import PACKED, PLAIN, SHORT, script_of, text_of
+from bakeoff.report.narrow import stacks
+from bakeoff.report.renderers.html import render_html
 from bakeoff.report.svg import figure_of
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import FAST, SLOW, Server, change, run
@@ -60,7 +63,13 @@ def report_of(record: RunRecord) -> Report:
 
 
 def page_of(record: RunRecord) -> str:
-    return render_html(report_of(record))
+    """The page with its packed data as plain text, as what must not be in it must not be packed in it."""
+    page = render_html(report_of(record))
+    return re.sub(rf'type="{PACKED}"( id="[^"]+")>([^<]+)<', lambda m: f'type="{PLAIN}"{m[1]}>{plain(m[2])}<', page)
+
+
+def plain(packed: str) -> str:
+    return text_of(PACKED, packed).replace("<", "\\u003c")
 
 
 def outline(page: str) -> Outline:
@@ -72,9 +81,9 @@ def outline(page: str) -> Outline:
 
 
 def embedded(page: str, name: str) -> dict[str, object]:
-    found = re.search(rf'<script type="application/json" id="bakeoff-{name}">(.*?)</script>', page, re.S)
+    found = re.search(rf'<script type="([^"]+)" id="bakeoff-{name}">(.*?)</script>', page, re.S)
     assert found is not None
-    read = json.loads(found[1])
+    read = json.loads(text_of(found[1], found[2]))
     assert isinstance(read, dict)
     return read
 
@@ -103,7 +112,7 @@ def broken() -> RunRecord:
 def test_the_page_is_sound_and_needs_nothing_from_outside(blocks: int) -> None:
     found = outline(page_of(run(blocks=blocks)))
     assert found.outside == []
-    assert set(found.script_types) == {"application/json"}
+    assert set(found.script_types) <= {PLAIN, PACKED}
     assert len(found.ids) == len(set(found.ids))
     assert found.figures >= 12
 
@@ -182,9 +191,17 @@ def test_a_broken_mix_is_marked_on_the_chart(broken: RunRecord) -> None:
 
 
 def test_script_data_cannot_end_its_element() -> None:
-    text = script_json({"a": "</script><!--", "b": float("1e6")})
-    assert "<" not in text
-    assert json.loads(text)["a"] == "</script><!--"
+    for hostile in ("</script><!--", "</script><!--" * SHORT):
+        type_, text = script_of({"a": hostile, "b": float("1e6")})
+        assert type_ == (PLAIN if len(hostile) < SHORT else PACKED)
+        assert "<" not in text
+        assert json.loads(text_of(type_, text))["a"] == hostile
+
+
+@pytest.mark.parametrize("content", ["no base64", "AAAA", script_of("x" * 2 * SHORT)[1][:-8] + "AAAAAAA="])
+def test_data_that_was_not_packed_so_is_refused(content: str) -> None:
+    with pytest.raises(LabError, match="write the report again"):
+        text_of(PACKED, content)
 
 
 def test_nothing_measured_still_gives_a_page() -> None:
@@ -198,3 +215,17 @@ def test_nothing_measured_still_gives_a_page() -> None:
 def test_a_run_without_any_trial_gives_a_page() -> None:
     record = replace(run(), trials=(), finished_at=None)
     assert "nothing can be compared" in page_of(record)
+
+
+def test_a_card_of_a_number_is_headed_by_what_it_counts() -> None:
+    """Seen: cards headed "4", which were those of 4 clients."""
+    cells = ("4", "nginx", "a sentence of some words on what was found there")
+    columns = (Column("Clients"), Column("Contender", numeric=False), Column("Verdict", numeric=False))
+    table = Table("Cards", columns, (cells,))
+    assert stacks(table)
+    record = run(blocks=2)
+    report = compose(record, compare_run(record))
+    section = replace(report.sections[0], blocks=(table,))
+    page = render_html(replace(report, sections=(section,)))
+    assert '<th scope="row" class="n" data-label="Clients">4</th>' in page
+    assert "tbody th[data-label]::before" in page

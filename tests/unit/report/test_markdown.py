@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -10,9 +11,10 @@ from typer.testing import CliRunner
 
 from bakeoff.cli import report as report_verb
 from bakeoff.compare import compare_run
-from bakeoff.report.blocks import Bullets, Column, Listing, Table, Text
+from bakeoff.report.blocks import Bullets, Chart, Column, Listing, Table, Text
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
+from bakeoff.report.drawing import Drawing
 from bakeoff.report.renderers import markdown
 from tests.unit.compare.synthetic import run
 from tests.unit.report.test_renderers import report_of
@@ -63,3 +65,18 @@ def test_the_short_edition_fits_into_a_comment() -> None:
     report = brief(compose(record, compare_run(record)))
     text = markdown.render(report).decode()
     assert len(text) < COMMENT / 4 and report.headline[0].split()[0] in text
+
+
+def test_the_short_edition_leads_no_list_on_that_it_leaves_out() -> None:
+    """Seen: "Assumed values: …" and no value."""
+    record = run()
+    record = replace(record, plan={**record.plan, "assumed": ["Shares of the classes: 50 %."]})
+    report = compose(record, compare_run(record))
+    whole, short = (markdown.render(one).decode() for one in (report, brief(report)))
+    assert "Assumed values" in whole and "Shares of the classes" in whole
+    assert "Assumed values" not in short and "Shares of the classes" not in short
+
+
+def test_no_name_of_a_run_file_leads_a_figure_elsewhere() -> None:
+    chart = Chart("chart-factors-a/../../../b\0", "t", "d", Drawing(dict), Table("", (), ()))
+    assert chart.id == "chart-factors-a----------b-" == replace(chart, title="other").id

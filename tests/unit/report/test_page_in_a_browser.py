@@ -18,6 +18,7 @@ from bakeoff.report.compose import compose
 from bakeoff.report.palette import ON_DARK, PALETTE
 from bakeoff.report.renderers.html import render_html
 from bakeoff.store.records import RunRecord
+from tests.unit.compare.designs import design
 from tests.unit.compare.synthetic import Server, change, run
 from tests.unit.compare.synthetic_cells import KIB, matrix_run
 
@@ -54,19 +55,27 @@ def cells() -> RunRecord:
     return matrix_run(lambda *_: 1.5, tests=("read", "write"), sizes=sizes)
 
 
+def factors() -> RunRecord:
+    shape = {"write-cache": ("enabled", "disabled"), "raid": ("5", "0")}
+    return design(lambda at: 2.0 if at["raid"] == "0" else 1.0, shape, (1,), blocks=2)
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     made = {}
-    for name, record in {"eight": run(servers(8), mixes=(1, 4)), "broken": broken(), "cells": cells()}.items():
+    records = {"eight": run(servers(8), mixes=(1, 4)), "broken": broken(), "cells": cells(), "factors": factors()}
+    for name, record in records.items():
         made[name] = folder / f"{name}.html"
         text = render_html(compose(record, compare_run(record), surfaces=name == "cells"))
         made[name].write_text(text, encoding="utf-8")
     return made
 
 
-def opened(browser: Browser, path: Path, width: int, theme: Any = "light") -> tuple[Page, list[str]]:
-    """The page, and what it said on the console or asked for besides itself."""
+def opened(
+    browser: Browser, path: Path, width: int, theme: Any = "light", whole: bool = True
+) -> tuple[Page, list[str]]:
+    """The page, and what it said on the console or asked for besides itself; `whole`: what is far below, too."""
     page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
     page.set_default_timeout(PATIENCE_MS)
     told: list[str] = []
@@ -75,6 +84,8 @@ def opened(browser: Browser, path: Path, width: int, theme: Any = "light") -> tu
     page.on("request", lambda request: told.append(request.url))
     page.goto(path.as_uri())
     assert told.pop(0) == path.as_uri()
+    if whole:
+        page.add_style_tag(content="main > section { content-visibility: visible !important }")
     return page, told
 
 
@@ -116,7 +127,26 @@ def test_folded_tables_are_open_on_paper_and_closed_on_the_screen(browser: Brows
     shown = "all => all.map(one => one.checkVisibility({contentVisibilityAuto: true}) && one.offsetHeight > 0)"
     assert not any(tables.evaluate_all(shown))
     page.emulate_media(media="print")
+    # The sheet for paper holds from the next layout on.
+    page.wait_for_function(
+        f"({shown})([...document.querySelectorAll('details table')]).every(Boolean)", timeout=600_000
+    )
     assert all(tables.evaluate_all(shown))
+    page.close()
+
+
+def test_the_keyboard_reaches_the_result_and_shows_where_it_is(browser: Browser, pages: dict[str, Path]) -> None:
+    page, _ = opened(browser, pages["eight"], 360)
+    page.keyboard.press("Tab")
+    link = page.locator(":focus")
+    assert link.inner_text() == "Skip to the result" and link.is_visible()
+    outline = "one => getComputedStyle(one).outlineStyle"
+    assert link.evaluate(outline) == "solid"
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#result")
+    page.keyboard.press("Tab")
+    inside = page.locator("#result :focus")
+    assert inside.count() == 1 and inside.evaluate(outline) == "solid"
     page.close()
 
 
@@ -141,6 +171,31 @@ def test_texts_of_drawings_can_be_read_on_a_telephone(browser: Browser, pages: d
     page.close()
 
 
+@pytest.mark.parametrize(
+    ("name", "figure", "wider_px", "is_beside"),
+    [("eight", "chart-rate", 2, True), ("factors", "chart-factors", 0.2, False)],
+)
+def test_no_text_of_a_drawing_is_cut(
+    browser: Browser, pages: dict[str, Path], name: str, figure: str, wider_px: float, is_beside: bool
+) -> None:
+    """A typeface may be wider than the one by which it was drawn: long labels have room for that, and what stands
+    beside the drawing is seen.
+    """
+    page, _ = opened(browser, pages[name], 1280, whole=False)
+    page.add_style_tag(content=f"svg text {{ letter-spacing: {wider_px}px }}")
+    drawing = page.locator(f"#{figure} > svg")
+    drawing.scroll_into_view_if_needed()
+    left = "all => Math.min(...all.map(one => one.getBoundingClientRect().left))"
+    assert (drawing.locator("text").evaluate_all(left) < drawing.evaluate_all(left) - 1) == is_beside
+    box = drawing.bounding_box()
+    assert box is not None
+    around: Any = {**box, "x": box["x"] - 24}
+    seen = page.screenshot(clip=around)
+    drawing.evaluate("one => { one.closest('section').style.contentVisibility = 'visible' }")
+    assert page.screenshot(clip=around) == seen
+    page.close()
+
+
 def test_texts_take_the_width_of_the_page(browser: Browser, pages: dict[str, Path]) -> None:
     page, _ = opened(browser, pages["eight"], 1280)
     wide, text = (page.locator(where).first.bounding_box() for where in ("main", ".text"))
@@ -156,3 +211,13 @@ def test_drawings_follow_the_theme(browser: Browser, pages: dict[str, Path]) -> 
         red, green, blue = (int(colours[0][at : at + 2], 16) for at in (1, 3, 5))
         assert line.evaluate(stroke) == f"rgb({red}, {green}, {blue})"
         page.close()
+
+
+def test_figures_far_below_are_drawn_when_they_are_near(browser: Browser, pages: dict[str, Path]) -> None:
+    page, _ = opened(browser, pages["eight"], 1280, whole=False)
+    drawing = page.locator("main > section figure svg:not(.mark)").last
+    drawn = "one => one.checkVisibility({contentVisibilityAuto: true})"
+    assert not drawing.evaluate(drawn)
+    drawing.scroll_into_view_if_needed()
+    page.wait_for_function(drawn, arg=drawing.element_handle())
+    page.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pypdfium2
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer import Typer
 from typer.testing import CliRunner
@@ -102,7 +102,10 @@ def test_every_form_has_all_of_it_marked_and_first_and_the_verdict_stays(form: s
     parts = [*words.values(), "A cable was out", "2026-11-20", "Commissioned by: Them", "My title", TITLE_BY]
     for part in parts:
         assert letters(part) in text, part
-    assert text.count(letters(BY)) == 5
+    assert text.count(letters(BY)) == 1, "once, above the first"
+    for title in ("Summary", "Key findings", "Notes", "Conclusion", "Disclaimer"):
+        assert letters(f"Author: {title}") in text, "and every heading says whose it is"
+    assert text.index(letters(BY)) < min(text.rindex(letters(words[key])) for key in words)
     assert letters(plain.headline[0]) in text, "the result is there as ever"
     chapters = text[text.index(letters("Contents")) :] if form == "pdf" else text
     assert chapters.index(letters("The summary of it")) < chapters.rindex(letters("Primary endpoint"))
@@ -198,7 +201,7 @@ def test_the_short_edition_keeps_summary_and_findings(tmp_path: Path) -> None:
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(alphabet="ab *_`[](){}<>!\\#-+1.\n\t:/&;\ue000\ue001http", max_size=80))
 def test_any_text_is_passages_or_one_sentence(text: str) -> None:
     try:
@@ -244,3 +247,12 @@ def test_the_verb_puts_it_into_the_report_and_it_can_be_verified(form: str, tmp_
         made.write_text(made.read_text().replace("In 6 blocks: 0.80×", "In 6 blocks: 0.70×"))
         done = CliRunner().invoke(app, words)
         assert done.exit_code == 1 and "0.70×" in done.output
+
+
+def test_the_contents_of_a_page_name_the_author_once(tmp_path: Path) -> None:
+    report = told(tmp_path, '[paper]\nsummary = "S."\nfindings = "F."\nconclusion = "C."\n')
+    page = renderer("html").render(report, "report").decode()
+    nav = page[page.index("<nav") : page.index("</nav>")]
+    assert nav.count("Author") == 1
+    assert re.findall(r'href="#author-\w+">([^<]+)<', nav) == ["Summary", "Key findings", "Conclusion"]
+    assert page.count("<h2>Author: ") == 3 and '<a href="#result">Skip to the result</a>' in page

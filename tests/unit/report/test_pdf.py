@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import unicodedata
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 from bakeoff.compare import compare_run
 from bakeoff.errors import LabError
-from bakeoff.report.blocks import Cards, Report, Table
+from bakeoff.report.blocks import Bullets, Cards, Chart, Column, Report, Section, Table
 from bakeoff.report.brief import brief
 from bakeoff.report.compose import compose
 from bakeoff.report.renderers import pdf
@@ -22,6 +23,8 @@ from tests.unit.compare.synthetic import run
 from tests.unit.compare.synthetic_cells import matrix_run
 from tests.unit.report.test_renderers import report_of
 
+# Where the text of a page begins and ends, as shares of its height.
+TOP, BOTTOM = 0.0875, 0.926
 HOSTILE = '#panic("x") $a$ *b* `c` #include "report.json" <label> @ref \x1b[31m'
 
 
@@ -143,6 +146,26 @@ def test_a_matrix_fits_its_pages() -> None:
         assert picture[:, -40:].min() > 200, "ink in the margin"
 
 
+def test_small_tables_are_whole_on_a_page_and_drawings_leave_no_more_than_a_quarter_empty() -> None:
+    report, _ = paper()
+    columns = (Column("Mark", numeric=False), Column("Value"))
+    tables = tuple(Table(f"Many {n}", columns, tuple((f"T{n}R{r}", "1") for r in range(9))) for n in range(8))
+    chart = next(block for section in report.sections for block in section.blocks if isinstance(block, Chart))
+    drawn = tuple(replace(chart, id=f"{chart.id}-{n}") for n in range(7))
+    lines = (Bullets(tuple("word" for _ in range(9))),)
+    sections = (Section("many", "Many", tables), Section("drawn", "Drawn", (*drawn[:4], *lines, *drawn[4:])))
+    document = pypdfium2.PdfDocument(io.BytesIO(pdf.render(replace(report, sections=sections))))
+    read = [page.get_textpage().get_text_bounded() for page in document]
+    for number in range(len(tables)):
+        on = {index for index, text in enumerate(read) if f"T{number}R" in text}
+        assert len(on) == 1, f"table {number} is on pages {sorted(on)}"
+    last = max(index for index, text in enumerate(read) if "Figure 7." in text)
+    for page in list(document)[1:last]:
+        ink = np.asarray(page.render(scale=1, grayscale=True).to_numpy()).min(axis=1) < 200
+        body = np.flatnonzero(ink[int(TOP * len(ink)) : int(BOTTOM * len(ink))])
+        assert body.max() > 0.75 * (BOTTOM - TOP) * len(ink), "more than a quarter of the page is empty"
+
+
 def test_without_typst_the_advice_is_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(LabError, match=r"bakeoff\[pdf\]"):
@@ -162,3 +185,9 @@ def test_figures_in_print_name_their_contenders() -> None:
     before = page[: page.index("Figure 1.")]
     axis = before[before.index("Simulated clients") :]
     assert len(names) > 1 and all(name in axis for name in names), "each stands in the legend, under the axis"
+
+
+def test_contenders_have_their_marks_in_tables() -> None:
+    _, made = paper()
+    whole = " ".join(pages(made))
+    assert re.search(r"● ?nginx", whole) and re.search(r"■ ?apache", whole)

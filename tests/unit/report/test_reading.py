@@ -9,7 +9,6 @@ from itertools import combinations
 import pytest
 
 from bakeoff.compare import compare_run, wording
-from bakeoff.compare.cell_words import faster
 from bakeoff.report.blocks import Card, Cards, Text
 from bakeoff.report.compose import compose
 from bakeoff.report.context import Context
@@ -46,10 +45,10 @@ def test_small_ratios_are_told_as_one_over(value: float, text: str) -> None:
 
 
 def test_nobody_is_a_hundred_percent_slower() -> None:
-    assert faster(1 / 490) == "1/490 as fast"
-    assert faster(0.4) == "0.400 times as fast"
-    assert not any("slower" in faster(ratio) for ratio in (0.5, 0.1, 0.002))
-    assert faster(0.9) == "10 % slower"
+    assert wording.faster(1 / 490) == "1/490 as fast"
+    assert wording.faster(0.4) == "0.40× as fast"
+    assert not any("slower" in wording.faster(ratio) for ratio in (0.5, 0.1, 0.002))
+    assert wording.faster(0.9) == "10 % slower"
 
 
 @pytest.mark.parametrize("baseline", ["nginx", "python-dev"])
@@ -214,6 +213,18 @@ def test_what_must_be_known_comes_first_and_once() -> None:
     assert not any(isinstance(block, Text) and block.tone == "warning" for block in report.sections[0].blocks)
 
 
+def test_who_was_dead_is_named_in_the_ranking_and_what_a_loss_counts_as_where_it_counts() -> None:
+    """Seen: "1–3 a, b and c" of a c that was dead from the middle on; 0.31× beside rates whose ratio is 0.51."""
+    gone = {"state": "failed", "reason": "every connection was refused", "operations": 0, "operations_per_s": 0.0}
+    record = change(run((FAST, SLOW, replace(SLOW, name="third")), blocks=6), "third", 8, (1, 2, 3), **gone)
+    comparison = compare_run(record)
+    assert "third (dead in 3 of 18 trials)" in comparison.headline[0]
+    assert comparison.headline[0].count("dead") == 1
+    pair = next(pair for pair in comparison.pairs if pair.contender == "third")
+    at_eight = next(point for point in pair.curves[0].points if str(point.mix) == "8")
+    assert at_eight.verdict.text.endswith("third lost 3 of 6 trials, each counted as 10 times slower")
+
+
 def test_notes_are_in_a_section_of_their_own() -> None:
     record = change(run(), "nginx", None, None, fairness_jain=0.5)
     report = compose(record, compare_run(record))
@@ -232,6 +243,47 @@ def test_folders_that_are_mounted_in_different_ways_are_told() -> None:
         "The folders are mounted with different options: nginx sync; apache none of these."
     ]
     assert mounted("rw,addr=10.0.0.1", "rw,addr=10.0.0.2") == []
+
+
+@pytest.mark.parametrize(
+    ("other", "advice"), [("nfs4", "Mount them alike"), ("cifs", "cifs and nfs4 do not have the same options")]
+)
+def test_what_to_do_about_mount_options_depends_on_the_file_systems(other: str, advice: str) -> None:
+    folders = {"nginx": {"file_system": "nfs4", "mount_options": "rw,sync"}}
+    folders["apache"] = {"file_system": other, "mount_options": "rw"}
+    record = replace(run(), environment={"content": {"contenders": folders}})
+    assert [w.advice for w in compare_run(record).warnings if w.first and w.advice.startswith(advice)]
+
+
+def test_options_that_only_one_file_system_has_are_no_difference() -> None:
+    """Seen: a red box above every comparison of ext4 with XFS, which lists defaults that ext4 does not know."""
+
+    def told(ext4: str, xfs: str) -> list[str]:
+        folders = {"nginx": {"file_system": "ext4", "mount_options": ext4}}
+        folders["apache"] = {"file_system": "xfs", "mount_options": xfs}
+        record = replace(run(), environment={"content": {"contenders": folders}})
+        return [warning.text for warning in compare_run(record).warnings if "mounted" in warning.text]
+
+    assert told("rw,relatime", "rw,relatime,inode64,logbufs=8,logbsize=32k,noquota") == []
+    assert told("rw,noatime", "rw,relatime,inode64") == [
+        "The folders are mounted with different options: nginx noatime; apache relatime."
+    ]
+
+
+@pytest.mark.parametrize("state", ["failed", "voided"])
+def test_trials_that_do_not_count_name_the_command_that_repeats_them(state: str) -> None:
+    record = change(run(), "apache", 8, (1, 2, 3), state=state, reason="no ports")
+    (advice,) = [w.advice for w in compare_run(record).warnings if "trial" in w.text and "apache" in w.text and w.first]
+    assert f"`bakeoff resume {record.path} --retry-failed` repeats them" in advice
+    imported = replace(record, tool={**record.tool, "imported_from": "IOzone"})
+    advices = [w.advice for w in compare_run(imported).warnings]
+    assert any("repeat the run" in each for each in advices) and not any("--retry-failed" in each for each in advices)
+
+
+def test_blocks_that_were_measured_are_not_asked_for_again() -> None:
+    lost = change(run(), "apache", 8, (1, 2, 3), state="voided", reason="no ports")
+    assert any("blocks were measured, but in the others" in w.advice for w in compare_run(lost).warnings)
+    assert any(w.advice.startswith("Run at least 6 blocks") for w in compare_run(run(blocks=4)).warnings)
 
 
 def test_nothing_comparable_is_said_first() -> None:
@@ -281,6 +333,29 @@ def test_the_ceiling_says_how_often_the_generator_could_have_asked() -> None:
     assert "nginx answered more than the" in under and "times as often" not in under
     none = shown(replace(run(), null_operations_per_s=None), Depth.PAGE)
     assert "could have asked at most was not measured" in none
+
+
+def test_a_ceiling_that_the_generator_was_not_busy_for_is_a_lower_bound() -> None:
+    """It marks nobody, and a reader learns that there was more."""
+    peak = max(summary.peak for summary in compare_run(run()).contenders)
+
+    def with_floor(per_s: float, busy_share: float) -> RunRecord:
+        told = {"words": "kept connections, TLS", "operations_per_s": per_s, "busy_share": busy_share, "agents": {}}
+        ceilings = {contender.name: told for contender in run().contenders}
+        return replace(run(), environment={**run().environment, "ceilings": ceilings})
+
+    text = shown(with_floor(1.2 * peak, 0.43), Depth.PAGE)
+    assert "could have asked at least 1.2 times as often on this machine as nginx" in text
+    assert "Its load threads worked for 43 % of that time" in text and "That is near" not in text
+    under = shown(with_floor(0.5 * peak, 0.43), Depth.PAGE)
+    assert "could have asked more than" in under and "times as often" not in under
+    for floor in (with_floor(1.2 * peak, 0.43), with_floor(0.5 * peak, 0.43)):
+        assert not any("of what the generator asks" in warning.text for warning in compare_run(floor).warnings)
+        busy = change(floor, "nginx", 8, None, marks=("near-ceiling",))
+        (warning,) = [w for w in compare_run(busy).warnings if "of what the generator asks" in w.text]
+        assert warning.text.startswith("The peak of nginx")
+    at_limit = shown(with_floor(1.2 * peak, 0.95), Depth.PAGE)
+    assert "That is near: nginx may be faster than shown." in at_limit
 
 
 def test_a_contender_near_the_ceiling_is_told_with_the_verdict() -> None:

@@ -10,8 +10,11 @@ import pytest
 from bakeoff.compare import compare_run
 from bakeoff.report.blocks import Block, Table, Text
 from bakeoff.report.compose import compose
-from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, SecondRecord
-from tests.unit.compare.synthetic import change, run, summary
+from bakeoff.report.depth import Depth
+from bakeoff.store.records import RunRecord
+from bakeoff.store.trial_parts import EMPTY_SUMMARY, SecondRecord
+from tests.unit.compare.synthetic import at_rates, change, run, summary
+from tests.unit.report.shown import shown
 
 
 def section(record: RunRecord, name: str) -> str:
@@ -58,7 +61,23 @@ def test_an_hour_is_drawn_in_few_points_which_say_so_and_its_worst_second_is_in_
     points = [row for place in range(2) for row in rate.spec["datasets"][f"rows{place}"]]
     drawn = {(row["contender"], row["trial"]) for row in points}
     assert len(drawn) == 4 and len(points) == 90 * len(drawn)
-    assert {row[2:4] for row in rate.table.rows} == {("3", "100")}
+    assert {row[2:] for row in rate.table.rows} == {("3", "100")}
+    tails = charts["chart-seconds-p99"].table
+    assert [column.title for column in tails.columns] == ["Contender", "Block", "worst p99 of a second, ms"], (
+        "no table stands there twice"
+    )
+
+
+@pytest.mark.parametrize("mixes", [(4, 8), (1, 2, 4, 6, 8, 10, 12, 14, 16)])
+def test_ratios_of_all_figures_have_the_fewer_of_figures_and_mixes_as_columns(mixes: tuple[int, ...]) -> None:
+    record = run(mixes=mixes)
+    (table,) = [b for b in blocks(record, "ratios") if isinstance(b, Table) and "at each mix (bands" in b.title]
+    titles = [column.title for column in table.columns]
+    if len(mixes) == 2:
+        assert titles == ["Figure", "4 clients", "8 clients"]
+        assert [row[0] for row in table.rows][:: len(table.rows) - 1] == ["Requests/s", "Verdict on requests/s"]
+    else:
+        assert titles[:2] == ["Clients", "requests/s"] and len(table.rows) == len(mixes), "a unit, and no key"
 
 
 def buffered(made: int) -> str:
@@ -153,3 +172,10 @@ def test_failed_requests_are_listed_by_contender_and_status() -> None:
     text = section(replace(record, trials=tuple(hit)), "errors")
     assert "GET /login?a" in text and f"status 302 ×{5 * len(hit) // 2:,}" in text and "all others" in text
     assert "Failed requests" not in section(record, "errors")
+
+
+def test_the_table_of_rates_says_what_its_ratios_are_of() -> None:
+    """Seen: p99 of 14.18 and 13.97 ms beside a ratio of 1.92, which was of the median."""
+    decides = compare_run(at_rates(run())).pairs[0].primary.title
+    said = f"service time (mean over blocks); ratios: {decides[0].lower()}{decides[1:]}"
+    assert said in shown(at_rates(run()), Depth.SUMMARY) and decides.endswith("where both keep up")

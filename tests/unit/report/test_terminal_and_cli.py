@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from bakeoff.cli import report as report_verb
 from bakeoff.compare import compare_run
 from bakeoff.errors import PlanError, RunFileError
 from bakeoff.report.depth import Depth
+from bakeoff.store.campaign import StoredCampaign, StoredLeg, write_campaign
+from bakeoff.store.canonical import plan_hash
 from bakeoff.store.records import RunRecord
 from tests.unit.compare.synthetic import SLOW, Server, change, run
 from tests.unit.report.shown import shown
@@ -96,6 +99,20 @@ def test_the_report_lands_next_to_the_run_file_and_is_not_overwritten(run_file: 
 def test_surfaces_of_what_has_none_are_refused(run_file: Path) -> None:
     result = CliRunner().invoke(app, ["report", str(run_file), "--surfaces"])
     assert isinstance(result.exception, PlanError) and "file-matrix" in str(result.exception)
+
+
+def test_surfaces_of_a_campaign_without_any_are_refused(tmp_path: Path) -> None:
+    record = run()
+    record = replace(record, plan_hash=plan_hash(record.plan))
+    leg = StoredLeg(name="web", file="web.bakeoff", weight=1.0, plan=record.plan)
+    names = tuple(contender.name for contender in record.contenders)
+    folder = tmp_path / "lab.bakeoff"
+    folder.mkdir()
+    write_campaign(folder, StoredCampaign(format=1, name="lab", title="Lab", seed=1, contenders=names, legs=(leg,)))
+    stored(record, folder / "web.bakeoff")
+    result = CliRunner().invoke(app, ["report", str(folder), "--surfaces", "-o", str(tmp_path / "r.html")])
+    assert isinstance(result.exception, PlanError) and "file-matrix" in str(result.exception)
+    assert not (tmp_path / "r.html").exists()
 
 
 @pytest.mark.parametrize("name", ["report.odt", "missing/report.html", "."])

@@ -12,7 +12,7 @@ from bakeoff.compare import compare_run
 from bakeoff.errors import PlanError, RunFileError
 from bakeoff.plan.order import order_trials
 from bakeoff.run.amend import Asked
-from bakeoff.run.counsel import Counsel
+from bakeoff.run.counsel import Counsel, Standing
 from bakeoff.run.driver import RunInterruptedError, resume_run, start_run
 from bakeoff.store.read import planned, read_run
 from bakeoff.store.records import ADDED, CLEAR, RETRIED
@@ -132,40 +132,43 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(tmp_path: Path) -> None:
 def test_a_run_ends_at_the_first_planned_look_that_is_clear(tmp_path: Path, clear_at: int | None) -> None:
     path, looked = tmp_path / "x.bakeoff", list[int]()
 
-    def clear(file: Path) -> str | None:
+    def look(file: Path) -> Standing:
         looked.append(read_run(file).blocks_whole)
-        return "a better" if looked[-1] == clear_at else None
+        return Standing(looked[-1] == clear_at, "a better" if looked[-1] == clear_at else "not clear yet")
 
     with two_contenders() as (one, two):
-        plan = plan_for(
-            one.address, two.address, plan={"looks": "6,8,10", "until_clear": True, "blocks": None}, mixes="1"
-        )
+        plan = plan_for(one.address, two.address, plan={"looks": "6,8,10", "until": "clear", "blocks": None}, mixes="1")
         agent = FakeAgent()
-        start_run(plan, path, [agent], Notebook(), Counsel(clear=clear))
+        start_run(plan, path, [agent], Notebook(), Counsel(look=look))
         run = read_run(path)
         assert run.is_complete and run.finished_at is not None and len(agent.specs) == 2 * (clear_at or 10)
         assert looked == [6, 8][: 1 if clear_at == 6 else 2], "at planned looks and nowhere else"
         assert (run.blocks_wanted, run.trials_planned) == (clear_at or 10, 2 * (clear_at or 10))
         ended = [each.text for each in run.amended(CLEAR)]
-        expected = f"clear at the planned look after {clear_at} of 10 blocks: a better"
+        number = {6: 1, 8: 2}.get(clear_at or 0)
+        expected = f"stopped at look {number} of 3, after {clear_at} of 10 blocks: a better"
+        notes = [event.text for event in run.events if event.text.startswith("look ")]
+        assert notes == ["look 1 of 3, after 6 of 10 blocks: not clear yet; the run goes on"][: clear_at != 6] + (
+            ["look 2 of 3, after 8 of 10 blocks: not clear yet; the run goes on"] if clear_at is None else []
+        )
         assert ended == ([] if clear_at is None else [expected])
         if clear_at is not None:
-            assert resume_run(path, [FakeAgent()], Notebook(), counsel=Counsel(clear=clear)) == 0
-            with pytest.raises(PlanError, match="ended at a planned look, as its verdict was clear"):
+            assert resume_run(path, [FakeAgent()], Notebook(), counsel=Counsel(look=look)) == 0
+            with pytest.raises(PlanError, match="ended at a planned look, as its plan says"):
                 resume_run(path, [FakeAgent()], Notebook(), asked=Asked(more_blocks=1))
 
 
 def test_a_run_that_was_interrupted_after_a_look_s_last_trial_looks_before_it_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "x.bakeoff"
 
-    def stop(file: Path) -> str | None:
+    def stop(file: Path) -> Standing:
         os.kill(os.getpid(), signal.SIGINT)
-        return None
+        return Standing(False, "not clear yet")
 
     with two_contenders() as (one, two):
-        plan = plan_for(one.address, two.address, plan={"looks": "6,8", "until_clear": True, "blocks": None}, mixes="1")
+        plan = plan_for(one.address, two.address, plan={"looks": "6,8", "until": "clear", "blocks": None}, mixes="1")
         with pytest.raises(RunInterruptedError):
-            start_run(plan, path, [FakeAgent()], Notebook(), Counsel(clear=stop))
+            start_run(plan, path, [FakeAgent()], Notebook(), Counsel(look=stop))
         agent = FakeAgent()
-        resume_run(path, [agent], Notebook(), counsel=Counsel(clear=lambda _: "b better"))
+        resume_run(path, [agent], Notebook(), counsel=Counsel(look=lambda _: Standing(True, "b better")))
         assert agent.specs == [] and read_run(path).is_complete and read_run(path).blocks_wanted == 6

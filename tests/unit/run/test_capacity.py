@@ -9,7 +9,7 @@ from bakeoff.agents.capacity import Demand, Machine, check_ports, check_queues, 
 from bakeoff.agents.preflight import preflight
 from bakeoff.agents.spec import Slice
 from bakeoff.errors import LabError
-from bakeoff.run.preflight import demand_of
+from bakeoff.run.preflight import demand_of, is_local
 from tests.unit.run.fake import plan_for
 
 LOCAL, AWAY = "http://127.0.0.1:1", "http://192.0.2.1:1"
@@ -91,6 +91,24 @@ def test_queues_of_listeners(demand: Demand, warns: bool) -> None:
 def test_the_demand_of_a_plan(addresses: tuple[str, ...], settings: dict[str, Any], expected: dict[str, Any]) -> None:
     demand = demand_of(plan_for(*addresses, **settings))
     assert {name: getattr(demand, name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("address", "here"),
+    [
+        ("smtp=127.0.0.1:2525,pop3=127.0.0.1:2110", True),
+        ("lmtp=[::1]:24,pop3=localhost:110", True),
+        ("smtp=127.0.0.1:2525,pop3=mail.example.test:110", False),
+        ("localhost", True),
+        ("127.0.0.1:8007", True),
+        ("mail.example.test", False),
+        ("http://127.0.0.1:80/?a=b,c=d", True),
+        ("http://web.example.test/?a=127.0.0.1,localhost", False),
+        ("unix:/run/a,b=c", True),
+    ],
+)
+def test_who_is_plainly_on_this_machine(address: str, here: bool) -> None:
+    assert is_local(address) is here
 
 
 def test_the_preflight_says_all_of_it() -> None:

@@ -5,12 +5,13 @@ from typing import Any, get_args
 import pytest
 
 from bakeoff.run.judge import marks
+from bakeoff.run.most import Ceiling
 from bakeoff.store import records
 from bakeoff.store.mark_meanings import MARKS, STATES
 from bakeoff.store.marks import Mark
 from tests.unit.run.fake import EMPTY, MAIL, SOME, WEB, result
 
-NULL_PER_S = 1e6
+NOTHING = Ceiling(1e6)
 
 LONG = {"window_s": 200.0, "elapsed_s": 200.0}
 
@@ -26,20 +27,30 @@ def at_rate(**counts: int) -> dict[str, Any]:
     return {"starts": starts | counts | {"late": EMPTY}, "response": SOME}
 
 
+def course(rates: list[int]) -> list[dict[str, Any]]:
+    """A window second by second, and the ramp after it; rates a little uneven, and of some hundred operations."""
+    uneven = [100 * rate + (17 * at % 11) * 10 for at, rate in enumerate([*rates, 50])]
+    phases = ["window"] * len(rates) + ["ramp_down"]
+    return [
+        {"second": at, "phase": phase, "operations": n, "errors": 0, "bytes_in": n, "service": SOME}
+        for at, (phase, n) in enumerate(zip(phases, uneven, strict=True))
+    ]
+
+
 FULL_LINK = {
     "name": "eth0", "bits_per_s": 1_000_000_000, "unjudged": "", "span_s": 2.0, "bytes_in": 226_000_000,
     "bytes_out": 1_000, "packets_in": 150_000, "packets_out": 10,
 }  # fmt: skip
 
-# One row for each mark: what is changed in a good result, and the tool's own ceiling per second.
-ROWS: dict[Mark, tuple[dict[str, Any], float | None]] = {
-    "ledger-unbalanced": ({"workload": {"ledger": {"balanced": False}}}, NULL_PER_S),
-    "beyond-link": ({"workload": {"beyond_link": True}}, NULL_PER_S),
-    "generator-limited": ({"generator": {"cpu_share": 0.91}}, NULL_PER_S),
-    "generator-waited": ({"generator": {"run_delay_share": 0.06}}, NULL_PER_S),
-    "link-limited": ({"links": [FULL_LINK]}, NULL_PER_S),
-    "near-ceiling": ({}, 300.0),
-    "few-operations": ({"operations": 367}, NULL_PER_S),
+# One row for each mark: what is changed in a good result, and the tool's own ceiling.
+ROWS: dict[Mark, tuple[dict[str, Any], Ceiling]] = {
+    "ledger-unbalanced": ({"workload": {"ledger": {"balanced": False}}}, NOTHING),
+    "beyond-link": ({"workload": {"beyond_link": True}}, NOTHING),
+    "generator-limited": ({"generator": {"cpu_share": 0.91}}, NOTHING),
+    "generator-waited": ({"generator": {"run_delay_share": 0.06}}, NOTHING),
+    "link-limited": ({"links": [FULL_LINK]}, NOTHING),
+    "near-ceiling": ({}, Ceiling(300.0)),
+    "few-operations": ({"operations": 367}, NOTHING),
     "starved-client": (
         {
             "per_client": [
@@ -47,17 +58,20 @@ ROWS: dict[Mark, tuple[dict[str, Any], float | None]] = {
                 for client, operations in enumerate((500, 0))
             ]
         },
-        NULL_PER_S,
+        NOTHING,
     ),
-    "stuck-operations": ({"unfinished": {"operations": 1, "oldest_s": 30.0}}, NULL_PER_S),
-    "generator-paused": (disturbed(stops=[{"at_s": 1.0, "length_s": 0.3, "window_s": 0.3}]) | LONG, NULL_PER_S),
-    "stolen-time": (disturbed(stolen_s=0.3, stolen_share=0.03), NULL_PER_S),
+    "stuck-operations": ({"unfinished": {"operations": 1, "oldest_s": 30.0}}, NOTHING),
+    "generator-paused": (disturbed(stops=[{"at_s": 1.0, "length_s": 0.3, "window_s": 0.3}]) | LONG, NOTHING),
+    "stolen-time": (disturbed(stolen_s=0.3, stolen_share=0.03), NOTHING),
     "behind-schedule": (
         at_rate() | {"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 1_100_000}}},
-        NULL_PER_S,
+        NOTHING,
     ),
-    "out-of-connections": (at_rate(ran_out=1), NULL_PER_S),
-    "late-start": ({"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 60_000_000}}}, NULL_PER_S),
+    "out-of-connections": (at_rate(ran_out=1), NOTHING),
+    "warming-up": ({"per_second": course([70] * 6 + [100] * 34)}, NOTHING),
+    "changed-pace": ({"per_second": course([100] * 25 + [80] * 15)}, NOTHING),
+    "drifting": ({"per_second": course([100 - at for at in range(40)])}, NOTHING),
+    "late-start": ({"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 60_000_000}}}, NOTHING),
 }
 
 
@@ -72,7 +86,7 @@ def test_every_mark_and_state_is_explained() -> None:
 def test_a_generator_that_is_late_by_a_hundredth_of_the_response_time_is_not_named() -> None:
     late = {"generator": {"late_start": EMPTY | {"count": 1, "p99_ns": 2_000_000}}}
     slow = {"response": SOME | {"p99_ns": 200_000_000}}
-    assert marks(result(**at_rate() | late | slow), NULL_PER_S, WEB) == ()
+    assert marks(result(**at_rate() | late | slow), NOTHING, WEB) == ()
 
 
 @pytest.mark.parametrize(
@@ -84,14 +98,14 @@ def test_a_generator_that_is_late_by_a_hundredth_of_the_response_time_is_not_nam
     ],
 )
 def test_a_link_with_room_or_without_a_speed_is_no_limit(changes: dict[str, Any]) -> None:
-    assert marks(result(links=[FULL_LINK | changes]), NULL_PER_S, WEB) == ()
+    assert marks(result(links=[FULL_LINK | changes]), NOTHING, WEB) == ()
 
 
 def test_a_good_result_has_no_mark() -> None:
-    assert marks(result(), NULL_PER_S, WEB) == ()
+    assert marks(result(), NOTHING, WEB) == ()
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_exactly_this_mark(name: Mark) -> None:
-    changes, null_per_s = ROWS[name]
-    assert marks(result(**changes), null_per_s, MAIL) == (name,)
+    changes, most = ROWS[name]
+    assert marks(result(**changes), most, MAIL) == (name,)

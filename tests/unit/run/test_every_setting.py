@@ -22,9 +22,10 @@ from bakeoff.kinds.web.plan import needed_corpus
 from bakeoff.kinds.web.run import WebCheck
 from bakeoff.plan.fleet import FleetPlan
 from bakeoff.plan.kind import plan_table, setting_owners
-from bakeoff.plan.load import PLAN_FIELDS, PlanInput, parse_contenders, resolve_plan, with_flags
+from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from bakeoff.plan.model import Plan
 from bakeoff.plan.order import order_trials
+from bakeoff.plan.plan_section import PLAN_FIELDS
 from bakeoff.plan.suites import load_suite, suite_names
 from bakeoff.run.judge import judge
 from bakeoff.run.specs import trial_spec
@@ -150,6 +151,7 @@ JUDGED: dict[tuple[str, str], str] = {
     ("file-matrix", "regions"): "test_matrix.test_regions_are_those_of_the_plan",
     ("file-matrix", "weights"): "test_file_weights.test_the_verdict_is_another_with_other_weights",
     **{(f"file-{kind}", "server_memory"): "test_working_set" for kind in ("matrix", "blocks", "mix")},
+    ("mail", "saturated_at"): "report/test_mail",
     ("replay", "different"): "test_replay_check.test_different_pages_withhold_the_verdict_unless_they_may_differ",
     # Off by itself on loopback, which is all that the situations here have.
     **{(kind, "poll"): "test_polling" for kind in setting_owners()["poll"]},
@@ -375,7 +377,10 @@ PLAN_PROOFS: dict[str, Callable[[dict[str, str]], bool]] = {
     "looks": _planned(looks="6,8"),
     "boundary": lambda files: levels_of("pocock") != levels_of("obrien-fleming"),
     # What uses these is shown by the test that is named.
-    "until_clear": lambda files: exists("test_amend.py", "test_a_run_ends_at_the_first_planned_look_that_is_clear"),
+    "until": lambda files: exists("test_amend.py", "test_a_run_ends_at_the_first_planned_look_that_is_clear"),
+    "order": lambda files: exists(
+        "test_driver.py", "test_pairs_are_those_of_a_block_and_a_mix_so_that_drift_stays_out"
+    ),
     "when_dead": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),
     "dead_visits": lambda files: exists("test_dead.py", "test_the_plan_says_what_becomes_of_it"),
     "dead_after": lambda files: exists("test_dead.py", "test_a_trial_is_not_cut"),
@@ -398,3 +403,43 @@ def test_every_key_of_a_fleet_has_a_use() -> None:
 def test_every_key_of_a_plan_has_a_use(files: dict[str, str]) -> None:
     assert set(PLAN_PROOFS) == (set(PLAN_FIELDS) | plan_table()) - {"suite"}
     assert [key for key, proof in PLAN_PROOFS.items() if not proof(files)] == []
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if plan_part(kind).manners])
+def test_a_setting_of_one_contender_is_told_as_that_of_a_run_would_be(kind: str, files: dict[str, str]) -> None:
+    """Every manner reaches the engine, for its contender alone; what is refused of a run is refused of a contender."""
+    part, reached = plan_part(kind), set()
+    fields = {field.alias or name: (name, field) for name, field in part.settings.model_fields.items()}
+    for suite, address, given in situations(kind):
+        for key in part.manners:
+            name, field = fields[key]
+            rest = {setting: value for setting, value in given.items() if setting != key}
+            try:
+                plain = resolve(files, suite, address, rest)
+            except PlanError:
+                continue  # the situation lives by this setting
+            for value in others(key, field, getattr(plain.settings, name)):
+                pair = [f"a={files.get(address, address)}", f"b={files.get(address, address)}"]
+                own = PlanInput("test", {"suite": suite}, {}, parse_contenders(pair))
+                settings = {k: named(files, v) if isinstance(v, str) else v for k, v in rest.items()}
+                written = with_flags(own, {}, settings, {}, manners={"a": {key: value}})
+                try:
+                    whole = resolve(files, suite, address, {**rest, key: value})
+                except PlanError:
+                    with pytest.raises(PlanError):
+                        resolve_plan(written)
+                    continue
+                two = resolve_plan(written)
+                last = two.model_copy(update={"contenders": two.contenders[1:]})
+                first = two.model_copy(update={"contenders": two.contenders[:1]})
+                assert spec_told(first) == spec_told(whole) != spec_told(plain) == spec_told(last), (key, value)
+                reached.add(key)
+    assert reached == set(part.manners)
+
+
+def spec_told(plan: Plan) -> str:
+    """What the engine is told of the first contender, without the name of the run's folder."""
+    spec = spec_of(plan)
+    if hasattr(spec.workload, "reuse"):
+        spec = spec.model_copy(update={"workload": spec.workload.model_copy(update={"reuse": None})})
+    return spec.to_json()

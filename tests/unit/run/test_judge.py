@@ -6,6 +6,7 @@ from bakeoff.agents.result import Outcome, TrialResult
 from bakeoff.mix import Clients
 from bakeoff.run.fleet_session import AgentOutcome, FleetOutcome
 from bakeoff.run.judge import jain, judge, list_errors, marks, to_record, without_result
+from bakeoff.run.most import Ceiling
 from bakeoff.run.shares import trial_record
 from bakeoff.store.records import PlannedTrial
 from tests.unit.run.fake import EMPTY, MAIL, WEB, result
@@ -65,8 +66,9 @@ def starts(never_started: int, ran_out: int, offered: int = 1_000) -> dict[str, 
                 "fatal": "x",
             },
             "voided",
-            "the load generator did not run for 0.25 s of the window of 2 s: it was stopped, or the machine stood "
-            "still; let nothing stop it (SIGSTOP, a debugger, a paused virtual machine)",
+            "the load generator did not run for 0.25 s of the window of 2 s: other work had its processors, it was "
+            "stopped, or the machine stood still; keep other work off the machine, and let nothing stop it (SIGSTOP, a "
+            "debugger, a paused virtual machine)",
         ),
         # A sleeper of a loaded machine is late, too, but not so much; and outside the window nothing is lost.
         ({"generator": {"disturbances": {"stops": [{"at_s": 0.5, "length_s": 0.24, "window_s": 0.24}] * 4}}}, "ok", ""),
@@ -148,7 +150,7 @@ def test_states(changes: dict[str, Any], state: str, reason: str) -> None:
     ],
 )
 def test_marks(changes: dict[str, Any], null_rate: float | None, expected: tuple[str, ...]) -> None:
-    assert marks(result(**changes), null_rate, MAIL) == expected
+    assert marks(result(**changes), None if null_rate is None else Ceiling(null_rate), MAIL) == expected
 
 
 def test_jain() -> None:
@@ -159,7 +161,7 @@ def test_jain() -> None:
 
 
 def test_rates_are_of_the_window() -> None:
-    record = to_record(PLANNED, "now", result(), 0.05, 1e6, WEB)
+    record = to_record(PLANNED, "now", result(), 0.05, Ceiling(1e6), WEB)
     assert (record.operations_per_s, record.bytes_per_s, record.window_s) == (250.0, 2500.0, 2.0)
     assert (record.order, record.contender, record.seed, record.fairness_jain) == (3, "a", 99, 1.0)
     assert record.service.p99_ns == 4_000_000 and record.per_operation[0].name == "223"
@@ -173,7 +175,7 @@ def test_what_ended_outside_the_window_is_kept() -> None:
 
 
 def test_a_window_of_no_length_has_no_rate() -> None:
-    record = to_record(PLANNED, "now", result(window_s=0.0, operations=0, per_client=[]), 0.05, 1e6, WEB)
+    record = to_record(PLANNED, "now", result(window_s=0.0, operations=0, per_client=[]), 0.05, Ceiling(1e6), WEB)
     assert (record.operations_per_s, record.bytes_per_s) == (0.0, 0.0)
 
 
@@ -187,9 +189,9 @@ def test_errors_are_listed_by_number() -> None:
 
 
 def test_the_wait_for_a_processor_is_kept_and_absent_in_old_results() -> None:
-    known = to_record(PLANNED, "now", result(generator={"run_delay_share": 0.25}), 0.05, 1e6, WEB)
+    known = to_record(PLANNED, "now", result(generator={"run_delay_share": 0.25}), 0.05, Ceiling(1e6), WEB)
     assert known.generator_run_delay_share == 0.25
-    assert to_record(PLANNED, "now", result(), 0.05, 1e6, WEB).generator_run_delay_share == 0.0
+    assert to_record(PLANNED, "now", result(), 0.05, Ceiling(1e6), WEB).generator_run_delay_share == 0.0
 
 
 def several(*results: TrialResult) -> FleetOutcome:
@@ -208,9 +210,22 @@ def test_a_server_that_is_slow_for_one_machine_does_not_excuse_what_another_left
     assert trial_record(PLANNED, "", both, 0.01, None, WEB, False, 5.0).state == "ok"
 
 
+@pytest.mark.parametrize(
+    ("known_busy", "busy", "marked"),
+    [(None, 0.2, True), (0.95, 0.2, True), (0.9, 0.2, False), (0.3, 0.7, False), (0.3, 0.71, True)],
+)
+def test_above_a_lower_bound_only_a_busy_generator_is_near(known_busy: float | None, busy: float, marked: bool) -> None:
+    """A server that was slower than the generator says nothing of the generator's limit."""
+    told = result(generator={"cpu_share": busy})
+    assert ("near-ceiling" in marks(told, Ceiling(300.0, {}, known_busy), WEB)) == marked
+    assert "near-ceiling" not in marks(told, Ceiling(1e6, {}, known_busy), WEB), "far below it is far below"
+
+
 def test_a_machine_near_its_own_ceiling_is_not_hidden_by_others_that_have_room() -> None:
     of_all = result(2, operations=2_500), result(1, operations=2_000), result(1, operations=500)
     for slow, marked in ((1_100.0, True), (10_000.0, False)):  # of two seconds
         ceilings = {"a": slow, "b": 1e6}
-        record = trial_record(PLANNED, "", several(*of_all), 0.01, sum(ceilings.values()), WEB, False, 5.0, ceilings)
+        record = trial_record(
+            PLANNED, "", several(*of_all), 0.01, Ceiling(sum(ceilings.values()), ceilings), WEB, False, 5.0
+        )
         assert ("near-ceiling" in record.marks) == marked

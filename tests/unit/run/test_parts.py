@@ -1,9 +1,14 @@
 import io
+import os
 import resource
+import signal
+import sys
 import time
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from rich.console import Console
 
@@ -21,7 +26,9 @@ from bakeoff.run.observer import Clock, PlainObserver, trial_line
 from bakeoff.run.preflight import demand_of
 from bakeoff.run.reset import reset, run_shell
 from bakeoff.run.stop import Stop
-from bakeoff.store.records import EventRecord, JudgedRecord, PlannedTrial, TermRecord
+from bakeoff.store.records import EventRecord, PlannedTrial
+from bakeoff.store.trial_parts import JudgedRecord, TermRecord
+from tests.control import PATIENCE_S
 from tests.unit.run.fake import FakeAgent, plan_for
 from tests.unit.store.builders import trial
 
@@ -60,7 +67,7 @@ def test_plain_lines_are_one_per_trial_and_event() -> None:
     observer.on_event(EVENT)
     observer.on_run_end()
     lines = stream.getvalue().splitlines()
-    assert lines[0] == "web-static: 8 trials, about 9s"
+    assert lines[0] == "web-static: 8 trials, about 8s"
     assert lines[1].startswith("[1/8] block 1, a, 4 clients: 50 operations/s") and lines[1].endswith("left")
     assert lines[2:] == ["warning: look here"]
 
@@ -102,7 +109,7 @@ def test_the_clock_follows_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     clock = Clock(plan_for(A, B), 8)
-    assert clock.left_s == pytest.approx(8 * 1.1)
+    assert clock.left_s == pytest.approx(8 * 1.03)
     now = 103.0
     clock.trial_ended()
     now = 104.0
@@ -166,23 +173,33 @@ def test_a_contender_that_does_not_come_back() -> None:
         reset(contender("true"), never)
 
 
+def still_runs(pid: int) -> bool:
+    """Whether it has not ended, waited for or not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def test_a_command_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
-    began = time.monotonic()
+    pids = tmp_path / "pids"
     with pytest.raises(TargetError, match="did not end within 200ms"):
-        run_shell(f"sleep 5; touch {tmp_path / 'late'}", "a: reset command", 0.2)
-    assert time.monotonic() - began < 3
+        run_shell(f"sleep 3600 & echo $$ $! > {pids}; wait", "a: reset command", 0.2)
+    # Where the machine was too slow for the children to begin there is nothing to be killed.
+    started = [int(pid) for pid in pids.read_text().split()] if pids.exists() else []
+    until = time.monotonic() + PATIENCE_S
+    while any(map(still_runs, started)):
+        assert time.monotonic() < until, started
+        time.sleep(0.01)
 
 
-def test_a_server_left_in_the_background_does_not_hold_the_reset_up() -> None:
-    began = time.monotonic()
-    run_shell("sleep 3 & echo started", "a: reset command", 10.0)
-    assert time.monotonic() - began < 2
+def test_a_server_left_in_the_background_does_not_hold_the_reset_up(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    run_shell(f"sleep 3600 & echo $! > {pid}", "a: reset command", PATIENCE_S)
+    os.kill(int(pid.read_text()), signal.SIGKILL)  # it is still there
 
 
 def test_a_stop_waits_until_a_trial_is_stored() -> None:
-    import os
-    import signal
-
     stop, stored = Stop(), False
     with stop.active():
         with pytest.raises(KeyboardInterrupt), stop.deferred():
@@ -193,6 +210,28 @@ def test_a_stop_waits_until_a_trial_is_stored() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(1)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_stop_that_came_in_a_callback_which_may_raise_nothing_is_not_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    """Python swallows what the callback of a weak reference raises: Ctrl-C would have been without effect."""
+
+    class Thing:
+        """Can be referred to weakly."""
+
+    def gone(_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+
+    stop, hook = Stop(), sys.unraisablehook
+    with stop.active():
+        thing = Thing()
+        reference = weakref.ref(thing, gone)
+        del thing
+        assert reference() is None
+        with pytest.raises(KeyboardInterrupt):
+            stop.look()
+        stop.look()
+    assert sys.unraisablehook is hook and capsys.readouterr().err == ""
 
 
 def test_the_environment_is_known() -> None:
@@ -252,7 +291,7 @@ def test_the_live_display_cuts_no_number_on_a_narrow_terminal(width: int, monkey
     text = stream.getvalue()
     for part in (
         "0/1536",
-        "28m10s left",
+        "26m22s left",
         "60 clients",
         "123,456 operations/s",
         "98.7 MB/s",

@@ -44,10 +44,10 @@ def trial(least_ns: int = 500_000, median_ns: int = 2_000_000, **counts: int) ->
 def test_who_kept_up_is_asked_nothing() -> None:
     server = Server(owes_s=5.0)
     settle = server.settle()
-    settle.before("a")
+    settle.before()
     settle.after(trial())
     settle.after(replace(trial(), starts=None))
-    settle.before("a")
+    settle.before()
     assert server.asked == 0
 
 
@@ -58,7 +58,7 @@ def test_who_owes_next_to_nothing_is_asked_nothing(counts: dict[str, int]) -> No
     server = Server(owes_s=5.0)
     settle = server.settle()
     settle.after(trial(**counts))
-    settle.before("a")
+    settle.before()
     assert server.asked == 0
 
 
@@ -66,10 +66,8 @@ def test_who_fell_behind_is_waited_for_once_and_the_wait_is_told() -> None:
     server = Server(owes_s=1.5)
     settle = server.settle()
     settle.after(trial(answered=400))
-    settle.before("b")
-    assert server.asked == 0
-    settle.before("a")
-    settle.before("a")
+    settle.before()  # whosever trial is next: what is left of the one before would be beside it
+    settle.before()
     assert server.asked == 2
     assert [note.text for note in server.notes] == [
         "a went on for 1.5s with what it was offered before: it was waited for"
@@ -80,7 +78,7 @@ def test_a_short_wait_is_not_worth_a_word() -> None:
     server = Server(owes_s=0.3)
     settle = server.settle()
     settle.after(trial(answered=400))
-    settle.before("a")
+    settle.before()
     assert (server.asked, server.notes) == (2, [])
 
 
@@ -88,7 +86,7 @@ def test_who_stays_slow_is_not_waited_for_for_ever() -> None:
     server = Server(rest_s=0.3)
     settle = server.settle()
     settle.after(trial(answered=400))  # its window has 2 s: patience for 4
-    settle.before("a")
+    settle.before()
     assert server.asked == 14
     assert [note.level for note in server.notes] == ["warning"]
     assert "a still takes 300ms for one request, 4.2s after it was offered too much" in server.notes[0].text
@@ -99,7 +97,7 @@ def test_a_server_that_is_always_slow_is_at_rest_when_it_is_as_slow_as_ever() ->
     settle = server.settle()
     settle.after(trial(250_000_000, 290_000_000))
     settle.after(trial(280_000_000, 900_000_000, answered=100))
-    settle.before("a")
+    settle.before()
     assert (server.asked, server.notes) == (1, [])
 
 
@@ -107,7 +105,7 @@ def test_times_of_a_queue_are_not_taken_for_those_at_rest() -> None:
     server = Server(owes_s=1.0, rest_s=0.3)
     settle = server.settle()
     settle.after(trial(1_000_000, 900_000_000, answered=100))
-    settle.before("a")
+    settle.before()
     assert server.asked > 2 and server.notes[-1].level == "warning"
 
 
@@ -115,5 +113,5 @@ def test_who_does_not_answer_is_left_to_the_trial() -> None:
     server = Server(dead=True)
     settle = server.settle()
     settle.after(trial(answered=400))
-    settle.before("a")
+    settle.before()
     assert (server.asked, server.notes) == (1, [])

@@ -124,6 +124,6 @@ def test_tls_is_spoken_where_there_is_none_and_the_other_way_round(tmp_path: Pat
         secure = stack.enter_context(server(certificate(tmp_path, "127.0.0.1", 1), b""))
         assert "is this an http:// address?" in said(web(plain))
         text = said(mail(tmp_path, plain))
-        assert "does not speak TLS as it should" in text and "smtp= and pop3= for others" in text
+        assert "speaks plain text: write smtp= or pop3= for it, with --starttls" in text and "SSL" not in text
         text = said(mail(tmp_path, secure, "pop3", connect_timeout="300ms", reply_timeout="300ms"))
         assert "is it running, and is the port right?" in text

@@ -9,21 +9,24 @@ from bakeoff.store.canonical import plan_hash
 from bakeoff.store.records import (
     AgentRecord,
     AmendmentRecord,
-    ClientRecord,
     ContenderRecord,
-    LinkRecord,
-    OperationRecord,
     PlannedTrial,
     RunRecord,
+    SoakRowRecord,
+    TrialRecord,
+)
+from bakeoff.store.trial_parts import (
+    ClientRecord,
+    LinkRecord,
+    OperationRecord,
     SecondRecord,
     ShareRecord,
-    SoakRowRecord,
     StartsRecord,
     StepRecord,
     Summary,
-    TrialRecord,
 )
 from bakeoff.store.write import RunHeader, RunWriter
+from bakeoff.telemetry.model import Cost, Gap, Telemetry
 
 SUMMARY = Summary(100, 1500.5, 1400, 2000, 2500, 2600, 3000, 900)
 PLAN = {"suite": "web-static", "seed": 1}
@@ -94,6 +97,18 @@ OF_A_FLEET: dict[str, Any] = {
     "starts": StartsRecord(500, 490, 10, 489, 17, 8, replace(SUMMARY, count=7)),
     "response": replace(SUMMARY, p50_ns=2_000),
 }
+
+
+def seen(**changes: Any) -> Telemetry:
+    """Two seconds of a contender, the first without its disk; `changes` replace single fields."""
+    base = Telemetry(
+        role="contender", name="a", source="pid:7", window_s=(0.5, 2.0), at_s=(0.0, 1.0), width_s=(1.0, 1.0),
+        series={"own_user_s": (0.25, 0.5), "cpu_steal_s": (0.0, 0.0), "disk/sda/busy_s": (None, 0.125)},
+        facts={"processors": 2}, gaps=(Gap(from_s=2.0, to_s=2.5, why="it is gone"),),
+        processor_shares=(0.25, None, 1.0), busiest_share=1.0,
+        cost=Cost(looks=3, cpu_s=0.01, remote_cpu_s=0.02, out_bytes=3, in_bytes=4000),
+    )  # fmt: skip
+    return base.model_copy(update=changes)
 
 
 def soak_row(**changes: Any) -> SoakRowRecord:

@@ -13,11 +13,12 @@ from bakeoff.compare import compare_run
 from bakeoff.errors import RunFileError
 from bakeoff.store import checked, seal
 from bakeoff.store.read import histogram, pending, read_run
-from bakeoff.store.records import FOUND, JudgedRecord, RunRecord, SearchRecord, TermRecord
+from bakeoff.store.records import FOUND, RunRecord, SearchRecord
 from bakeoff.store.schema import MOST_BYTES, TABLES
+from bakeoff.store.trial_parts import JudgedRecord, TermRecord
 from bakeoff.store.write import RunWriter
 from tests.unit.compare.synthetic import run
-from tests.unit.store.builders import OF_A_FLEET, amendment, header, planned, share, soak_row, stored, trial
+from tests.unit.store.builders import OF_A_FLEET, amendment, header, planned, seen, share, soak_row, stored, trial
 
 FLIPS, CUTS = 300, 90
 BLOB = bytes(range(256)) * 20
@@ -46,7 +47,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     record = run(mixes=(1,), blocks=2, window_s=1.0)
     path = stored(record, tmp_path_factory.mktemp("whole") / "x.bakeoff", BLOB)
     with RunWriter.reopen(path) as writer:
-        again = replace(record.trials[-1], reason="again", judged=JUDGED, per_agent=(share(**OF_A_FLEET),))
+        again = replace(
+            record.trials[-1], reason="again", judged=JUDGED, per_agent=(share(**OF_A_FLEET),), telemetry=(seen(),)
+        )
         writer.set_null_rate(1e6, {"local": 1e6})
         writer.add_trial(again, {"service": BLOB})
         writer.amend(amendment(sort="left_out", contender=record.trials[0].contender))

@@ -103,12 +103,13 @@ def test_a_dead_writer_is_succeeded_and_committed_trials_survive_it(tmp_path: Pa
     path = tmp_path / "x.bakeoff"
     script = (
         "import os, sys, pathlib\n"
+        "from bakeoff.store.trial_rows import insert_trial\n"
         "from bakeoff.store.write import RunWriter\n"
         "from tests.unit.store.builders import header, planned, trial\n"
         "w = RunWriter.create(pathlib.Path(sys.argv[1]), header(), planned())\n"
         "w.add_trial(trial(), {'service': b'1'})\n"
         "w._connection.execute('BEGIN IMMEDIATE')\n"
-        "w._insert_trial(trial(order=1, contender='b'))\n"
+        "insert_trial(w._connection, trial(order=1, contender='b'))\n"
         "os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)

@@ -1,3 +1,4 @@
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -10,21 +11,11 @@ from bakeoff.errors import RunFileError
 from bakeoff.mix import Clients, Rate
 from bakeoff.store.canonical import plan_hash
 from bakeoff.store.read import histogram, pending, read_run, soak_histograms
-from bakeoff.store.records import (
-    FOUND,
-    SEARCH,
-    SHARE,
-    AgentRecord,
-    EventRecord,
-    JudgedRecord,
-    PlannedTrial,
-    SearchRecord,
-    StartsRecord,
-    TermRecord,
-)
+from bakeoff.store.records import FOUND, SEARCH, SHARE, AgentRecord, EventRecord, PlannedTrial, SearchRecord
 from bakeoff.store.seal import renew
+from bakeoff.store.trial_parts import JudgedRecord, StartsRecord, TermRecord
 from bakeoff.store.write import RunWriter
-from tests.unit.store.builders import EMPTY, OF_A_FLEET, header, planned, share, soak_row, trial
+from tests.unit.store.builders import EMPTY, OF_A_FLEET, header, planned, seen, share, soak_row, trial
 
 EVENT = EventRecord("2026-11-20T10:00:01.000+00:00", "warning", "something", None)
 
@@ -101,7 +92,7 @@ def test_is_a_marked_wal_database_and_one_file_remains(path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["x.bakeoff"]
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA application_id").fetchone()[0] == 0x62616B65
-    assert connection.execute("PRAGMA user_version").fetchone()[0] == 7
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == 8
 
 
 def test_a_run_in_progress_can_be_read(path: Path) -> None:
@@ -169,6 +160,44 @@ def test_the_figures_of_every_agent_are_read_back(path: Path) -> None:
     run = read_run(path)
     assert run.trials == (replace(voided, id=1),) and run.agents == tuple(agents)
     assert run.environment == {"kernel": "6.1", "content": {}}
+
+
+def test_telemetry_is_read_back_and_what_never_changes_is_stored_once(path: Path) -> None:
+    generator = seen(role="generator", name="local", source="this process", gaps=(), at_s=(), width_s=(), series={})
+    written = trial(telemetry=(generator, seen()))
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_trial(written, {})
+        text = writer._connection.execute("SELECT series FROM telemetry WHERE position = 1").fetchone()[0]
+    assert json.loads(text)["cpu_steal_s"] == 0.0 and json.loads(text)["own_user_s"] == [0.25, 0.5]
+    assert read_run(path).trials[0].telemetry == written.telemetry
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("series", '{"at_s":[0.0],"width_s":[1.0]}'),
+        ("series", '{"at_s":1.0,"width_s":1.0,"own_user_s":["1","2"]}'),
+        ("series", '{"at_s":1.0}'),
+        ("intervals", 10**9),
+        ("gaps", '[{"from_s":1.0}]'),
+        ("facts", "[]"),
+        ("facts", '{"processor_shares":[0.5,1.5]}'),
+        ("facts", '{"processor_shares":0.5}'),
+        ("facts", '{"busiest_share":-1}'),
+        ("cpu_s", -1.0),
+        ("source", "x" * 2_000),
+    ],
+)
+def test_what_is_no_telemetry_is_damage(path: Path, column: str, value: object) -> None:
+    with RunWriter.create(path, header(), planned()) as writer:
+        writer.add_trial(trial(telemetry=(seen(),)), {})
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        connection.execute(f"UPDATE telemetry SET {column} = ?", (value,))
+        renew(connection)
+        connection.commit()
+    with pytest.raises(RunFileError, match="telemetry"):
+        read_run(path)
 
 
 def test_paths_that_are_no_text_can_be_stored(path: Path) -> None:

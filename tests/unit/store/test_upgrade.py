@@ -15,8 +15,9 @@ from bakeoff.errors import RunFileError
 from bakeoff.mix import Clients
 from bakeoff.store import seal
 from bakeoff.store.read import histogram, pending, planned, read_run, soak_histograms
-from bakeoff.store.records import AgentRecord, RunRecord, Summary, TrialRecord
+from bakeoff.store.records import AgentRecord, RunRecord, TrialRecord
 from bakeoff.store.schema import SCHEMA_VERSION
+from bakeoff.store.trial_parts import Summary
 from bakeoff.store.write import RunWriter
 
 RUNS = Path(__file__).parents[2] / "data/runs"
@@ -30,6 +31,7 @@ VERSIONS = {
     "version-4": 4,
     "version-5": 5,
     "version-6": 6,
+    "version-7": 7,
 }
 NAMES = list(VERSIONS)
 SUMMARY = Summary(100, 1500.5, 1400, 2000, 2500, 2600, 3000, 900)
@@ -77,6 +79,7 @@ def test_nothing_is_lost(name: str) -> None:
         ("version-4", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
         ("version-5", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
         ("version-6", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
+        ("version-7", {"opened": 102, "failed": 1}, [0.5, 0.5], [0.125] * 4),
     ],
 )
 def test_what_a_version_did_not_know_has_the_value_it_stood_for(
@@ -175,7 +178,7 @@ def test_a_sealed_file_that_was_damaged_is_not_sealed_anew(copy: Path, statement
         "CREATE VIEW v AS SELECT 1",
         "CREATE TRIGGER t AFTER UPDATE ON run BEGIN DELETE FROM trials; END",
         "ALTER TABLE trials ADD COLUMN more TEXT",
-        "PRAGMA user_version = 7",
+        "PRAGMA user_version = 8",
         "PRAGMA user_version = 0",
     ],
 )

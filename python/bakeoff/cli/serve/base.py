@@ -90,6 +90,8 @@ def serve_until_stopped(spec: dict[str, Any], scheme: str | None, what: str, cou
         raise LabError(f"the target cannot start: {error}") from None
     try:
         address = server.address()
+        if spec.get("implicit_tls"):
+            address = re.sub(r"\b(smtp|lmtp|pop3)=", r"\1s=", address)
         plain = scheme is None or address.startswith("unix:")
         typer.echo(f"serving {what} at {address if plain else f'{scheme}://{address}'} (Ctrl-C ends)")
         while not stopped.wait(COUNTS_EVERY_S):

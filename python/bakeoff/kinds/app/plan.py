@@ -72,6 +72,7 @@ class AppPlanPart(PlanPart):
     placeholders = ("a.invalid:8090", "b.invalid:8090")
     endpoint = "transactions per second (unweighted harmonic mean over clients)"
     often = ("mixes", "rate", "length", "weights", "working_set")
+    leaves = "records that a server read stay in its caches, and in turns others would drive them out"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""

@@ -4,7 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from bakeoff.kinds.spec import Spec, Workload
+from bakeoff.kinds.spec import OfNothing, Spec, Workload
+
+# The server that does nothing holds a download for each connection: larger ones are not asked of it.
+MOST_DOWNLOAD_BYTES = 1 << 20
 
 
 class ClassSpec(Spec):
@@ -29,6 +32,15 @@ class AppWorkload(Workload):
     read_records: int
     write_records: int
     working_set: float
+
+    @property
+    def of_nothing(self) -> OfNothing | None:
+        """See Workload: the requests as they are, of a server that knows each result before."""
+        if self.download_bytes > MOST_DOWNLOAD_BYTES:
+            return None
+        asked = self.model_copy(update={"addresses": (), "unix": None, "source_addresses": ()})
+        words = "kept connections, the plan's own requests, each answered at once with what was known before"
+        return OfNothing(asked=asked, server={"kind": "null", "speaks": "app"}, words=words)
 
     @property
     def peers(self) -> tuple[str, ...]:

@@ -1,19 +1,20 @@
 """Block sizes and access specifications on one large file."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import psutil
-from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, model_validator
 
 from bakeoff.errors import BakeoffError, PlanError
 from bakeoff.importers.icf import read_icf
 from bakeoff.kinds.file_blocks.spec import AccessLineSpec, BlockCellSpec, FileBlocksWorkload
 from bakeoff.kinds.files.plan import FileSettings, FolderPlanPart, OptionalSizes, file_facts
-from bakeoff.mix import Mix
+from bakeoff.mix import InFlight, Mix
 from bakeoff.plan.access import MIB, PATTERNS, AccessSpec, find, pattern_spec, shipped
-from bakeoff.plan.fields import Duration, Metavar, Whole, Words, is_resolved
+from bakeoff.plan.fields import Duration, Metavar, Numbers, Whole, Words, is_resolved
 from bakeoff.plan.messages import did_you_mean
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.relative_size import RelativeSize
@@ -21,6 +22,7 @@ from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.work import Work
 from bakeoff.units import format_size
 
+OUTSTANDING_MAX = 256
 SIZES = (*(512 << power for power in range(17)), 63 * MIB)
 
 
@@ -49,6 +51,8 @@ def _icf(value: Any, info: ValidationInfo) -> Any:
 
 Percent = Annotated[float, Metavar("PERCENT")]
 Access = Annotated[tuple[AccessSpec, ...] | None, BeforeValidator(_named), Metavar("NAME,...")]
+# One depth is stored as a number, as it was when there could not be several.
+Depths = Annotated[Numbers, PlainSerializer(lambda depths: depths[0] if len(depths) == 1 else list(depths))]
 Icf = Annotated[tuple[AccessSpec, ...] | None, BeforeValidator(_icf)]
 
 
@@ -79,7 +83,11 @@ class FileBlocksSettings(FileSettings):
         ge=4096,
         description="File that all clients work on: 20GB, or 1.5x of server_memory. Of several agents each has a part.",
     )
-    outstanding: Whole = Field(1, ge=1, le=256, description="I/Os in flight per client; more than 1 uses io_uring.")
+    outstanding: Depths = Field(
+        (1,),
+        description="I/Os in flight per client; more than 1 uses io_uring. Several, such as 1,4,16, are measured one "
+        "after the other with each of the mixes: I/O per second and response times against queue depth.",
+    )
     cell_time_s: Duration = Field(
         30.0, alias="cell_time", gt=0, description="Measured time of each cell, after its ramp_up: 30s."
     )
@@ -137,10 +145,23 @@ class FileBlocksSettings(FileSettings):
 
     def work(self, mix: Mix) -> Work:
         """See CommonSettings."""
-        return Work(cells=len(specs(self)), timed_s=self.counted_s, laid_bytes=self.region)
+        cells = len(specs(self))
+        emptied = cells if self.drop_caches or self.cold_command else 0
+        return Work(cells=cells, timed_s=self.counted_s, laid_bytes=self.region, emptied=emptied)
+
+    @property
+    def mix_values(self) -> tuple[Mix, ...]:
+        """See CommonSettings: with several depths, each of them with each number of clients."""
+        if len(self.outstanding) == 1:
+            return super().mix_values
+        made = (InFlight(n, depth) for n in self.mixes for depth in self.outstanding)
+        return tuple(sorted(made))
 
     @model_validator(mode="after")
     def _blocks_consistent(self) -> Self:
+        depths = list(self.outstanding)
+        if not depths or min(depths) < 1 or max(depths) > OUTSTANDING_MAX or depths != sorted(set(depths)):
+            raise ValueError(f"outstanding: give different numbers of 1 to {OUTSTANDING_MAX}, rising: 1,4,16")
         for pattern in self.patterns:
             if pattern not in PATTERNS:
                 nearest = did_you_mean(pattern, list(PATTERNS))
@@ -150,6 +171,12 @@ class FileBlocksSettings(FileSettings):
         sizes = self.block_sizes or SIZES
         if len(set(sizes)) != len(sizes) or min(sizes) < 1 or max(sizes) > 1 << 30:
             raise ValueError("block_sizes: give different sizes of 1 byte to 1 GiB")
+        ordered = [mix for mix in self.mix_values if isinstance(mix, InFlight)]
+        if alike := next(((a, b) for a, b in pairwise(ordered) if a.x == b.x), None):
+            raise ValueError(
+                f"outstanding: {alike[0]} and {alike[1]} (clients × outstanding) keep equally many in flight, and no "
+                "curve over it can tell them apart: leave one out"
+            )
         if self.access and self.icf:
             raise ValueError("access and icf exclude each other: leave one out")
         names = [spec.name.casefold() for spec in self.access or self.icf or ()]
@@ -188,6 +215,7 @@ class FileBlocksPlanPart(FolderPlanPart):
     """The kind `file-blocks`."""
 
     settings = FileBlocksSettings
+    manners = ("direct", "dsync")
     endpoint = "the geometric means of the cells' MB/s"
     often = ("block_sizes", "patterns", "region", "outstanding", "cell_time", "mixes", "direct", "cache", "icf")
 
@@ -205,13 +233,13 @@ def workload(plan: Plan, contender: Contender) -> FileBlocksWorkload:
 
     Raises PlanError when the buffers of the largest mix do not fit this machine's memory.
     """
-    s = _blocks(plan.settings)
+    s = _blocks(plan.settings_of(contender.name))
     facts = file_facts(contender, s)
     _check_memory(s)
     return FileBlocksWorkload(
         folder=facts.folder,
         region_bytes=s.region,
-        outstanding=s.outstanding,
+        outstanding=s.outstanding[0],  # of a mix that has another one: FileBlocksWorkload.under
         cells=tuple(_cell(spec) for spec in specs(s)),
         cell_s=s.cell_time_s,
         min_transfers=s.min_transfers,
@@ -233,11 +261,12 @@ def workload(plan: Plan, contender: Contender) -> FileBlocksWorkload:
 
 def _check_memory(s: FileBlocksSettings) -> None:
     clients, largest = max(s.mixes) * s.threads, largest_transfer(s)
-    needed = clients * s.outstanding * largest
+    deepest = max(s.outstanding)
+    needed = clients * deepest * largest
     memory = psutil.virtual_memory().total
     if needed > memory // 2:
         raise PlanError(
-            f"{clients} clients with {s.outstanding} I/Os of {format_size(largest)} need "
+            f"{clients} clients with {deepest} I/Os of {format_size(largest)} need "
             f"{format_size(needed)} of buffers, this machine has {format_size(memory)} of memory: "
             "use fewer clients, fewer outstanding I/Os or smaller block_sizes"
         )

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from bakeoff.compare import wording
-from bakeoff.compare.cell_model import CellComparison, CellLevel
+from bakeoff.compare.cell_model import CellComparison, CellLevel, Level
 from bakeoff.compare.cell_words import longest_or_p99, size, title
 from bakeoff.kinds.file_blocks.figures import BlockFigures
-from bakeoff.mix import Mix
+from bakeoff.kinds.file_blocks.story import story
+from bakeoff.mix import InFlight, Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
@@ -19,6 +20,7 @@ from bakeoff.report.queue_charts import times_over_depth, transfers_over_depth
 from bakeoff.report.sections.cell_tables import LONG
 from bakeoff.report.sections.heat_map import capital
 from bakeoff.report.theme import Row, known
+from bakeoff.thresholds import MINIMUM_BLOCKS
 
 # The size that storage is asked about first; where it was not measured, the smallest takes its place.
 USUAL_KIB = 4.0
@@ -81,26 +83,43 @@ def _charts(
         if level is None or not math.isfinite(level.transfers_s.centre):
             continue
         here: Row = {"contender": name, "depth": depths[mix]}
-        over = level.transfers_s
-        rates.append({**here, "value": known(over.centre), "low": known(over.least), "high": known(over.most)})
-        picked = (("p50", level.p50_ms.centre), ("p99", level.p99_ms.centre))
-        times += [{**here, "time": what, "value": known(ms)} for what, ms in picked if math.isfinite(ms)]
+        rates.append({**here, **_point(level.transfers_s)})
+        picked = (("p50", level.p50_ms), ("p99", level.p99_ms))
+        times += [{**here, "time": what, **_point(over)} for what, over in picked if math.isfinite(over.centre)]
     names, across, blocks = context.names, sorted(set(depths.values())), compared.blocks
     whose = f"{capital(title(cell[0]))}, {size(cell[1])}"
-    bars = "; bars: least and most block" if blocks > 1 else ""
+    bars = "; bars: 95 % intervals" if blocks >= MINIMUM_BLOCKS else "; bars: least and most block"
+    bars = bars if blocks > 1 else ""
     over_blocks = f"geometric mean over {wording.plural(blocks, 'block')}"
     columns = partial(_one, context, depths, at)
     if rates:
         named = f"{whose}: I/O per second"
         drawing = transfers_over_depth(rates, names, across, (named, f"{over_blocks}{bars}"))
-        table = columns(named, lambda level: (wording.rate(level.transfers_s.centre),), ("I/O per second",))
+        table = columns(named, lambda level: (_rate(level),), ("I/O per second",))
         yield Chart(f"chart-queue-{place}-rate", named, f"{named} of {_names(context)}.", drawing, table)
     if times:
         named = f"{whose}: response time, ms"
-        under = f"bold: p99, thin, with small marks: p50, {over_blocks}"
+        under = f"bold: p99, thin, with small marks: p50, {over_blocks}{bars}"
         drawing = times_over_depth(times, names, across, (named, under))
         table = columns(named, _times, ("p50 ms", "p99 ms"))
         yield Chart(f"chart-queue-{place}-time", named, f"{named}, p50 and p99, of {_names(context)}.", drawing, table)
+
+
+def _point(over: Level) -> Row:
+    """A figure with its interval; with too few blocks for one, with the least and the most of them."""
+    shown = math.isfinite(over.low)
+    low, high = (over.low, over.high) if shown else (over.least, over.most)
+    return {"value": known(over.centre), "low": known(low), "high": known(high)}
+
+
+def _rate(level: CellLevel) -> str:
+    over = level.transfers_s
+    return f"{wording.rate(over.centre)}{wording.plus_minus(over.centre, over.low, over.high)}"
+
+
+def _deep(mix: Mix, depth: int) -> str:
+    """How many are in flight, and how they come about where the mixes have several depths: `32 (2 × 16)`."""
+    return f"{depth:,} ({mix})" if isinstance(mix, InFlight) and mix.n > 1 else f"{depth:,}"
 
 
 def _names(context: Context) -> str:
@@ -123,7 +142,7 @@ def _one(
     columns = [Column("In flight"), *(Column(head, group=name) for name in context.names for head in heads)]
     rows = []
     for mix, depth in depths.items():
-        row = [f"{depth:,}"]
+        row = [_deep(mix, depth)]
         for name in context.names:
             level = at[name, mix]
             row += [wording.MISSING] * len(heads) if level is None else pick(level)
@@ -141,12 +160,15 @@ def _table(
     rows = []
     for cell in cells:
         for mix, depth in depths.items():
-            row = [f"{title(cell[0])}, {size(cell[1])}, {depth:,}"]
+            row = [f"{title(cell[0])}, {size(cell[1])}, {_deep(mix, depth)}"]
             for name in context.names:
                 row += _figures(_find(compared, name, mix, cell))
             rows.append(tuple(row))
     folded = len(rows) > LONG
-    note = "Geometric means over blocks; `max`: too few transfers for a p99, the longest of all."
+    note = (
+        "Geometric means over blocks; ± is a 95 % interval, even on logarithms, from 6 blocks on; `max`: too few "
+        "transfers for a p99, the longest of all."
+    )
     return Table(
         caption, tuple(columns), tuple(rows), note, folded=folded, depth=Depth.PAGE if folded else Depth.COMPARISON
     )
@@ -156,7 +178,7 @@ def _figures(level: CellLevel | None) -> tuple[str, ...]:
     if level is None or not (level.blocks or level.lost):
         return (wording.MISSING,) * 3
     lost = wording.lost_of(level.lost, level.tried)
-    return f"{wording.rate(level.transfers_s.centre)}{lost}", *_times(level)
+    return f"{_rate(level)}{lost}", *_times(level)
 
 
 def _find(compared: CellComparison, name: str, mix: Mix, cell: CellName) -> CellLevel | None:
@@ -168,6 +190,10 @@ class FileBlocks(ReportPart):
 
     sections = (("heat-map", section),)
     figures_shown = frozenset({"cell_limit_s", "min_transfers", "outstanding", "region_bytes"})
+
+    def story(self, context: Context) -> tuple[str, ...]:
+        """See ReportPart."""
+        return story(context)
 
 
 PART = FileBlocks()

@@ -1,11 +1,12 @@
 """What the engine is told of block work."""
 
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
 from bakeoff.kinds.files.spec import Cache, FolderWorkload
 from bakeoff.kinds.spec import Spec
+from bakeoff.mix import InFlight, Mix
 from bakeoff.mounts import Carrier
 
 
@@ -52,6 +53,10 @@ class FileBlocksWorkload(FolderWorkload):
     carrier: Carrier
     link_bytes_per_s: float | None
     stall_s: float = Field(gt=0)
+
+    def under(self, mix: Mix) -> Self:
+        """See Workload."""
+        return self.model_copy(update={"outstanding": mix.outstanding}) if isinstance(mix, InFlight) else self
 
 
 PART = FileBlocksWorkload

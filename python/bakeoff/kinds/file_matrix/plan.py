@@ -148,6 +148,7 @@ class FileMatrixSettings(FileSettings):
             cells=len(files) * len(self.tests),
             bytes=sum(file for file, _ in files) * times,
             calls=sum(file // record for file, record in files) * times,
+            emptied=len(files) * len(emptied_before(self.tests)) if self.drop_caches or self.cold_command else 0,
         )
 
     @model_validator(mode="after")
@@ -166,6 +167,11 @@ class FileMatrixSettings(FileSettings):
         if not pairs(self):
             raise ValueError("no record size fits a file size: give smaller records or larger files")
         return self
+
+
+def emptied_before(tests: Sequence[str]) -> list[str]:
+    """The tests before which caches are made cold where that is asked for: not the one that makes its file."""
+    return [test for test in tests if test != "write"]
 
 
 def _doubling(first: int, last: int) -> Iterator[int]:
@@ -192,6 +198,8 @@ class FileMatrixPlanPart(FolderPlanPart):
     """The kind `file-matrix`."""
 
     settings = FileMatrixSettings
+    # Not `close`, which says what is within the measured time, nor the state of caches before it.
+    manners = ("direct", "dsync", "sync", "fsync", "mmap")
     endpoint = "the geometric means of the cells' MB/s"
     often = ("file_max", "record_max", "tests", "mixes", "cache", "direct", "fsync")
 
@@ -211,7 +219,7 @@ class FileMatrixPlanPart(FolderPlanPart):
 
 def workload(plan: Plan, contender: Contender) -> FileMatrixWorkload:
     """What the engine is told of a contender."""
-    s = _matrix(plan.settings)
+    s = _matrix(plan.settings_of(contender.name))
     facts = file_facts(contender, s)
     return FileMatrixWorkload(
         folder=facts.folder,

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from bakeoff.kinds.file_matrix.plan import workload
+from bakeoff.kinds.file_matrix.plan import emptied_before, workload
 from bakeoff.kinds.file_matrix.spec import FileMatrixWorkload
-from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, Sample, foresee
+from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, Sample, Trying, foresee
 from bakeoff.kinds.files.run import FolderCheck
 from bakeoff.kinds.spec import Workload
 from bakeoff.plan.model import Contender, Plan
@@ -45,12 +45,22 @@ def samples(workload: Workload, sessions: int) -> Iterator[Sample]:
         )
 
 
+def emptying(workload: Workload, sessions: int) -> Sample:
+    """The least cell before which caches are emptied, with that."""
+    assert isinstance(workload, FileMatrixWorkload)
+    file, record = min(workload.pairs)
+    tests = tuple(emptied_before(workload.tests)[:1])
+    part = workload.model_copy(update={"keep": False, "pairs": ((file, record),), "tests": tests})
+    moved = len(tests) * sessions
+    return Sample(part, Work(cells=len(tests), bytes=file * moved, calls=file // record * moved, emptied=len(tests)))
+
+
 class FileMatrixRunPart(RunPart):
     """See RunPart."""
 
-    def foresee(self, plan: Plan, calibrate: bool) -> Foreseen:
+    def foresee(self, plan: Plan, calibrate: bool, acts: bool = False) -> Foreseen:
         """See RunPart."""
-        return foresee(plan, samples, calibrate)
+        return foresee(plan, Trying(samples, emptying if acts else None) if calibrate else None)
 
 
 PART = FileMatrixRunPart(FileMatrixCheck)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from bakeoff.compare.audits import LITTLE_RED, LITTLE_TOLERANCE, LittlesLaw
+from bakeoff.compare import wording
+from bakeoff.compare.audits import LITTLE_RED, LITTLE_TOLERANCE, LittlesLaw, same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.metric import Metric
 from bakeoff.compare.metrics import megabytes_per_s, operations_rate
+from bakeoff.compare.model import Advisory, Audit
 from bakeoff.kinds.file_mix.figures import MixFigures
 from bakeoff.kinds.files.compare import FileWork
-from bakeoff.store.records import EMPTY_SUMMARY, RunRecord, Summary, TrialRecord
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.trial_parts import EMPTY_SUMMARY, Summary
 
 # The step that a client tells of each turn, and what its times are called.
 TURN, OF_A_TURN = "turn", "response time of a turn"
+CUT_SHORT = (
+    "The throughput there is that of the applications that it came to, whose calls may be larger or smaller than those "
+    "of the whole mix: it flatters or wrongs who is slow. Use a longer `--length`."
+)
 
 
 class Mix(FileWork):
@@ -38,6 +47,20 @@ class Mix(FileWork):
         in_turns = any(has_turns(trial) for trial in cube.usable.values())
         return tuple(_of_turns(metric) for metric in general) if in_turns else general
 
+    def same_work(self, run: RunRecord, cube: Cube) -> Sequence[Audit]:
+        """See ComparePart. Its calls have an order, so that a part of a cycle has other sizes than the whole."""
+        return (same_content(cube, comparable=lambda trial: not cut_short(trial)),)
+
+    def advice(self, run: RunRecord) -> list[Advisory]:
+        """See ComparePart."""
+        usable = [trial for trial in run.trials if trial.state == "ok"]
+        cut = Counter(trial.contender for trial in usable if cut_short(trial))
+        if not cut:
+            return []
+        every = Counter(trial.contender for trial in usable)
+        told = wording.names([f"{name} in {n:,} of {wording.plural(every[name], 'trial')}" for name, n in cut.items()])
+        return [Advisory(f"Some clients did not come through the mix once: {told}.", CUT_SHORT)]
+
     def implied_sessions(self, trial: TrialRecord, law: LittlesLaw) -> float | None:
         """X · (R + Z) over turns: their rate, their mean time and the mean rest before them."""
         turns = trial.figures(MixFigures).turns
@@ -53,6 +76,11 @@ class Mix(FileWork):
             return LITTLE_TOLERANCE + sum(step.summary.max_ns or 0 for step in trial.steps) / 1e9 / trial.window_s
         cut = (trial.service.max_ns or 0) / 1e9 / trial.window_s
         return min(LITTLE_RED, max(super().law_tolerance(trial, law), LITTLE_TOLERANCE + cut))
+
+
+def cut_short(trial: TrialRecord) -> bool:
+    """Whether some client of the office mix did not come through all applications once."""
+    return trial.figures(MixFigures).cycles == 0
 
 
 def has_turns(trial: TrialRecord) -> bool:

@@ -23,8 +23,11 @@ class Spread(Shape):
 
 
 class MixFigures(Figures):
-    """`touched_bytes` are distinct pages of files, of all clients together."""
+    """`touched_bytes` are distinct pages of files, of all clients together; `cycles` how often the client that came
+    least far went through all the applications of the office mix.
+    """
 
+    cycles: Count | None = None
     turns: Turns | None = None
     link_bytes_per_s: Number | None = None
     touched_bytes: Count | None = None

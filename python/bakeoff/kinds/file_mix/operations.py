@@ -10,7 +10,8 @@ from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth, shown_from
-from bakeoff.store.records import Summary, TrialRecord
+from bakeoff.store.records import TrialRecord
+from bakeoff.store.trial_parts import Summary
 from bakeoff.thresholds import P99_OPERATIONS
 
 HEADS = ("count", "mean ms", "p50 ms", "p99 ms", "failed")
@@ -25,7 +26,9 @@ def section(context: Context) -> Section | None:
     first, *others = loads
     blocks: list[Block] = [_table(context, first, folded=False)]
     if others:
-        blocks.append(Text(f"Folded below: the same at {wording.several(tuple(reversed(others)))}."))
+        blocks.append(
+            Text(f"The same at {wording.several(tuple(reversed(others)))}: folded, in print in the appendix.")
+        )
         blocks += [_table(context, mix, folded=True) for mix in others]
     return Section("mix-operations", "Operations of the mix", tuple(blocks))
 

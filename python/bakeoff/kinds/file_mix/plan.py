@@ -83,6 +83,7 @@ class FileMixPlanPart(FolderPlanPart):
     """The kind `file-mix`."""
 
     settings = FileMixSettings
+    manners = ("flush",)
     endpoint = "Mbit/s"
     often = ("mixes", "length", "workspace", "loadfile")
 
@@ -108,7 +109,7 @@ class FileMixPlanPart(FolderPlanPart):
 
 def workload(plan: Plan, contender: Contender) -> FileMixWorkload:
     """What the engine is told of a contender. Raises PlanError when the loadfile is missing."""
-    s = _mix(plan.settings)
+    s = _mix(plan.settings_of(contender.name))
     if s.loadfile is not None and not Path(s.loadfile).is_file():
         raise PlanError(f"loadfile {s.loadfile} does not exist: Debian's dbench has /usr/share/dbench/client.txt")
     facts = file_facts(contender, s)

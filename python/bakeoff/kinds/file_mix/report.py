@@ -7,16 +7,14 @@ from dataclasses import replace
 
 from bakeoff.compare import wording
 from bakeoff.kinds.file_mix import operations
-from bakeoff.kinds.file_mix.compare import has_turns, mbit_per_s
+from bakeoff.kinds.file_mix.compare import has_turns
 from bakeoff.kinds.file_mix.figures import MixFigures, Spread, Turns
+from bakeoff.kinds.file_mix.story import story
 from bakeoff.mix import Mix
-from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
-from bakeoff.report.charts import lines_with_intervals
+from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
-from bakeoff.report.sections.curves import curve_chart, whole
-from bakeoff.report.theme import known
-from bakeoff.stats import MeanInterval, mean_interval, ratios_by_row
+from bakeoff.report.sections.curves import curve_chart
 from bakeoff.store.marks import BEYOND_LINK
 from bakeoff.store.records import TrialRecord
 from bakeoff.units import format_duration
@@ -26,7 +24,10 @@ def section(context: Context) -> Section | None:
     """None without any usable trial."""
     if not context.usable:
         return None
-    blocks: list[Block] = [_throughput(context), replace(curve_chart(context, "mean"), id="chart-mix-response")]
+    blocks: list[Block] = [
+        replace(curve_chart(context, "rate"), id="chart-mix-mbit"),
+        replace(curve_chart(context, "mean"), id="chart-mix-response"),
+    ]
     turns = [turns for trial in context.usable if (turns := trial.figures(MixFigures).turns)]
     if turns:
         blocks.insert(0, Text(_turns(turns)))
@@ -57,65 +58,6 @@ def _beyond(trials: list[TrialRecord]) -> str:
     return (
         f"In {wording.plural(len(trials), 'trial')} of {wording.names(names)} more was moved than the link carries "
         f"({8 * link / 1e6:,.0f} Mbit/s): a cache of the client served the rest, and its speed is not the server's."
-    )
-
-
-def _throughput(context: Context) -> Chart:
-    mixes = context.comparison.run.mixes
-    points = {(n, m): _mean(context, n, m) for n in context.names for m in mixes}
-    rows = [
-        {
-            "contender": name,
-            "mix": mix.x,
-            "value": known(point.centre),
-            "low": known(point.low),
-            "high": known(point.high),
-            "whole": whole(context, name, mix),
-        }
-        for (name, mix), point in points.items()
-    ]
-    most = max(point.blocks for point in points.values())
-    interval = "bars: 95 % interval" if most > 1 else "one block: no interval"
-    subtitle = f"mean over {wording.plural(most, 'block')}, {interval}"
-    spec = lines_with_intervals(rows, context.names, mixes, "Mbit/s", "Throughput", subtitle)
-    base = context.comparison.run.baseline
-    others = [name for name in context.names if name != base]
-    columns = [Column(context.mix_title), *(Column(f"{name}, Mbit/s") for name in context.names)]
-    columns += [Column(f"{name} ÷ {base}") for name in others]
-    lines = []
-    for mix in mixes:
-        cells = [_with_half(points[name, mix]) for name in context.names]
-        lines.append((f"{mix}", *cells, *(_ratio(context, base, name, mix) for name in others)))
-    table = Table(
-        "Mbit/s (bytes read and written × 8 / 10⁶ / s), ± half of the 95 % interval", tuple(columns), tuple(lines)
-    )
-    text = f"Throughput in Mbit/s of {wording.names(list(context.names))} at each number of clients."
-    return Chart("chart-mix-mbit", "Throughput", text, spec, table)
-
-
-def _mean(context: Context, name: str, mix: Mix) -> MeanInterval:
-    return mean_interval([mbit_per_s(trial) for trial in context.at(name, mix)])
-
-
-def _with_half(point: MeanInterval) -> str:
-    half = f" ± {wording.figures((point.high - point.low) / 2.0, 2)}" if point.blocks > 1 else ""
-    return f"{wording.figures(point.centre)}{half}"
-
-
-def _ratio(context: Context, base: str, name: str, mix: Mix) -> str:
-    """Paired over the blocks that both have."""
-    below = {trial.block: mbit_per_s(trial) for trial in context.at(base, mix)}
-    logs = [
-        math.log(mbit_per_s(trial) / below[trial.block])
-        for trial in context.at(name, mix)
-        if below.get(trial.block, 0.0) > 0.0 and mbit_per_s(trial) > 0.0
-    ]
-    if not logs:
-        return wording.MISSING
-    ratios = ratios_by_row([logs])
-    ratio, low, high = float(ratios.ratio[0]), float(ratios.low[0]), float(ratios.high[0])
-    return (
-        f"{wording.ratio(ratio, low, high)} ({wording.interval(low, high)})" if len(logs) > 1 else wording.ratio(ratio)
     )
 
 
@@ -167,6 +109,10 @@ class FileMix(ReportPart):
     def hides(self, context: Context) -> frozenset[str]:
         """A turn is many operations, and no part of one."""
         return frozenset({"steps"}) if any(has_turns(trial) for trial in context.usable) else frozenset()
+
+    def story(self, context: Context) -> tuple[str, ...]:
+        """See ReportPart."""
+        return story(context)
 
 
 PART = FileMix()

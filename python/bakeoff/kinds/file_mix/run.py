@@ -21,9 +21,9 @@ class FileMixCheck(FolderCheck):
 class FileMixRunPart(RunPart):
     """See RunPart."""
 
-    def foresee(self, plan: Plan, calibrate: bool) -> Foreseen:
+    def foresee(self, plan: Plan, calibrate: bool, acts: bool = False) -> Foreseen:
         """See RunPart: time bounds its trials."""
-        return foresee(plan, None, calibrate)
+        return foresee(plan, None)
 
 
 PART = FileMixRunPart(FileMixCheck)

@@ -4,11 +4,10 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import nnls
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
@@ -16,7 +15,8 @@ from bakeoff.errors import TargetError
 from bakeoff.kinds import plan_part
 from bakeoff.kinds.files.plan import FolderPlanPart
 from bakeoff.kinds.spec import Workload
-from bakeoff.plan.durations import OVERHEAD_S, Expected, expected
+from bakeoff.mix import Mix
+from bakeoff.plan.durations import AROUND_S, Expected, between_s, expected
 from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.work import Work
 from bakeoff.run.kind import Foreseen
@@ -25,8 +25,12 @@ from bakeoff.units import format_size
 
 # A try in a folder takes no longer than this, and no file of it is larger.
 CALIBRATION_S = 2.0
+# All parts of the work are tried again, so often at most, while no more than this part of the time is used.
+ROUNDS, ROUNDS_SHARE = 3, 0.3
 CALIBRATION_BYTES = 32 << 20
 CANCEL_PATIENCE_S = 5.0
+# Emptying the caches is tried until so much time is used, so often at most, and waited for no longer than that each.
+EMPTYING_S, EMPTYINGS, EMPTYING_PATIENCE_S = 2.0, 4, 60.0
 
 
 @dataclass(frozen=True)
@@ -37,58 +41,73 @@ class Sample:
     work: Work
 
 
-Samples = Callable[[Workload, int], Iterable[Sample]]
-
-
-def foresee(plan: Plan, samples: Samples | None, calibrate: bool) -> Foreseen:
-    """Whether the folders are there and have room, and how long the run takes by a try in each, where `samples` gives
-    parts of the work for so many sessions. Raises TargetError for a folder that cannot be used.
+@dataclass(frozen=True)
+class Trying:
+    """What is tried, for so many sessions: parts of the work in which caches are left alone, and one in which they are
+    emptied, None where a try may not do that.
     """
-    lines = _room(plan)
+
+    samples: Callable[[Workload, int], Iterable[Sample]]
+    emptying: Callable[[Workload, int], Sample] | None
+
+
+def foresee(plan: Plan, trying: Trying | None) -> Foreseen:
+    """Whether the folders are there and have room, and how long the run takes, by a try in each where there is one.
+    Raises TargetError for a folder that cannot be used.
+    """
+    room, emptied = _room(plan), _emptied(plan)
     found = expected(plan)
-    if not calibrate or samples is None:
-        return Foreseen(found, lines)
-    measured = [_contender(plan, contender, samples) for contender in plan.contenders]
+    if trying is None:
+        return Foreseen(found, room + emptied)
+    began_s = time.monotonic()
+    if emptied and trying.emptying is not None:
+        os.sync()  # what others have left unwritten is not ours to be timed
+    measured = [_contender(plan, contender, trying) for contender in plan.contenders]
     costs = [cost for cost in measured if cost is not None]
     if len(costs) < len(measured):
-        return Foreseen(found, (*lines, "a try in the folders did not end in time: the duration is not theirs"))
-    trials_s = sum(cost.trial_s(plan) for cost in costs) * plan.blocks
+        untimed = "a try in the folders did not end in time: the duration is not theirs"
+        return Foreseen(found, (*room, *emptied, untimed))
+    lines = room if trying.emptying is not None else room + emptied
+    trials_s = sum(cost.trial_s(plan) for cost in costs) * plan.blocks + plan.trials * between_s(plan.settings)
     laid_s = sum(cost.laid_s(plan) for cost in costs)
-    return Foreseen(Expected(trials_s, laid_s, "measured"), lines)
+    tried_s = time.monotonic() - began_s  # which the run does as well
+    return Foreseen(Expected(trials_s, laid_s, "measured", AROUND_S + tried_s), lines)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds for a cell, a transfer, a byte and a byte that is laid out, in one folder."""
+    """Seconds for a cell, a transfer, a byte and a byte that is laid out, in one folder, for a trial, and for each time
+    that caches are emptied.
+    """
 
     cell_s: float
     call_s: float
     byte_s: float
     laid_s_per_byte: float
     trial_fixed_s: float
+    emptied_s: float = 0.0
 
     def trial_s(self, plan: Plan) -> float:
         """All mixes once."""
-        s = plan.settings
-        works = [work for mix in s.mix_values if (work := s.work(mix)) is not None]
-        return sum(
-            work.timed_s
-            + work.cells * self.cell_s
-            + work.calls * self.call_s
-            + work.bytes * self.byte_s
-            + self.trial_fixed_s
-            + OVERHEAD_S
-            for work in works
-        )
+        return sum(self._of(work) for work in _works(plan))
+
+    def part_s(self, work: Work) -> float:
+        """A part of the work by itself, laid out and removed again."""
+        return self._of(work) + work.laid_bytes * self.laid_s_per_byte
+
+    def _of(self, work: Work) -> float:
+        each_s = work.cells * self.cell_s + work.calls * self.call_s + work.bytes * self.byte_s
+        return work.timed_s + each_s + self.trial_fixed_s + work.emptied * self.emptied_s
 
     def laid_s(self, plan: Plan) -> float:
         """What is laid out once."""
-        works = [plan.settings.work(mix) for mix in plan.settings.mix_values]
-        return max((work.laid_bytes for work in works if work is not None), default=0) * self.laid_s_per_byte
+        return max((work.laid_bytes for work in _works(plan)), default=0) * self.laid_s_per_byte
 
 
 def fitted(works: Sequence[Work], times_s: Sequence[float]) -> Cost:
     """The costs, none below 0, that explain how long these parts of the work took: relative errors count alike."""
+    from scipy.optimize import nnls  # takes a moment to start: only when there is a try
+
     rows = [[w.cells, w.calls, w.bytes, w.laid_bytes, 1.0] for w in works]
     left = np.array([max(t - w.timed_s, 1e-6) for w, t in zip(works, times_s, strict=True)])
     matrix = np.array(rows, dtype=float) / left[:, None]
@@ -97,21 +116,54 @@ def fitted(works: Sequence[Work], times_s: Sequence[float]) -> Cost:
     return Cost(*(float(x) for x in solution / scale))
 
 
-def _contender(plan: Plan, contender: Contender, samples: Samples) -> Cost | None:
+def _contender(plan: Plan, contender: Contender, trying: Trying) -> Cost | None:
     """What a try in a folder says; None when the folder was too slow for it."""
     agent = LocalAgent()
     check = agent.check(plan)
     spec = trial_spec(check, contender, check.addresses(contender), agent.facts())
     mix = plan.settings.mix_values[-1]
+    sessions = mix.clients * plan.settings.threads
     until, works, times_s = time.monotonic() + CALIBRATION_S, list[Work](), list[float]()
-    for sample in samples(spec.workload, mix.clients * plan.settings.threads):
-        part = spec.model_copy(update={"workload": sample.workload, "load": mix})
-        took_s = _tried(agent, part, until)
-        if took_s is None:
+    for _ in range(ROUNDS):
+        for sample in trying.samples(spec.workload, sessions):
+            took_s = _tried(agent, _part(spec, sample, mix), until)
+            if took_s is None:
+                break
+            works.append(sample.work)
+            times_s.append(took_s)
+        if until - time.monotonic() < (1.0 - ROUNDS_SHARE) * CALIBRATION_S:
             break
-        works.append(sample.work)
+    cost = fitted(works, times_s) if len(works) >= 3 else None
+    if cost is None or trying.emptying is None or not any(work.emptied for work in _works(plan)):
+        return cost
+    emptied_s = _emptying_s(agent, _part(spec, sample := trying.emptying(spec.workload, sessions), mix))
+    return None if emptied_s is None else replace(cost, emptied_s=max(0.0, emptied_s - cost.part_s(sample.work)))
+
+
+def _part(spec: TrialSpec, sample: Sample, mix: Mix) -> TrialSpec:
+    return spec.model_copy(update={"workload": sample.workload.under(mix), "load": mix.load})
+
+
+def _works(plan: Plan) -> list[Work]:
+    """What a trial of each mix does."""
+    return [work for mix in plan.settings.mix_values if (work := plan.settings.work(mix)) is not None]
+
+
+def _emptying_s(agent: LocalAgent, part: TrialSpec) -> float | None:
+    """How long a part takes before which caches are emptied: the median of some tries after the first, which empties
+    what others have filled. None when one did not end in time.
+    """
+    first_s = _tried(agent, part, time.monotonic() + EMPTYING_PATIENCE_S)
+    if first_s is None:
+        return None
+    command_s = first_s if getattr(part.workload, "cold_command", None) else 0.0
+    times_s, until = list[float](), time.monotonic() + EMPTYING_S - command_s
+    while len(times_s) < EMPTYINGS - 1 and time.monotonic() < until:
+        took_s = _tried(agent, part, time.monotonic() + EMPTYING_PATIENCE_S)
+        if took_s is None:
+            return None
         times_s.append(took_s)
-    return fitted(works, times_s) if len(works) >= 3 else None
+    return float(np.median(times_s or [first_s]))
 
 
 def _tried(agent: LocalAgent, spec: TrialSpec, until: float) -> float | None:
@@ -127,6 +179,18 @@ def _tried(agent: LocalAgent, spec: TrialSpec, until: float) -> float | None:
             session.cancel()
             session.wait(CANCEL_PATIENCE_S)
     return None if outcome is None else time.monotonic() - began
+
+
+def _emptied(plan: Plan) -> tuple[str, ...]:
+    """That caches are emptied by means which a try may not use where a file asks for them."""
+    command = getattr(plan.settings, "cold_command", None)
+    if not (command or getattr(plan.settings, "drop_caches", False)):
+        return ()
+    times = sum(work.emptied for work in _works(plan)) * len(plan.contenders) * plan.blocks
+    if not times:
+        return ()
+    what = "the cold command runs" if command else "all caches of this machine are dropped"
+    return (f"{what} {times:,} times, before cells: that comes on top of the duration and may be most of it",)
 
 
 def _room(plan: Plan) -> tuple[str, ...]:

@@ -127,6 +127,7 @@ class FolderPlanPart(PlanPart):
     door = "files"
     placeholders = ("/mnt/a.invalid", "/mnt/b.invalid")
     acts_by = "write, read and remove files in"
+    leaves = "what a trial leaves in caches is its contender's, and in turns others would drive it out"
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
         """See PlanPart."""

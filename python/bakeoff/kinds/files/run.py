@@ -168,9 +168,11 @@ class FolderCheck(Check):
         was, now = self._mounts[contender.name], mount_at(self._places[contender.name])
         expired = now.type == "autofs"  # its first use mounts it again
         if not expired and (now.point, now.type, now.source) != (was.point, was.type, was.source):
+            there = os.path.lexists(contender.address)
+            instead = f"is now on {now.type} from {now.source or '?'}" if there else "is not there without it"
             raise TargetError(
                 f"{contender.name}: {was.source or was.type} is not mounted at {was.point} any more: "
-                f"{contender.address} is now on {now.type} from {now.source or '?'}; mount it again"
+                f"{contender.address} {instead}; mount it again"
             )
 
     def close(self) -> Sequence[Note]:

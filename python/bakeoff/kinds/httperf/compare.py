@@ -14,7 +14,8 @@ from bakeoff.compare.metric import Metric
 from bakeoff.compare.model import Audit
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import share
-from bakeoff.store.records import RunRecord, Summary, TrialRecord
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.trial_parts import Summary
 
 CALL = "call"
 CLASSES = ("s1xx", "s2xx", "s3xx", "s4xx", "s5xx", "other")
@@ -24,6 +25,9 @@ STATUS_TOLERANCE = 0.01
 class Httperf(ComparePart):
     """See ComparePart."""
 
+    manner_words = {  # noqa: RUF012 - a constant, as in ComparePart
+        "http_version": {"1.0": "over HTTP/1.0", "1.1": "over HTTP/1.1"},
+    }
     work = "operations"  # connections, calls and sessions: errors may be of any of them
     turns = "starts"
     responds = "a call"

@@ -381,6 +381,10 @@ class HttperfPlanPart(PlanPart):
 
     door = "web"
     settings = HttperfSettings
+    manners = (
+        "http_version", "add_header", "send_buffer", "recv_buffer", "close_with_reset", "session_cookies",
+        "ssl_ciphers", "ssl_no_reuse", "ssl_verify", "ssl_protocol",
+    )  # fmt: skip
     endpoint = "replies per second"
     often = ("rate", "num_conns", "num_calls", "wsess", "timeout", "uri")
     target = "web"

@@ -7,6 +7,7 @@ from statistics import fmean
 from bakeoff.compare import wording
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.kinds.httperf.lines import Line, lines_of
+from bakeoff.kinds.httperf.story import story
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
@@ -58,6 +59,10 @@ class Httperf(ReportPart):
 
     sections = (("numbers", section),)
     figures_shown = frozenset(HttperfFigures.model_fields)
+
+    def story(self, context: Context) -> tuple[str, ...]:
+        """See ReportPart."""
+        return story(context)
 
 
 PART = Httperf()

@@ -43,9 +43,8 @@ class HttperfCheck(Check):
         """See Check."""
         address = parse_web_address(contender.address)
         server = ServerSpec(host=host_of(address.host), address=addresses[0])
-        return workload(
-            httperf_settings(self.plan.settings), [server], address.target or "/", address.scheme == "https"
-        )
+        settings = httperf_settings(self.plan.settings_of(contender.name))
+        return workload(settings, [server], address.target or "/", address.scheme == "https")
 
 
 def host_of(host: str) -> str:

@@ -9,7 +9,7 @@ from bakeoff.kinds.mail.plan import MailSettings
 from bakeoff.kinds.mail.talk import OtherError, PlainError, open_pop3
 from bakeoff.mail.accounts import Account
 from bakeoff.mail.address import Place
-from bakeoff.run.wire import HandshakeError, UntrustedError, WireError
+from bakeoff.run.wire import ClearError, HandshakeError, UntrustedError, WireError
 
 PARALLEL = 8
 # A server that takes few sessions at once refuses some of them: who failed is tried again alone.
@@ -68,6 +68,8 @@ def login_fault(account: Account, place: Place, mail: MailSettings) -> str | Non
             session.login(account.address, account.password, mail.pop3_login)
         finally:
             session.quit()
+    except ClearError as error:
+        return unanswered(error)
     except (WireError, TargetError) as error:
         return str(error)
     return None
@@ -83,6 +85,11 @@ def unanswered(error: WireError) -> str:
         return (
             f"is a server of {error.protocol} ({error}): name both ports, as in smtp=HOST:PORT,pop3=HOST:PORT; "
             "HOST:PORT alone is one for both"
+        )
+    if isinstance(error, ClearError):
+        return (
+            "speaks plain text: write smtp= or pop3= for it, with --starttls where it turns to TLS later; smtps= and "
+            "pop3s= are for ports that begin with TLS"
         )
     if isinstance(error, HandshakeError):
         return (

@@ -187,6 +187,12 @@ class Share(Shape):
     sending: NumberOrNan = math.nan
 
 
+class Emptied(Shape):
+    """What the mailboxes held before the trial; `ours` is mail of earlier trials."""
+
+    ours: Count = 0
+
+
 class MailFigures(Figures):
     """Parts are empty where a trial does not tell them; `flow` is None then."""
 
@@ -196,6 +202,7 @@ class MailFigures(Figures):
     response: Response = Response()
     sessions: dict[str, Door] = Field(default_factory=dict, max_length=MOST_LISTED)
     refusals: Refusals = Refusals()
+    init: Emptied = Emptied()
     share: Share = Share()
 
     @property

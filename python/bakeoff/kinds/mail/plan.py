@@ -29,6 +29,7 @@ from bakeoff.plan.model import Contender, Plan
 from bakeoff.plan.network_settings import NetworkSettings
 from bakeoff.plan.settings import CommonSettings
 from bakeoff.plan.suites import Suite
+from bakeoff.units import format_duration
 
 
 def _sizes(value: Any, info: ValidationInfo) -> Any:
@@ -113,6 +114,14 @@ class MailSettings(NetworkSettings):
         le=86_400,
         description="Mail that is not visible so long after it was accepted is named as late.",
     )
+    saturated_at_s: Duration = Field(
+        5.0,
+        alias="saturated_at",
+        gt=0,
+        le=86_400,
+        description="A contender is called saturated at a mix where a step takes so long or longer on average, by "
+        "SMTP, by POP3 and over both (published: 5s).",
+    )
 
     def without_effect(self, addresses: Sequence[str]) -> Mapping[str, str]:
         """See CommonSettings."""
@@ -151,6 +160,16 @@ class MailSettings(NetworkSettings):
         """Longest time before and after the measured part."""
         return self.init_limit_s + self.drain_limit_s + self.reply_timeout_s
 
+    @property
+    def around_words(self) -> str:
+        """See CommonSettings."""
+        after_s = self.drain_limit_s + self.reply_timeout_s
+        return (
+            f"emptying the mailboxes before each trial takes {format_duration(self.init_limit_s)} at most "
+            f"(init_limit), reading what was accepted after it {format_duration(after_s)} (drain_limit and "
+            "reply_timeout); moments where the server is quick"
+        )
+
     def accounts(self) -> list[Account]:
         """The accounts that the largest mix needs. Raises PlanError when the file has fewer."""
         needed = max(self.clients) * self.mailboxes
@@ -159,12 +178,13 @@ class MailSettings(NetworkSettings):
                 f"users: name a file of accounts, made by `bakeoff users new --count {needed} --domain example.test "
                 "-o users.csv`"
             )
-        accounts = read_accounts(Path(self.users))
+        accounts = read_accounts(Path(self.users), needed)
         who = "connections (--most-connections)" if self.is_at_rates else "clients"
         if len(accounts) < needed:
             raise PlanError(
                 f"users: {max(self.clients)} {who} with {self.mailboxes} mailboxes each need {needed} accounts; "
-                f"{self.users} has {len(accounts)}: make more with `bakeoff users new --count {needed}`"
+                f"{self.users} has {len(accounts)}: make more with `bakeoff users new --count {needed} "
+                "--domain example.test -o more.csv`"
             )
         return accounts[:needed]
 
@@ -173,9 +193,13 @@ class MailPlanPart(PlanPart):
     """The kind `mail`."""
 
     settings = MailSettings
+    manners = (
+        "messages_per_connection", "pipelining", "close_with_reset", "starttls", "smtp_login", "pop3_login", "insecure",
+    )  # fmt: skip
     door = "mail"
     placeholders = ("a.invalid", "b.invalid")
     endpoint = "messages delivered per second"
+    leaves = "mail that is queued when a trial is over would be delivered in the trial of another in turns"
     often = ("users", "mixes", "rate", "length", "mailboxes", "starttls", "smtp_login", "insecure")
 
     def check_address(self, address: str, settings: CommonSettings) -> None:
@@ -192,7 +216,7 @@ class MailPlanPart(PlanPart):
 
 def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> MailWorkload:
     """What the engine is told of a contender; `addresses` are those of sending and reading."""
-    mail = mail_settings(plan.settings)
+    mail = mail_settings(plan.settings_of(contender.name))
     address = parse_mail_address(contender.address)
     sending, reading = address.sending, address.reading
     return MailWorkload(

@@ -9,7 +9,7 @@ from bakeoff.errors import TargetError
 from bakeoff.kinds.mail.doors import login_fault, refused, unanswered
 from bakeoff.kinds.mail.figures import Ledger, MailFigures
 from bakeoff.kinds.mail.look import Held, look
-from bakeoff.kinds.mail.plan import accounts_digest, mail_settings, workload
+from bakeoff.kinds.mail.plan import MailSettings, accounts_digest, mail_settings, workload
 from bakeoff.kinds.mail.spec import MailWorkload
 from bakeoff.kinds.mail.talk import TalkError, open_pop3, open_smtp
 from bakeoff.mail.accounts import Account
@@ -20,6 +20,7 @@ from bakeoff.run.listeners import backlog
 from bakeoff.run.wire import WireError
 from bakeoff.store import records
 from bakeoff.store.marks import UNBALANCED, Mark
+from bakeoff.units import format_duration
 
 # How long logins are tried out for at most, and how many that fail are looked for.
 LOGINS_S, LOGINS_NAMED = 30.0, 20
@@ -38,9 +39,10 @@ class MailCheck(Check):
     def answers(self, contender: Contender) -> None:
         """See Check. Both servers must greet."""
         address = parse_mail_address(contender.address)
+        settings = self._talking(contender)
         for place, opened in ((address.sending, open_smtp), (address.reading, open_pop3)):
             try:
-                opened(place, self._settings).quit()
+                opened(place, settings).quit()
             except WireError as error:
                 raise TargetError(f"{contender.name}: {place.protocol} at {place.text} {unanswered(error)}") from None
 
@@ -51,8 +53,12 @@ class MailCheck(Check):
         self.answers(contender)
         address = parse_mail_address(contender.address)
         self._let_in(contender, address.reading)
-        self._facts[contender.name] = self._look(address)
+        self._facts[contender.name] = self._look(address, self._talking(contender))
         self._hold(contender)
+
+    def _talking(self, contender: Contender) -> MailSettings:
+        """How clients talk with it."""
+        return mail_settings(self.plan.settings_of(contender.name))
 
     def _hold(self, contender: Contender) -> None:
         held = look(self.plan, contender, self.addresses(contender))
@@ -65,8 +71,10 @@ class MailCheck(Check):
         self._held[contender.name] = held
 
     def _let_in(self, contender: Contender, place: Place) -> None:
+        settings = self._talking(contender)
+
         def fault(account: Account) -> str | None:
-            return login_fault(account, place, self._settings)
+            return login_fault(account, place, settings)
 
         failed = refused(self._accounts, fault, LOGINS_S, LOGINS_NAMED)
         if not failed:
@@ -79,14 +87,14 @@ class MailCheck(Check):
             "the server these accounts with `bakeoff users convert`, then try `bakeoff users check`"
         )
 
-    def _look(self, address: MailAddress) -> dict[str, Any]:
+    def _look(self, address: MailAddress, settings: MailSettings) -> dict[str, Any]:
         facts: dict[str, Any] = {}
         with contextlib.suppress(WireError):
-            session = open_smtp(address.sending, self._settings)
+            session = open_smtp(address.sending, settings)
             facts["smtp offers"] = session.offers
             session.quit()
         with contextlib.suppress(WireError):
-            reader = open_pop3(address.reading, self._settings)
+            reader = open_pop3(address.reading, settings)
             facts["pop3 banner"] = f"+OK {reader.banner}".strip()
             with contextlib.suppress(TalkError):
                 facts["pop3 offers"] = reader.capabilities()
@@ -104,7 +112,7 @@ class MailCheck(Check):
             for name, held in self._held.items()
             if held.foreign
         ]
-        notes += self._unlike()
+        notes += [*self._unlike(), *self._short_drain()]
         for name, facts in self._facts.items():
             notes += [
                 Note("info", f"{name}: the {key} is {value}: more connections at once than that can be refused")
@@ -115,11 +123,22 @@ class MailCheck(Check):
 
     def _unlike(self) -> list[Note]:
         """That some contenders are spoken to by TLS and others are not: handshakes are part of what is measured."""
-        ways = {c.name: way_of(parse_mail_address(c.address), self._settings.starttls) for c in self.plan.contenders}
+        ways = {c.name: way_of(parse_mail_address(c.address), self._talking(c).starttls) for c in self.plan.contenders}
         if len(set(ways.values())) < 2:
             return []
         said = ", ".join(f"{name} by {way}" for name, way in ways.items())
         return [Note("warning", f"contenders are not spoken to alike: {said}: the ratio is that of these ways, too")]
+
+    def _short_drain(self) -> list[Note]:
+        """That mail which is only slow will be taken for lost."""
+        drain_s, late_s = self._settings.drain_limit_s, self._settings.late_after_s
+        if drain_s >= late_s:
+            return []
+        text = (
+            f"the drain ends {format_duration(drain_s)} after a trial, before mail counts as late "
+            f"({format_duration(late_s)}): what a server still has in its queue counts as lost; --drain-limit 60s waits"
+        )
+        return [Note("warning", text)]
 
     def _threads(self) -> int:
         return max(self._settings.clients) * self._settings.threads

@@ -14,6 +14,7 @@ from bakeoff.compare.exploratory import MEAN_OPERATIONS
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model import Advisory, KindSummary
 from bakeoff.kinds.replay.figures import PathFigures, ReplayFigures
+from bakeoff.kinds.web.compare import MANNER_WORDS
 from bakeoff.mix import Mix
 from bakeoff.store.records import RunRecord, TrialRecord
 from bakeoff.thresholds import P99_OPERATIONS
@@ -75,6 +76,7 @@ class Replay(ComparePart):
     """See ComparePart."""
 
     work = "requests"
+    manner_words = MANNER_WORDS
 
     def moved_bytes(self, trial: TrialRecord) -> int:
         """Those received: what is sent is mostly questions."""

@@ -13,7 +13,7 @@ from bakeoff.kinds.replay.bodies import GivenBody, read_bodies
 from bakeoff.kinds.replay.log import LogFacts, LogSample, read_log, trace_of
 from bakeoff.kinds.replay.spec import ReplayWorkload
 from bakeoff.kinds.web.address import WebAddress, parse_web_address
-from bakeoff.kinds.web.http import HttpSettings, connection_fields
+from bakeoff.kinds.web.http import MANNERS, HttpSettings, connection_fields
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.mix import RATE_MAX_PER_S, Mix, Rate
 from bakeoff.plan.classes import SuiteClass
@@ -224,6 +224,7 @@ class ReplayPlanPart(PlanPart):
 
     door = "web"
     settings = ReplaySettings
+    manners = MANNERS
     endpoint = "requests per second"
     often = ("log", "mixes", "rate", "speed", "loop", "host", "statuses", "length")
     target = "web"
@@ -243,7 +244,7 @@ class ReplayPlanPart(PlanPart):
 
 def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> ReplayWorkload:
     """What the engine is told of a contender at its numeric `addresses`."""
-    s = replay_settings(plan.settings)
+    s = replay_settings(plan.settings_of(contender.name))
     assert s.log is not None
     address = parse_web_address(contender.address)
     fields = connection_fields(s, address, addresses)

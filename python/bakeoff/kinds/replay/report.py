@@ -210,9 +210,9 @@ class Replay(ReportPart):
     figures_shown = frozenset({"paths"})
     tells_operations = True
 
-    def method_note(self, context: Context) -> str:
+    def story(self, context: Context) -> tuple[str, ...]:
         """How the requests came about."""
-        return "Requests are those of an access log, in its order and at its moments; see the section on the log."
+        return ("Requests are those of an access log, in its order and at its moments; see the section on the log.",)
 
 
 PART = Replay()

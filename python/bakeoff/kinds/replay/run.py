@@ -32,8 +32,8 @@ class ReplayCheck(HttpCheck):
     """See bakeoff.run.kind.Check. The most asked requests of the log are tried."""
 
     def __init__(self, plan: Plan) -> None:
-        self._settings = replay_settings(plan.settings)
-        super().__init__(plan, self._settings)
+        self._settings = replay_settings(plan.settings)  # of what is asked, which is the same for all contenders
+        super().__init__(plan)
         _, self._samples = trace_and_samples(self._settings)
         self._replies: dict[str, list[Reply]] = {}
         self._changing: set[tuple[str, int]] = set()

@@ -2,18 +2,16 @@
 
 from typing import Literal
 
-from bakeoff.kinds.spec import OfNothing, Workload
-from bakeoff.kinds.web.spec import WebWorkload
+from bakeoff.kinds.spec import OfNothing
+from bakeoff.kinds.web.spec import OverWeb
 
 
-class ReplayWorkload(Workload):
-    """An access log. `web` says how requests are made; its own are patterns, a GET and a HEAD. `trace` is the file with
+class ReplayWorkload(OverWeb):
+    """An access log. The requests of `web` are patterns, a GET and a HEAD. `trace` is the file with
     what is replayed, `prefix` stands before each of its paths.
     """
 
     kind: Literal["replay"] = "replay"
-    web: WebWorkload
-    prefix: str
     trace: str
     sha256: str
     spread: Literal["even", "poisson"]
@@ -29,16 +27,6 @@ class ReplayWorkload(Workload):
     def of_nothing(self) -> OfNothing | None:
         """See Workload: its requests without their moments."""
         return self.web.of_nothing
-
-    @property
-    def peers(self) -> tuple[str, ...]:
-        """See Workload."""
-        return self.web.peers
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """See Workload."""
-        return self.web.sources
 
 
 PART = ReplayWorkload

@@ -11,11 +11,10 @@ from bakeoff.run.kind import Check, Note
 
 
 class HttpCheck(Check):
-    """See bakeoff.run.kind.Check. It has one prober for each contender."""
+    """See bakeoff.run.kind.Check. It has one prober for each contender, who asks as clients of the run will."""
 
-    def __init__(self, plan: Plan, settings: HttpSettings) -> None:
+    def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self._http = settings
         self._probers: dict[str, Prober] = {}
 
     def answers(self, contender: Contender) -> None:
@@ -34,7 +33,9 @@ class HttpCheck(Check):
         return self._probers[contender.name]
 
     def _new_prober(self, contender: Contender) -> Prober:
-        return Prober(contender.name, parse_web_address(contender.address), self._http)
+        settings = self.plan.settings_of(contender.name)
+        assert isinstance(settings, HttpSettings)
+        return Prober(contender.name, parse_web_address(contender.address), settings)
 
     def _repeated(self) -> list[Note]:
         """Who had to be asked again."""

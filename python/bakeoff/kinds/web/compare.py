@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bakeoff.compare import settings
 from bakeoff.compare.audits import same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model import Advisory, Audit
+from bakeoff.kinds.web.connections import WebSummary, web_summary
 from bakeoff.store.records import RunRecord, TrialRecord
+
+# How a sentence tells in which way requests are made, for all kinds that make them.
+MANNER_WORDS: Mapping[str, Mapping[str, str]] = {
+    "http": {version: f"over HTTP/{version}" for version in ("1.0", "1.1", "2", "3")},
+    "keep_alive": {"yes": "over kept connections", "no": "with a connection for each request"},
+    "close_with_reset": {"yes": "with connections ended by a reset", "no": "with connections ended in order"},
+    "insecure": {"yes": "without a look at certificates", "no": "with certificates checked"},
+    "full_handshake": {"yes": "with a full TLS handshake each time", "no": "with TLS sessions resumed"},
+    "requests_per_connection": {"none": "with any number of requests on a connection"},
+    "receive_buffer": {"none": "with the kernel's receive buffer"},
+    "headers": {"none": "without further headers"},
+    "cookie": {"none": "without a cookie"},
+    "basic_auth": {"none": "without a login"},
+}
 
 
 class Web(ComparePart):
     """See ComparePart."""
 
     work = "requests"
+    manner_words = MANNER_WORDS
 
     def moved_bytes(self, trial: TrialRecord) -> int:
         """Those received: a client sends only questions."""
@@ -33,6 +49,10 @@ class Web(ComparePart):
         said = ", ".join(f"{name} by {way}" for name, way in ways.items())
         advice = "Ask all of them alike, unless TLS is what is compared: handshakes are part of what is measured."
         return [Advisory(f"Contenders are not asked alike: {said}.", advice)]
+
+    def summary(self, run: RunRecord) -> WebSummary:
+        """Connections."""
+        return web_summary(run)
 
 
 def _error_pages(run: RunRecord) -> frozenset[str]:

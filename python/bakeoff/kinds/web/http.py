@@ -19,6 +19,12 @@ from bakeoff.plan.settings import SESSIONS_MAX
 STREAMS_MAX = 1024
 # Versions whose connections carry several requests at once.
 WITH_STREAMS = ("2", "3")
+# How clients talk with a server. Not among them: streams, which are how many requests are under way at once, and
+# time-outs, by which a slow server fails less.
+MANNERS = (
+    "http", "keep_alive", "requests_per_connection", "receive_buffer", "close_with_reset", "insecure",
+    "full_handshake", "headers", "cookie", "basic_auth",
+)  # fmt: skip
 # Fields of one connection, which these do not have (RFC 9113, 8.2.2; RFC 9114, 4.2).
 _OF_CONNECTIONS = {"keep-alive", "proxy-connection", "te", "upgrade"}
 _TOKEN = set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")

@@ -10,7 +10,7 @@ from bakeoff.errors import PlanError
 from bakeoff.kinds.web.address import WebAddress, parse_web_address
 from bakeoff.kinds.web.body import BODIES_BYTES, Method, OptionalBody, RequestBody, check_body
 from bakeoff.kinds.web.classes import WebClass, classes_of, corpus_of, web_classes
-from bakeoff.kinds.web.http import WITH_STREAMS, HttpSettings, connection_fields, request_headers
+from bakeoff.kinds.web.http import MANNERS, WITH_STREAMS, HttpSettings, connection_fields, request_headers
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.kinds.web.statuses import SUCCESS, parse_expect
 from bakeoff.kinds.web.urls import UrlLine, Urls
@@ -121,6 +121,7 @@ class WebPlanPart(PlanPart):
     door = "web"
     settings = WebSettings
     suite_class = WebClass
+    manners = MANNERS
     endpoint = "requests per second"
     often = ("mixes", "rate", "length", "http", "keep_alive", "urls", "method", "body", "headers", "expect", "insecure")
 
@@ -143,7 +144,7 @@ class WebPlanPart(PlanPart):
 
 def workload(plan: Plan, contender: Contender, addresses: Sequence[str], manifest: Manifest | None) -> WebWorkload:
     """What the engine is told of a contender at its numeric `addresses`; `manifest` is that of the corpus, if any."""
-    web = web_settings(plan.settings)
+    web = web_settings(plan.settings_of(contender.name))
     address = parse_web_address(contender.address)
     return WebWorkload(
         **connection_fields(web, address, addresses),

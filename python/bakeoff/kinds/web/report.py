@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from bakeoff.compare import settings, wording
+from bakeoff.compare.manners import settings_by_name
 from bakeoff.kinds.web.compare import only_heads
+from bakeoff.kinds.web.connecting import section
 from bakeoff.kinds.web.figures import WebFigures
+from bakeoff.kinds.web.story import story
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
 
@@ -14,18 +17,25 @@ from bakeoff.report.kind import ReportPart
 class Web(ReportPart):
     """See ReportPart."""
 
+    sections = (("steps", section),)
     figures_shown = frozenset({"bodies_hashed"})
 
     def audit_notes(self, context: Context) -> tuple[str, ...]:
         """How many replies were held against the corpus byte by byte."""
-        return tuple(line for name in context.names if (line := _hashed(context, name)))
+        counts = {name: count for name in context.names if (count := _hashed(context, name)) is not None}
+        if not counts:
+            return ()
+        told = [f"{wording.plural(count, 'reply', 'replies')} of {name}" for name, count in counts.items()]
+        text = f"The bodies of {wording.names(told)} were hashed, ramps included; the others were held to their length"
+        return (f"{text} alone.",)
 
-    def method_note(self, context: Context) -> str:
-        """What clients and streams are, and that there were no bodies."""
+    def story(self, context: Context) -> tuple[str, ...]:
+        """See ReportPart; with what clients and streams are, and that there were no bodies."""
         heads = "Requests are HEAD: the bytes of replies are those of headers, and no body was compared."
-        version = settings.text(context.run.plan, "http")
-        notes = [_with_streams(context.run.plan, version)] if version in ("2", "3") else []
-        return " ".join([*notes, *([heads] if only_heads(context.run) else [])])
+        plan = context.run.plan
+        asked = {settings.text({"settings": own}, "http"): None for own in settings_by_name(context.run).values()}
+        notes = [_with_streams(plan, version) for version in asked if version in ("2", "3")]
+        return (*story(context), *notes, *([heads] if only_heads(context.run) else []))
 
 
 def _with_streams(plan: dict[str, Any], version: str) -> str:
@@ -42,14 +52,11 @@ def _with_streams(plan: dict[str, Any], version: str) -> str:
     )
 
 
-def _hashed(context: Context, name: str) -> str:
-    """Empty for work that is not checked so."""
+def _hashed(context: Context, name: str) -> int | None:
+    """None for work that is not checked so."""
     per_trial = [t.figures(WebFigures).bodies_hashed for t in context.usable if t.contender == name]
     counts = [count for count in per_trial if count is not None]
-    if not counts:
-        return ""
-    replies = wording.plural(sum(counts), "reply", "replies")
-    return f"The bodies of {replies} of {name} were hashed, ramps included; the others were held to their length alone."
+    return sum(counts) if counts else None
 
 
 PART = Web()

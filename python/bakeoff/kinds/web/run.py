@@ -43,8 +43,8 @@ class WebCheck(HttpCheck):
     """See bakeoff.run.kind.Check."""
 
     def __init__(self, plan: Plan) -> None:
-        self._settings = web_settings(plan.settings)
-        super().__init__(plan, self._settings)
+        self._settings = web_settings(plan.settings)  # of what is asked, which is the same for all contenders
+        super().__init__(plan)
         self._classes = web_classes(plan.classes)
         self._corpus = needed_corpus(plan)
         self._replies: dict[str, dict[tuple[str, int], Reply]] = {}

@@ -1,7 +1,7 @@
 """What the engine is told of web work."""
 
 import math
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -64,15 +64,16 @@ class WebWorkload(Workload):
 
     @property
     def of_nothing(self) -> OfNothing | None:
-        """See Workload: one page as large as the mean of those known, over plain HTTP/1, for that is what the server
-        speaks.
-        """
-        if self.scheme != "http" or self.http not in ("1.0", "1.1"):
+        """See Workload: one page as large as the mean of those known. For HTTP/3 there is no such server."""
+        if self.http == "3":
             return None
+        resumption = self.tls is None or self.tls.resumption
         page = RequestSpec(method="GET", path="/", length=None, sha256=None)
         asked = self.model_copy(
             update={
                 "addresses": (),
+                "host": "localhost",
+                "tls": self.tls and self.tls.model_copy(update={"ca_file": None}),
                 "unix": None,
                 "source_addresses": (),
                 "bodies": (),
@@ -80,9 +81,32 @@ class WebWorkload(Workload):
             }
         )
         page_bytes = self._mean_reply_bytes()
-        server: dict[str, str | int | bool] = {"kind": "null", "page_bytes": page_bytes, "close": not self.keep_alive}
-        words = "kept connections" if self.keep_alive else "a connection for each request"
-        return OfNothing(asked=asked, server=server, words=f"{words}, replies of {page_bytes:,} bytes")
+        server: dict[str, str | int | bool | dict[str, bool]] = {
+            "kind": "null",
+            "page_bytes": page_bytes,
+            "close": not self.keep_alive,
+            "speaks": "http2" if self.http == "2" else "http1",
+        }
+        if self.scheme == "https":
+            server["tls"] = {"resumption": resumption}
+        words = ", ".join((*self._way_words(resumption), f"replies of {page_bytes:,} bytes"))
+        connects_every = self.requests_per_connection if self.keep_alive else 1
+        return OfNothing(asked=asked, server=server, words=words, connects_every=connects_every)
+
+    def _way_words(self, resumption: bool) -> list[str]:
+        """How connections are made and used."""
+        words = ["kept connections" if self.keep_alive else "a connection for each request"]
+        if self.http == "2":
+            words.insert(0, "HTTP/2")
+        if self.scheme == "https":
+            words.append("TLS" if self.keep_alive else f"TLS {'with' if resumption else 'without'} resumed sessions")
+        return words
+
+    def at(self, address: str, certificate: str | None = None) -> Self:
+        """See Workload. Certificates are checked as the plan says: that is a part of what a handshake costs."""
+        verify = certificate is not None and self.tls is not None and self.tls.verify
+        tls = self.tls and self.tls.model_copy(update={"verify": verify, "ca_file": certificate if verify else None})
+        return self.model_copy(update={"addresses": (address,), "tls": tls})
 
     def _mean_reply_bytes(self) -> int:
         known = [
@@ -104,6 +128,23 @@ class WebWorkload(Workload):
     def sources(self) -> tuple[str, ...]:
         """See Workload."""
         return self.source_addresses
+
+
+class OverWeb(Workload):
+    """Base of work that is made of requests: `web` says how they are made, `prefix` stands before their paths."""
+
+    web: WebWorkload
+    prefix: str
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """See Workload."""
+        return self.web.peers
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """See Workload."""
+        return self.web.sources
 
 
 PART = WebWorkload

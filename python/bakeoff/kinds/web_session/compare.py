@@ -11,9 +11,11 @@ from typing import Any, ClassVar
 from bakeoff.compare.cube import why_unusable
 from bakeoff.compare.kind import ComparePart
 from bakeoff.compare.model import KindSummary
+from bakeoff.kinds.web.compare import MANNER_WORDS
 from bakeoff.mix import Mix
 from bakeoff.store.figures import Figures
-from bakeoff.store.records import RunRecord, Summary, TrialRecord
+from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.store.trial_parts import Summary
 
 # Before the names of steps, as the engine tells them.
 OF_SESSIONS = "session/"
@@ -71,6 +73,7 @@ class Sessions(ComparePart):
     """
 
     work = "sessions"
+    manner_words = MANNER_WORDS
     error_words = {"wrong_content": "value or text not found"}  # noqa: RUF012 - a constant, as in ComparePart
 
     def moved_bytes(self, trial: TrialRecord) -> int:

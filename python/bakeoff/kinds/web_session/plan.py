@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from bakeoff.errors import PlanError
 from bakeoff.kinds.web.address import parse_web_address
-from bakeoff.kinds.web.http import HttpSettings, connection_fields
+from bakeoff.kinds.web.http import MANNERS, HttpSettings, connection_fields
 from bakeoff.kinds.web.spec import ClassSpec, RequestSpec, WebWorkload
 from bakeoff.kinds.web.statuses import statuses_of
 from bakeoff.kinds.web_session.file import OptionalSession, Step
@@ -51,6 +51,7 @@ class SessionPlanPart(PlanPart):
 
     door = "web"
     settings = SessionSettings
+    manners = MANNERS
     endpoint = "sessions per second"
     often = ("session", "mixes", "rate", "length", "http", "keep_alive", "headers", "cookie", "insecure")
     target = "web"
@@ -75,7 +76,7 @@ def session_settings(settings: CommonSettings) -> SessionSettings:
 
 def workload(plan: Plan, contender: Contender, addresses: Sequence[str]) -> SessionWorkload:
     """What the engine is told of a contender at its numeric `addresses`."""
-    s = session_settings(plan.settings)
+    s = session_settings(plan.settings_of(contender.name))
     assert s.session is not None
     address = parse_web_address(contender.address)
     fields = connection_fields(s, address, addresses)

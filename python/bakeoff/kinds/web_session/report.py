@@ -82,11 +82,11 @@ class Sessions(ReportPart):
         """The steps of a session are the better split of its time."""
         return frozenset({"steps"})
 
-    def method_note(self, context: Context) -> str:
+    def story(self, context: Context) -> tuple[str, ...]:
         """What a session is."""
         steps = steps_of(context.run)
         if not steps:
-            return ""
+            return ()
         asked = ", ".join(f"{step.get('name')} ({step.get('method')} {step.get('path')})" for step in steps)
         pauses = [step.get("think_s") for step in steps[:-1]]
         pauses_s = sum(pause for pause in pauses if isinstance(pause, float | int))
@@ -97,7 +97,9 @@ class Sessions(ReportPart):
             else ""
         )
         requests = wording.plural(len(steps), "request")
-        return f"A session is {requests}, one after the other: {asked}. One that breaks has failed as a whole.{paused}"
+        return (
+            f"A session is {requests}, one after the other: {asked}. One that breaks has failed as a whole.{paused}",
+        )
 
 
 PART = Sessions()

@@ -4,17 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from bakeoff.kinds.web.check import HttpCheck
-from bakeoff.kinds.web_session.plan import session_settings, workload
+from bakeoff.kinds.web_session.plan import workload
 from bakeoff.kinds.web_session.spec import SessionWorkload
-from bakeoff.plan.model import Contender, Plan
+from bakeoff.plan.model import Contender
 from bakeoff.run.kind import Note, RunPart
 
 
 class SessionCheck(HttpCheck):
     """See bakeoff.run.kind.Check."""
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(plan, session_settings(plan.settings))
 
     def examine(self, contender: Contender) -> None:
         """See Check. What a session asks for is asked by the session alone: it may change something."""

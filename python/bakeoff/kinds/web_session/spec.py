@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bakeoff.kinds.spec import Spec, Workload
-from bakeoff.kinds.web.spec import WebWorkload
+from bakeoff.kinds.spec import Spec
+from bakeoff.kinds.web.spec import OverWeb
 
 
 class BodySpec(Spec):
@@ -35,12 +35,10 @@ class StepSpec(Spec):
     think_s: float
 
 
-class SessionWorkload(Workload):
-    """Sessions. `web` says how requests are made; `prefix` stands before each path that begins with no value."""
+class SessionWorkload(OverWeb):
+    """Sessions; `prefix` stands before each path that begins with no value."""
 
     kind: Literal["web-session"] = "web-session"
-    web: WebWorkload
-    prefix: str
     keep_cookies: Literal["session", "client", "off"]
     cookies: tuple[tuple[str, str], ...]
     steps: tuple[StepSpec, ...] = Field(min_length=1)
@@ -63,16 +61,6 @@ class SessionWorkload(Workload):
             said = f"status {fault}" if fault.isdigit() else fault.replace("_", " ")
             return f"{said} in step {step}: correct the session file, or the server"
         return None
-
-    @property
-    def peers(self) -> tuple[str, ...]:
-        """See Workload."""
-        return self.web.peers
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """See Workload."""
-        return self.web.sources
 
 
 PART = SessionWorkload

@@ -21,10 +21,14 @@ EVERYWHERE: tuple[SizeName, ...] = ("quick", "medium", "short", "full")
 
 
 class Assumption(Strict):
-    """A value that no public source fixes, until the plan sets `setting` to a value of its own."""
+    """A value that no public source fixes, until the plan sets `setting` to one of its own; with `value`, as a plan
+    file writes it, wherever that is the value in use. None of it where the setting `unless` is given.
+    """
 
     text: str
     setting: str | None = None
+    value: str | None = None
+    unless: str | None = None
 
 
 class SuiteHead(Strict):
@@ -76,10 +80,21 @@ def suite_names() -> tuple[str, ...]:
     return tuple(sorted(entry.name[: -len(".toml")] for entry in here.iterdir() if entry.name.endswith(".toml")))
 
 
+def _meant(name: str) -> str:
+    """The one suite whose title has a word that begins so (`smtp`, `pop`), else the one with the nearest name."""
+    begins = name.casefold()
+    titled = [
+        suite
+        for suite in suite_names()
+        if len(begins) > 1 and any(word.startswith(begins) for word in load_suite(suite).suite.title.casefold().split())
+    ]
+    return f"did you mean {titled[0]!r}?" if len(titled) == 1 else did_you_mean(name, suite_names())
+
+
 @cache
 def load_suite(name: str) -> Suite:
     """A shipped suite by name. Raises PlanError with the nearest name when there is none."""
     if name not in suite_names():
-        raise PlanError(f"there is no suite {name!r}: {did_you_mean(name, suite_names())}")
+        raise PlanError(f"there is no suite {name!r}: {_meant(name)}")
     text = (files(__name__) / f"{name}.toml").read_text(encoding="utf-8")
     return Suite.model_validate(tomllib.loads(text))

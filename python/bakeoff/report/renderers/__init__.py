@@ -29,15 +29,18 @@ class Renderer(Protocol):
 
 @dataclass(frozen=True)
 class Form:
-    """A form of reports: the module that makes it, and how names of its files end, the usual ending first."""
+    """A form of reports: the module that makes it, how names of its files end, the usual ending first, and whether it
+    holds data beside what one reads.
+    """
 
     module: str
     endings: tuple[str, ...]
+    holds_data: bool = False
 
 
 FORMS: dict[str, Form] = {
-    "html": Form("html", (".html", ".htm")),
-    "pdf": Form("pdf", (".pdf",)),
+    "html": Form("html", (".html", ".htm"), holds_data=True),
+    "pdf": Form("pdf", (".pdf",), holds_data=True),
     "markdown": Form("markdown", (".md",)),
     "terminal": Form("terminal", (".txt",)),
 }

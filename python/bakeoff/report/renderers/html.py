@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Callable, Mapping
 from html import escape
 from importlib import resources
-from typing import Any
 
 from jinja2 import Environment, select_autoescape
 from markupsafe import Markup
 
+from bakeoff.redact import hidden
 from bakeoff.report import blocks
+from bakeoff.report.embedded import script_of
 from bakeoff.report.narrow import stacks, wide
 from bakeoff.report.palette import marker, stylesheet
-from bakeoff.report.redact import hidden
 from bakeoff.report.svg import MAP, SIZES, SURFACE, check_drawing, contender_mark, figure_of
 from bakeoff.visible import visible
+
+AUTHOR = "Author"
+# Ids of the section that tells it, in a campaign and in a single run.
+RESULTS = ("all-suites", "result")
 
 
 def render_html(report: blocks.Report) -> str:
@@ -40,13 +43,15 @@ def render_html(report: blocks.Report) -> str:
         report=report,
         css=Markup(_file("report.css") + stylesheet()),
         figures=figures,
-        data={name: Markup(script_json(value)) for name, value in data.items()},
+        data={name: script_of(value) for name, value in data.items()},
         kind=lambda block: type(block).__name__,
         mark=lambda series: Markup(contender_mark(series)),
         groups=column_groups,
         stacks=stacks,
         wide=wide,
         named=_named(report.contenders),
+        chapters=_chapters(report.sections),
+        result=_result(report.sections),
     )
     return visible(page)  # names and reasons come from files and servers
 
@@ -73,12 +78,6 @@ def beside(report: blocks.Report, stem: str) -> Mapping[str, bytes]:
     return {}
 
 
-def script_json(value: Any) -> str:
-    """JSON that can stand inside a script element: nothing in it can end the element."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=str)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
 def column_groups(columns: tuple[blocks.Column, ...]) -> list[tuple[str, int]]:
     """Neighbouring columns of one group as (group, how many); an empty list when no column has a group."""
     groups: list[tuple[str, int]] = []
@@ -88,6 +87,23 @@ def column_groups(columns: tuple[blocks.Column, ...]) -> list[tuple[str, int]]:
         else:
             groups.append((column.group, 1))
     return groups if any(group for group, _ in groups) else []
+
+
+def _chapters(sections: tuple[blocks.Section, ...]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Ids and titles of the sections by what they are about, for the contents of a page: first those about all of it,
+    then what the author gave.
+    """
+    found: dict[str, list[tuple[str, str]]] = {"": []}
+    for section in sections:
+        chapter = section.chapter or (AUTHOR if section.id.startswith("author-") else "")
+        found.setdefault(chapter, []).append((section.id, section.title.removeprefix(f"{AUTHOR}: ")))
+    return list(found.items())
+
+
+def _result(sections: tuple[blocks.Section, ...]) -> str:
+    """Where the result stands: behind what an author says first."""
+    ids = [section.id for section in sections]
+    return next((id_ for id_ in (*RESULTS, *ids) if id_ in ids), "")
 
 
 def _named(contenders: tuple[str, ...]) -> Callable[[str], Markup | str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from bakeoff.report import blocks
+from bakeoff.report.edition import edition_line
 from bakeoff.report.svg import check_drawing, draw
 from bakeoff.visible import visible
 
@@ -29,7 +30,9 @@ def render(report: blocks.Report, stem: str = "report") -> bytes:
     parts = [*_cover(report.cover), f"# {_plain(report.title)}", _plain(report.subtitle), *_result(report)]
     parts.append("\n".join(f"- {_plain(name)}: {_plain(value)}" for name, value in report.facts))
     for section in report.sections:
-        parts += [f"## {_plain(section.title)}", *(_block(block, stem) for block in section.blocks)]
+        parts += [f"## {_plain(section.heading)}", *(_block(block, stem) for block in section.blocks)]
+    if line := edition_line(report.embedded):
+        parts.append(f"<!-- {line} -->")
     return visible("\n\n".join(part for part in parts if part) + "\n").encode("utf-8", "backslashreplace")
 
 
@@ -63,6 +66,8 @@ def _block(block: blocks.Block, stem: str) -> str:
             )
         case blocks.Chart():
             shown = f"![{_plain(block.description)}]({_figure(block, stem)})"
+            if block.folded:
+                return _folded(block.title, f"{shown}\n\n{_table(block.table)}")
             return f"{shown}\n\n{_folded(f'{block.title}: values', _table(block.table))}"
         case blocks.Cards():
             return _cards(block)
@@ -70,7 +75,8 @@ def _block(block: blocks.Block, stem: str) -> str:
             fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", block.text) or [""]))
             return _folded(block.title, f"{fence}\n{block.text}\n{fence}")
         case blocks.Prose():
-            return "\n\n".join((f"<sub>{_plain(block.by)}</sub>", *map(_passage, block.passages)))
+            by = [f"<sub>{_plain(block.by)}</sub>"] if block.by else []
+            return "\n\n".join((*by, *map(_passage, block.passages)))
 
 
 def _passage(passage: blocks.Passage) -> str:

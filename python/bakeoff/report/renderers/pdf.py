@@ -10,7 +10,7 @@ import importlib.util
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from importlib import resources
@@ -18,17 +18,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from bakeoff.errors import LabError
+from bakeoff.redact import hidden
 from bakeoff.report import blocks
-from bakeoff.report.palette import PALETTE
-from bakeoff.report.redact import hidden
+from bakeoff.report.palette import colour, marker
+from bakeoff.report.print_columns import columns_of
 from bakeoff.report.svg import check_drawing, with_legend, without_legend
-from bakeoff.report.theme import FONT
+from bakeoff.report.theme import FIT, FONT, HEIGHT, PAGE_WIDTH, WIDTH
 from bakeoff.visible import visible
 
 TYPEFACE = "Libertinus Serif"
 """Of the text and the drawings: it comes with Typst, and PDF/UA wants it embedded."""
 ACCESSIBLE: Final = "ua-1"
 """PDF/UA-1, ISO 14289-1: Typst refuses to set what does not meet it, such as a figure without words for it."""
+GROWTH = 1.4
+"""Of the letters in drawings of more than so many pixels, which are set at half of their size."""
+SET_WHOLE = 900
+HALF_WIDTH, HALF_HEIGHT = 360, 230
+"""Of drawings that stand two in a row, in pixels."""
+LETTERS = frozenset({"fontSize", "labelFontSize", "titleFontSize", "subtitleFontSize"})
+AS_IT_IS = frozenset({"datasets", "usermeta"})
 NO_SIGN = "could not be displayed"
 ADVICE = "making a PDF needs Typst: pip install 'bakeoff[pdf]', or give the report a name that ends in .html"
 
@@ -89,10 +97,47 @@ def _draw(chart: blocks.Chart, root: Path) -> str:
     import vl_convert  # takes a moment to start: only when something is drawn
 
     path = root / f"{chart.id}.svg"
-    spec = without_legend(chart.spec)
+    plain = _in_print(chart)
+    by = GROWTH if plain.get("width", PAGE_WIDTH) > SET_WHOLE else 1.0
+    spec = without_legend(_grown(plain, by))
     svg = str(vl_convert.vegalite_to_svg({**spec, "config": {**spec["config"], "font": TYPEFACE}}))
-    path.write_text(with_legend(svg, spec, TYPEFACE).replace(escape(FONT), TYPEFACE), encoding="utf-8")
+    path.write_text(with_legend(svg, spec, TYPEFACE, by).replace(escape(FONT), TYPEFACE), encoding="utf-8")
     return path.name
+
+
+def _in_print(chart: blocks.Chart) -> dict[str, Any]:
+    """The drawing without its title, which is in the caption; as wide as half of the page where it can be drawn so."""
+    spec = {name: value for name, value in chart.spec.items() if name != "title"}
+    return {**spec, "width": HALF_WIDTH, "height": HALF_HEIGHT} if _half(chart) else spec
+
+
+def _half(chart: blocks.Chart) -> bool:
+    """Whether it can be drawn to any size: letters of maps would be too small."""
+    usual = {"autosize": FIT, "width": WIDTH, "height": HEIGHT}
+    return not chart.wide and all(chart.spec.get(name) == value for name, value in usual.items())
+
+
+def _side_by_side(shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Neighbours of half the width of the page in one row."""
+    rows: list[dict[str, Any]] = []
+    for block in shown:
+        last = rows[-1] if rows else {}
+        if block.get("half") and last.get("half"):
+            rows[-1] = {"kind": "row", "charts": [last, block]}
+        else:
+            rows.append(block)
+    return rows
+
+
+def _grown(part: Any, by: float) -> Any:
+    """A specification with larger letters."""
+    if isinstance(part, Mapping):
+        return {name: value if name in AS_IT_IS else _larger(name, value, by) for name, value in part.items()}
+    return [_grown(one, by) for one in part] if isinstance(part, list) else part
+
+
+def _larger(name: str, value: Any, by: float) -> Any:
+    return round(value * by, 1) if name in LETTERS and isinstance(value, int | float) else _grown(value, by)
 
 
 def _content(report: blocks.Report) -> dict[str, Any]:
@@ -105,29 +150,36 @@ def _content(report: blocks.Report) -> dict[str, Any]:
         "cover": None if report.cover is None else asdict(report.cover),
         "headline": [{"text": text, "tone": tone} for text, tone in zip(report.headline, report.tones, strict=True)],
         "facts": report.facts,
-        "sections": [
-            {"title": section.title, "blocks": [_block(block) for block in section.blocks]}
-            for section in report.sections
-        ],
+        "sections": [_section(section, report.contenders, at) for at, section in enumerate(report.sections)],
     }
 
 
-def _block(block: blocks.Block) -> dict[str, Any]:
+def _section(section: blocks.Section, contenders: Sequence[str], at: int) -> dict[str, Any]:
+    """All of its blocks, each with a name, and those that stand in the text; the others are in the appendix."""
+    made = [{**_block(block, contenders), "name": f"block-{at}-{n}"} for n, block in enumerate(section.blocks)]
+    shown = [block for block in made if block["kind"] != "listing" and not block.get("folded")]
+    return {"title": section.heading, "blocks": made, "shown": _side_by_side(shown)}
+
+
+def _block(block: blocks.Block, contenders: Sequence[str]) -> dict[str, Any]:
     match block:
         case blocks.Text():
             return {"kind": "text", "text": block.text, "tone": block.tone, "advice": block.advice}
         case blocks.Bullets():
             return {"kind": "bullets", "items": block.items}
         case blocks.Table():
-            return _table(block)
+            return _table(block, contenders)
         case blocks.Chart():
             return {
                 "kind": "chart",
                 "id": block.id,
                 "title": block.title,
                 "description": block.description,
+                "subtitle": block.spec.get("title", {}).get("subtitle", ""),
                 "wide": block.wide,
-                "table": _table(block.table),
+                "half": _half(block),
+                "folded": block.folded,
+                "table": _table(block.table, contenders),
             }
         case blocks.Cards():
             return {"kind": "cards", "cards": [_card(card) for card in block.cards]}
@@ -137,14 +189,44 @@ def _block(block: blocks.Block) -> dict[str, Any]:
             return {"kind": "prose", "by": block.by, "passages": [asdict(passage) for passage in block.passages]}
 
 
-def _table(table: blocks.Table) -> dict[str, Any]:
+def _mark(name: str, contenders: Sequence[str]) -> dict[str, str] | None:
+    """The mark of a contender in its colour; None for what is no contender's name."""
+    if name not in contenders:
+        return None
+    series = contenders.index(name)
+    return {"sign": marker(series), "colour": colour(series)}
+
+
+def _table(table: blocks.Table, contenders: Sequence[str]) -> dict[str, Any]:
+    named = {place for place, column in enumerate(table.columns) if column.title == "Contender"}
+    set_ = columns_of(table, contenders)
     return {
         "kind": "table",
         "title": table.title,
+        "size_pt": set_.size_pt,
+        "inset_pt": set_.inset_pt / 2,
+        "shares": set_.shares,
         "columns": [
-            {"title": column.title, "numeric": column.numeric, "group": column.group} for column in table.columns
+            {
+                "title": column.title,
+                "numeric": column.numeric,
+                "group": column.group,
+                "mark": _mark(column.title, contenders),
+                "of": _mark(column.group, contenders),
+            }
+            for column in table.columns
         ],
-        "rows": [[{"text": cell, "tone": getattr(cell, "tone", "plain")} for cell in row] for row in table.rows],
+        "rows": [
+            [
+                {
+                    "text": cell,
+                    "tone": getattr(cell, "tone", "plain"),
+                    "mark": _mark(cell, contenders) if place in named else None,
+                }
+                for place, cell in enumerate(row)
+            ]
+            for row in table.rows
+        ],
         "note": table.note,
         "folded": table.folded,
     }
@@ -157,5 +239,5 @@ def _card(card: blocks.Card) -> dict[str, Any]:
         "caption": card.caption,
         "lines": card.lines,
         "tone": card.tone,
-        "colour": PALETTE[card.series % len(PALETTE)],
+        "colour": colour(card.series),
     }

@@ -26,6 +26,7 @@ from bakeoff.report.blocks import (
     Toned,
 )
 from bakeoff.report.depth import Depth
+from bakeoff.report.edition import edition_line
 from bakeoff.report.fit import Sheet, fitted
 from bakeoff.report.palette import colour, marker
 from bakeoff.visible import visible
@@ -47,7 +48,8 @@ def render(report: Report, stem: str = "") -> bytes:
     """See Renderer."""
     text = io.StringIO()
     show(report, Console(file=text, width=FILE_WIDTH, highlight=False, color_system=None), Depth.PAGE)
-    return visible(text.getvalue()).encode()
+    line = edition_line(report.embedded)
+    return visible(text.getvalue() + (f"\n{line}\n" if line else "")).encode()
 
 
 def beside(report: Report, stem: str) -> Mapping[str, bytes]:
@@ -55,8 +57,9 @@ def beside(report: Report, stem: str) -> Mapping[str, bytes]:
     return {}
 
 
-def show(report: Report, console: Console, depth: Depth) -> None:
-    """Print what a reader at `depth` wants to see."""
+def show(report: Report, console: Console, depth: Depth, whole: bool = True) -> None:
+    """Print what a reader at `depth` wants to see; not `whole`, tables that a page folds are named at the end alone."""
+    folded: list[str] = []
     for sentence, tone in zip(report.headline, report.tones, strict=True):
         _line(console, sentence, f"bold {STYLES[tone]}" if STYLES[tone] else "")
     console.print()
@@ -65,14 +68,25 @@ def show(report: Report, console: Console, depth: Depth) -> None:
         _facts(report.cover.lines, console)
     if depth == Depth.PAGE:
         _facts(report.facts, console)
+    chapter = ""
     for section in report.sections:
         blocks = [block for block in section.blocks if block.depth <= depth and not _is_warning(block)]
         if depth == Depth.PAGE and blocks:
-            _line(console, f"\n{section.title}\n{'=' * len(section.title)}", "bold")
+            _line(console, f"\n{section.heading}\n{'=' * len(section.heading)}", "bold")
+        elif blocks and section.chapter != chapter:
+            chapter = section.chapter
+            _line(console, f"\n{chapter}" if chapter else "", "bold")
         for block in blocks:
-            _block(block, console, depth, report.contenders)
+            if not whole and isinstance(block, Table) and block.folded:
+                folded.append(block.title.partition(" (")[0])
+            else:
+                _block(block, console, depth, report.contenders)
     warnings = [block for block in report.blocks(depth) if isinstance(block, Text) and _is_warning(block)]
     _warnings(warnings, console, len(warnings) if depth == Depth.PAGE else WARNINGS)
+    if folded:
+        titles = f"{folded[0]} … {folded[-1]}" if len(folded) > 1 else folded[0]
+        tables = "1 more table" if len(folded) == 1 else f"{len(folded)} more tables"
+        _line(console, f"--all shows {tables}: {titles}", "dim")
 
 
 def _is_warning(block: Block) -> bool:
@@ -111,7 +125,8 @@ def _block(block: Block, console: Console, depth: Depth, contenders: tuple[str, 
         case Listing():
             _line(console, f"{block.title}\n{block.text}")
         case Prose():
-            _line(console, block.by, "dim")
+            if block.by:
+                _line(console, block.by, "dim")
             for passage in block.passages:
                 _line(console, f"{'  ' * passage.level}{passage.marker} " * bool(passage.level) + _said(passage))
 

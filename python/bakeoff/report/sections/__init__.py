@@ -1,4 +1,5 @@
-"""The general sections of a report in the order they are printed, by id. To add one: a new file here and a line below.
+"""The general sections of a report, by id, in their order within a part (`report/parts.py`). To add one: a new file
+here and a line below.
 
 A kind of suite says behind which of them its own sections stand.
 """
@@ -14,8 +15,10 @@ from bakeoff.report.sections import (
     cell_levels,
     cell_tables,
     cell_times,
+    challenged,
     curves,
     errors,
+    factors,
     fairness,
     figures,
     generator,
@@ -23,14 +26,18 @@ from bakeoff.report.sections import (
     left_out,
     machines,
     method,
+    noise,
     notes,
     numbers,
     offered,
     operations,
+    overview,
     ratios,
     reading,
+    resources,
     response,
     result,
+    run_files,
     seconds,
     size_curves,
     soak,
@@ -40,7 +47,11 @@ from bakeoff.report.sections import (
 )
 
 SECTIONS: tuple[tuple[str, Builder], ...] = (
+    ("run-files", run_files.section),
     ("result", result.section),
+    ("challenge", challenged.section),
+    ("overview", overview.section),
+    ("factors", factors.section),
     ("soak", soak.section),
     ("capacity", capacity.section),
     ("heat-map", heat_map.section),
@@ -58,15 +69,17 @@ SECTIONS: tuple[tuple[str, Builder], ...] = (
     ("numbers", numbers.section),
     ("seconds", seconds.section),
     ("steps", steps.section),
+    ("resources", resources.section),
     ("fairness", fairness.section),
     ("operations", operations.section),
     ("figures", figures.section),
     ("notes", notes.section),
     ("left-out", left_out.section),
     ("machines", machines.section),
-    ("generator", generator.section),
-    ("audits", audits.section),
     ("method", method.section),
+    ("generator", generator.section),
+    ("noise", noise.section),
+    ("audits", audits.section),
     ("trials", trials.section),
     ("reading", reading.section),
 )

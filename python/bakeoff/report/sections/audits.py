@@ -59,6 +59,8 @@ def section(context: Context) -> Section:
 
 def _result(audit: Audit) -> str:
     """Whether it holds, where that can be told."""
+    if not audit.checked and audit.unchecked:
+        return audit.unchecked
     if not audit.checked and audit.not_stated:
         return "not stated"
     rest = f", not stated of {audit.not_stated}" if audit.not_stated else ""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from bakeoff.compare import wording
-from bakeoff.compare.cell_words import title
+from bakeoff.compare.cell_caching import CACHE_FALL, LEVEL
+from bakeoff.compare.cell_model import CacheZone, CellComparison
+from bakeoff.compare.cell_words import cache_rule, size, title
 from bakeoff.compare.cells import CellKey, cells_of, key_of
 from bakeoff.mix import Mix
-from bakeoff.report.blocks import Column, Section, Table, Text
+from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.sections.heat_map import capital, sizes_of
 from bakeoff.store.figures import CacheState, CellFigures
 
@@ -21,6 +24,11 @@ LEVELS = {
     "drop_caches": "all caches of this machine dropped",
     "command": "after the cold command",
 }
+RULE = (
+    f"Along the file sizes of each record size: strong within {LEVEL:g} times of the highest rate, none within as much "
+    f"of the rate of the largest files, which is {CACHE_FALL:g} times lower at least, weak between them. From rates "
+    "alone: it may be another level of memory that ends there."
+)
 LEGEND = (
     "What lies in a cache before a test decides what is measured. Seen empty: the kernel (cachestat) showed no page of "
     "the file in memory when the clock started, in every block. Cached: what the disk or the wire carried, or the "
@@ -29,17 +37,53 @@ LEGEND = (
 )
 
 
+@shown_from(Depth.COMPARISON)
 def section(context: Context) -> Section | None:
-    """A row for each test of each contender."""
+    """Where caching ends, and what was done about caches: a row for each test of each contender."""
     compared = context.comparison.cells
     if compared is None:
         return None
+    blocks = [*_rules(context, compared), *_states(context, compared)]
+    return Section("caches", "Caches", tuple(blocks)) if blocks else None
+
+
+def _rules(context: Context, compared: CellComparison) -> list[Block]:
+    """Where caching is strong, weak and none, over file size and record size."""
+    blocks: list[Block] = [Text(text, depth=Depth.COMPARISON) for rule in compared.caching for text in cache_rule(rule)]
+    rows = tuple(
+        (rule.contender, f"{rule.mix}", ", ".join(map(title, rule.tests)), *_zone(zone))
+        for rule in compared.caching
+        for zone in rule.zones
+    )
+    if rows:
+        titles = ("Records", "strong to", "weak at", "none from", "times slower")
+        columns = (
+            Column("Contender", numeric=False), Column(context.mix_title),
+            Column(capital(compared.form.tests), numeric=False), *(Column(one) for one in titles),
+        )  # fmt: skip
+        blocks.append(Table("Where caching is strong, weak and none", columns, rows, RULE))
+    return blocks
+
+
+def _zone(zone: CacheZone) -> tuple[str, ...]:
+    records = dict.fromkeys((zone.record_low_kib, zone.record_high_kib))
+    return (
+        " to ".join(map(size, records)),
+        size(zone.strong_kib),
+        ", ".join(map(size, zone.weak_kib)) or wording.MISSING,
+        f"{size(zone.none_kib)}{'' if zone.levelled else ' (largest)'}",
+        wording.figures(zone.fall, 2),
+    )
+
+
+def _states(context: Context, compared: CellComparison) -> list[Block]:
+    """What was done about caches before each test, and what was seen of them."""
     rows: list[tuple[str, ...]] = []
     for mix in context.comparison.run.mixes:
         for name in context.names:
             rows += [(f"{mix}", name, *row) for row in _rows(context, name, mix)]
     if not rows:
-        return None
+        return []
     columns: tuple[Column, ...] = (
         Column(context.mix_title),
         Column("Contender", numeric=False),
@@ -54,7 +98,7 @@ def section(context: Context) -> Section | None:
     if len(context.comparison.run.mixes) == 1:
         columns, rows = columns[1:], [row[1:] for row in rows]
     asked = _asked(context)
-    return Section("caches", "Caches", (Text(f"{asked} {LEGEND}"), Table("Caches of each test", columns, tuple(rows))))
+    return [Text(f"{asked} {LEGEND}"), Table("Caches of each test", columns, tuple(rows))]
 
 
 def _asked(context: Context) -> str:

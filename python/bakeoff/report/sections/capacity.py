@@ -14,7 +14,8 @@ from bakeoff.report.context import Context, geometric_mean
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.search_charts import LIMITED, MET, MISSED, loads_judged, probes_over_time
 from bakeoff.report.theme import Row, known
-from bakeoff.store.records import SEARCH, SHARE, JudgedRecord, TrialRecord
+from bakeoff.store.records import SEARCH, SHARE, TrialRecord
+from bakeoff.store.trial_parts import JudgedRecord
 
 WORDS = {
     "found": "found",

@@ -12,7 +12,7 @@ from bakeoff.compare.cell_words import title
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.level_map import LevelCell, level_map
-from bakeoff.report.palette import PALETTE
+from bakeoff.report.palette import PALETTE, place_of
 from bakeoff.report.sections.heat_map import NARROW, OF_SIZES, OF_TESTS, capital, label, sizes_in_order
 from bakeoff.thresholds import P99_OPERATIONS
 
@@ -30,7 +30,8 @@ def section(context: Context) -> Section | None:
         return None
     blocks: list[Block] = [Text(LEGEND)]
     several = len(context.names) > 1
-    for series, name in enumerate(context.names):
+    for name in context.names:
+        series = place_of(name, context.names)
         for number, mix in enumerate(context.comparison.run.mixes):
             levels = compared.at(name, mix)
             whose = [name] if several else []

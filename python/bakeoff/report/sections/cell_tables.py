@@ -161,8 +161,8 @@ def _matrices(context: Context, compared: CellComparison) -> Iterator[Block]:
     form, mixes = compared.form, context.comparison.run.mixes
     across, down = (axis.name for axis in form.axes)
     yield Text(
-        f"Folded below, for looking up: the {form.rate_unit} of every cell, a table for each contender"
-        f"{' and mix' if len(mixes) > 1 else ''}, {form.tests} and {down}s down, {across}s across."
+        f"For looking up, folded, in print in the appendix: the {form.rate_unit} of every cell, a table for each "
+        f"contender{' and mix' if len(mixes) > 1 else ''}, {form.tests} and {down}s down, {across}s across."
     )
     for mix in mixes:
         at = "" if mix.is_one else f", {mix.words}"

@@ -11,7 +11,7 @@ from bakeoff.report.blocks import Chart, Column, Section, Table
 from bakeoff.report.charts import lines_with_intervals
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
-from bakeoff.report.rates import rates_table
+from bakeoff.report.rates import rates_table, reach
 from bakeoff.report.theme import known
 
 
@@ -21,20 +21,23 @@ def section(context: Context) -> Section:
     first, *others = (curve_chart(context, metric) for metric in context.known(context.kind.rate_curves))
     # Where nothing can be drawn, the rates that decide stand for it.
     charts = (replace(first, plain=rates_table(context), depth=Depth.SUMMARY), *others)
-    more = "".join(f" and {chart.title[0].lower()}{chart.title[1:]}" for chart in others)
+    # What counts exactly stands below the drawing.
+    heads = [chart.title.partition(" (")[0] for chart in (first, *others)]
+    title = wording.names([heads[0], *(f"{head[0].lower()}{head[1:]}" for head in heads[1:])])
     return Section(
         "rates",
-        f"{first.title}{more} against {context.mix_unit}",
+        f"{title} against {context.mix_unit}",
         (*charts, *([] if context.of_cells else [_peaks(context)])),
     )
 
 
 def _peaks(context: Context) -> Table:
-    unit = context.comparison.run.rate_unit
+    unit, base = context.comparison.run.rate_unit, context.comparison.run.baseline
     columns = (
         Column("Contender", numeric=False),
         Column(f"Peak, {unit}"),
         Column("95 % interval"),
+        Column(f"÷ peak of {base}", spare=2),
         Column(f"at {context.mix_unit}"),
         Column("p99 there, ms", spare=1),
         Column(f"Saturated from {context.mix_unit}"),
@@ -46,6 +49,7 @@ def _peaks(context: Context) -> Table:
             c.name,
             wording.span(c.peak_lowest, c.peak_highest) if c.peak_is_nobodys else wording.figures(c.peak),
             "blocks differ" if c.peak_is_nobodys else wording.span(c.peak_low, c.peak_high),
+            "1" if c.name == base else reach(c.peak_ratio, c.peak_ratio_low, c.peak_ratio_high),
             wording.MISSING if c.peak_mix is None else f"{c.peak_mix}",
             wording.figures(c.peak_p99_ms),
             c.saturation(),

@@ -6,8 +6,9 @@ import math
 from dataclasses import replace
 
 from bakeoff.compare import wording
-from bakeoff.compare.ceiling import ceiling_of
+from bakeoff.compare.ceiling import Ceiling, ceilings_of, unmeasured_ceilings
 from bakeoff.compare.cells import cells_of
+from bakeoff.compare.manners import manner_words
 from bakeoff.compare.metrics import peak_operations
 from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.charts import lines_with_intervals
@@ -30,7 +31,7 @@ def section(context: Context) -> Section:
     """Its ceiling, its processor use at each mix, and how late it was."""
     if context.run.imported_from is not None:
         return Section("generator", "The load generator", (Text(_not_stated(context.run.imported_from)),))
-    text = _ceiling(context)
+    texts = _ceilings(context)
     spec_rows, table_rows = [], []
     for mix in context.comparison.run.mixes:
         cells = [f"{mix}"]
@@ -71,7 +72,8 @@ def section(context: Context) -> Section:
             "generator",
             "The load generator",
             (
-                text,
+                *texts,
+                *_cost(context),
                 *_waited(context),
                 *_late(context),
                 *_checked(context),
@@ -84,7 +86,8 @@ def section(context: Context) -> Section:
         "generator",
         "The load generator",
         (
-            text,
+            *texts,
+            *_cost(context),
             *_polled(context),
             *_waited(context),
             *_late(context),
@@ -94,22 +97,65 @@ def section(context: Context) -> Section:
     )
 
 
-def _ceiling(context: Context) -> Text:
-    """How much more the generator could have asked than the fastest contender answered."""
-    ceiling = ceiling_of(context.run)
-    if ceiling is None:
-        return Text(
-            "What the generator could have asked at most was not measured: Bakeoff has no server that does nothing for "
-            "this work. How near it was to its limit, the use of its processors tells."
+def _ceilings(context: Context) -> list[Text]:
+    """The ceiling of each way in which contenders were asked, and whose was not measured."""
+    by_way: dict[Ceiling, list[str]] = {}
+    for name, ceiling in ceilings_of(context.run).items():
+        by_way.setdefault(ceiling, []).append(name)
+    unmeasured = {name: why for name, why in unmeasured_ceilings(context.run).items() if name in context.names}
+    told = {name for names in by_way.values() for name in names} | unmeasured.keys()
+    rest = [name for name in context.names if name not in told]
+    if not by_way and not unmeasured:
+        return [
+            Text(
+                "What the generator could have asked at most was not measured: Bakeoff has no server that does nothing "
+                "for this work. How near it was to its limit, the use of its processors tells."
+            )
+        ]
+    whole = len(by_way) == 1 and not rest and not unmeasured
+    texts = [_ceiling(context, ceiling, None if whole else names) for ceiling, names in by_way.items()]
+    texts += [
+        Text(f"What it could have asked of {name} at most could not be measured on this machine: {why}.")
+        for name, why in unmeasured.items()
+    ]
+    if rest:
+        texts.append(
+            Text(
+                f"What it could have asked of {wording.names(rest)} at most was not measured: Bakeoff has no server "
+                "that does nothing for this way of asking, and the ceiling of another does not hold for it. How near "
+                "it was to its limit there, the use of its processors tells."
+            )
         )
+    return texts
+
+
+def _cost(context: Context) -> list[Text]:
+    """That the generator works more for one way of asking than for another."""
+    words = manner_words(context.comparison.manners, context.compared, context.names)
+    if not words:
+        return []
+    return [
+        Text(
+            f"{words}: what an operation costs the generator differs with that, too. The column "
+            "µs/operation has it for each; where its processors were busy, that cost is in the rates."
+        )
+    ]
+
+
+def _ceiling(context: Context, ceiling: Ceiling, names: list[str] | None) -> Text:
+    """How much more the generator could have asked than the fastest contender answered, of those with these `names`."""
     run, info = context.run, context.comparison.run
     peaks = {c.name: peak_operations(run, info, c) for c in context.comparison.contenders}
-    known = {name: peak for name, peak in peaks.items() if peak > 0.0}
+    known = {name: peak for name, peak in peaks.items() if peak > 0.0 and (names is None or name in names)}
     machines = "this machine" if len(run.agents) < 2 else "these machines"
+    of = "" if names is None else f", as {wording.names(names)} {'is' if len(names) == 1 else 'are'} asked"
+    here = "here" if names is None else "of those asked so"
     measured = (
         f"{wording.count(ceiling.operations_per_s)} operations/s: ceiling measured at the start of the run, against a "
-        f"server on loopback that does nothing ({ceiling.words})"
+        f"server on loopback that does nothing ({ceiling.words}{of})"
     )
+    if ceiling.is_floor:
+        return _floor(ceiling, measured, machines, here, known)
     if not known:
         return Text(f"The generator itself could have asked at most {measured}.")
     fastest = max(known, key=lambda name: known[name])
@@ -123,9 +169,28 @@ def _ceiling(context: Context) -> Text:
     near = factor * CEILING_SHARE < 1.0
     often = wording.figures(factor, 2)
     return Text(
-        f"The generator itself could have asked {often} times as often on {machines} as {fastest}, the fastest here, "
+        f"The generator itself could have asked {often} times as often on {machines} as {fastest}, the fastest {here}, "
         f"answered ({measured}).{f' That is near: {fastest} may be faster than shown.' if near else ''}",
         "warning" if near else "plain",
+    )
+
+
+def _floor(ceiling: Ceiling, measured: str, machines: str, here: str, known: dict[str, float]) -> Text:
+    """The same where the generator had more to give while it was measured: that is less than its limit, which nothing
+    can be near to.
+    """
+    waited = (
+        f"Its load threads worked for {wording.percent(ceiling.busy_share or 0.0)} of that time and waited for that "
+        f"server, or for a processor of {machines}, which both share, for the rest: its limit is higher, and how near "
+        "it was to that, the use of its processors tells."
+    )
+    fastest = max(known, key=lambda name: known[name], default=None)
+    factor = 0.0 if fastest is None else ceiling.operations_per_s / known[fastest]
+    if fastest is None or factor < 1.0:
+        return Text(f"The generator itself could have asked more than {measured}. {waited}")
+    return Text(
+        f"The generator itself could have asked at least {wording.figures(factor, 2)} times as often on {machines} as "
+        f"{fastest}, the fastest {here}, answered ({measured}). {waited}"
     )
 
 

@@ -14,6 +14,7 @@ from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table,
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.heat import HeatCell, heat_map, ratio_range
+from bakeoff.report.palette import place_of
 from bakeoff.report.tones import apart
 
 # Maps with no more columns than this are readable at half the width, and on narrow screens.
@@ -22,37 +23,54 @@ NARROW = 7
 OF_TESTS, OF_SIZES = 124, 66
 # Outliers in the open; of more the farthest.
 OUTLIERS = 10
+MORE = "Maps of the other pairs: `bakeoff report --pair NAME,NAME`, or `--pair all` for every one in a fold."
 
 
 @shown_from(Depth.SUMMARY)
 def section(context: Context) -> Section | None:
-    """For each contender against the baseline: averages, an overview, a map for each test, what stands out."""
+    """For each pair: averages, an overview, a map for each test, what stands out. Pairs without the baseline that were
+    not asked for are in folds where they are few, and else as many words as they need.
+    """
     compared = context.comparison.cells
     if compared is None:
         return None
-    pairs = [pair for pair in compared.pairs if pair.baseline == context.comparison.run.baseline]
-    pairs.sort(key=lambda pair: context.names.index(pair.contender))
+    base = context.comparison.run.baseline
+    pairs = sorted(compared.pairs, key=lambda pair: context.names.index(pair.contender))
+    drawn = context.drawn(pairs, len(compared.measured))
     blocks: list[Block] = []
-    for number, pair in enumerate(pairs):
-        if number == 0 or pair.contender != pairs[number - 1].contender:
+    told: set[tuple[str, str]] = set()
+    for number, (pair, folded) in enumerate(drawn):
+        if not folded and (pair.baseline, pair.contender) not in told:
+            told.add((pair.baseline, pair.contender))
             blocks.append(Text(_legend(pair, compared.blocks, compared.form)))
         # Of one mix the headline has the summary.
-        sentences = (*pair.summary[1:], *pair.sentences) if len(context.comparison.run.mixes) > 1 else pair.sentences
-        blocks += [_averages(pair, compared.form), Bullets(sentences, Depth.SUMMARY)]
+        several = len(context.comparison.run.mixes) > 1 and pair.baseline == base
+        sentences = (*pair.summary[1:], *pair.sentences) if several else pair.sentences
+        blocks += [replace(_averages(pair, compared.form), folded=folded), Bullets(sentences, Depth.SUMMARY)]
         limit = ratio_range([cell.ratio for cell in pair.cells])
-        places = (context.names.index(pair.baseline), context.names.index(pair.contender))
+        places = (place_of(pair.baseline, context.names), place_of(pair.contender, context.names))
         drawing = _Drawing(pair, places, limit, compared.form, f"heat-{number}", compared.blocks)
-        blocks += drawing.charts()
-        blocks += _stand_out(pair, compared.form)
+        told_of = (*drawing.charts(), *_stand_out(pair, compared.form))
+        blocks += [in_fold(block, against(pair), folded) for block in told_of]
+    there = {id(pair) for pair, _ in drawn}
     for pair in compared.pairs:
-        if pair not in pairs:  # as many words as they need, and no maps: there may be many
+        if id(pair) not in there:
             blocks += [replace(_averages(pair, compared.form), folded=True), Bullets(pair.sentences, Depth.SUMMARY)]
+    if len(drawn) < len(compared.pairs):
+        blocks.append(Text(MORE))
     return Section("heat-map", "Ratio of every cell", tuple(blocks)) if blocks else None
+
+
+def in_fold(block: Block, pair: str, folded: bool) -> Block:
+    """The same in a fold, if it is to be and is what can be: its title, which is all one sees, has the pair in it."""
+    if not folded or not isinstance(block, Chart | Table):
+        return block
+    return replace(block, folded=True, title=block.title if pair in block.title else f"{block.title}, {pair}")
 
 
 def against(pair: CellPair) -> str:
     """ "B ÷ A", with the clients when there are several."""
-    at = "" if pair.mix.is_one else f", {pair.mix} {pair.mix.unit}"
+    at = "" if pair.mix.is_one else f", {pair.mix.words}"
     return f"{pair.contender} ÷ {pair.baseline}{at}"
 
 
@@ -104,9 +122,7 @@ def _averages(pair: CellPair, form: CellForm) -> Table:
 
 def _average(a: Average, form: CellForm) -> tuple[str, ...]:
     def shown(value: float) -> str:
-        if not math.isfinite(value):
-            return wording.MISSING
-        return f"{100 * value:.1f} %" if form.percent else f"{value:.2f}×"
+        return wording.reached(value) if form.percent and math.isfinite(value) else wording.ratio(value)
 
     if form.percent and math.isfinite(a.low):
         span = f"{100 * a.low:.1f}–{100 * a.high:.1f} %"
@@ -303,6 +319,8 @@ def short(ratio: float) -> str:
     """A ratio in four characters or so."""
     if not math.isfinite(ratio):
         return wording.MISSING
+    if ratio < wording.SMALL:
+        return wording.ratio(ratio)
     return f"{ratio:.2f}" if ratio < 9.995 else f"{ratio:.1f}" if ratio < 99.95 else f"{ratio:.0f}"
 
 

@@ -6,9 +6,10 @@ from bakeoff.compare.model import ContenderSummary, Lost, Repeated
 from bakeoff.report.blocks import Block, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
-from bakeoff.store.records import STATES
+from bakeoff.store.records import STATES, EventRecord
 
 FOLDED = 24
+WARNINGS_FOLDED = 8
 
 
 @shown_from(Depth.COMPARISON)
@@ -45,12 +46,26 @@ def section(context: Context) -> Section:
         blocks.append(Text(f"None: all {info.trials_planned} planned trials ran and count.", "good"))
     if context.comparison.repeated:
         blocks.append(_repeated(context, context.comparison.repeated))
-    warnings = [event for event in context.run.events if event.level == "warning"]
+    warnings = [e for e in context.run.events if e.level == "warning" and e.text not in context.elsewhere]
     if warnings:
-        heads = (Column("When", numeric=False), Column("Trial"), Column("What", numeric=False))
-        lines = tuple((context.moment(e.at), "" if e.trial_id is None else f"{e.trial_id}", e.text) for e in warnings)
-        blocks.append(Table("Warnings during the run", heads, lines, folded=len(warnings) > 8))
+        blocks.append(_warnings(context, warnings))
     return Section("left-out", "Failed, voided and interrupted trials", tuple(blocks))
+
+
+def _warnings(context: Context, warnings: list[EventRecord]) -> Table:
+    """What was said during the run; what was said again and again, once, with how often."""
+    alike: dict[str, list[EventRecord]] = {}
+    for event in warnings:
+        alike.setdefault(event.text, []).append(event)
+    columns = (Column("When", numeric=False), Column("Trial"), Column("Times"), Column("What", numeric=False))
+    rows = tuple((context.moment(of[0].at), _trials(of), f"{len(of):,}", text) for text, of in alike.items())
+    note = "When: the first time." if len(rows) < len(warnings) else ""
+    return Table("Warnings during the run", columns, rows, note, folded=len(rows) > WARNINGS_FOLDED)
+
+
+def _trials(events: list[EventRecord]) -> str:
+    numbers = [f"{event.trial_id}" for event in events if event.trial_id is not None]
+    return f"{numbers[0]} ff." if len(numbers) > 1 else "".join(numbers)
 
 
 def _ended(contenders: tuple[ContenderSummary, ...]) -> Table:

@@ -8,12 +8,12 @@ from collections import defaultdict
 from bakeoff.compare import wording
 from bakeoff.compare.fleet_model import Machine, MachineRange, Machines
 from bakeoff.compare.fleet_words import change_text
+from bakeoff.redact import hidden
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.charts import ranges_by_mix
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import leaves
-from bakeoff.report.redact import hidden
 from bakeoff.report.theme import known
 from bakeoff.store.records import AgentRecord
 from bakeoff.thresholds import BUSY_SHARE
@@ -22,7 +22,7 @@ BESIDE = 6  # machines that have room beside each other in a table
 # What differs on every machine and at any moment, and says nothing about a figure.
 PASSING = ("hostname", "load_average", "swap_used_bytes", "cpu · mhz", "links")
 NOTE = (
-    "Share: of all operations. Ceiling: what the machine asks of a server on its own loopback that does nothing. CPU, "
+    "Share: of all operations. Ceiling: what the machine asked of a server on its own loopback that does nothing. CPU, "
     "waited, lag, late and link: the largest of all trials; late is the p99 of its own starts, link the part of the "
     "link to a contender that all traffic of the machine filled in the window."
 )

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
 from bakeoff.compare import wording
-from bakeoff.compare.settings import number
+from bakeoff.compare.manners import settings_by_name, ways
+from bakeoff.compare.settings import number, of_contender
+from bakeoff.redact import hidden, without_secrets
 from bakeoff.report.blocks import Block, Bullets, Column, Listing, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import leaves, value_of
-from bakeoff.report.redact import hidden
+from bakeoff.report.in_blocks import in_each_block, is_by_mixes
+from bakeoff.store.absent import ABSENT
+from bakeoff.store.challenged import CHALLENGES
 from bakeoff.store.records import ADDED, CLEAR, LEFT_OUT, RETRIED, RunRecord, TrialRecord
 from bakeoff.units import format_binary
 
@@ -40,22 +45,22 @@ def section(context: Context) -> Section:
     modelled = f", modelled on {plan['modelled_on']}" if plan.get("modelled_on") else ""
     intro = (
         f"Suite {run.suite}{modelled}; {wording.mixes(context.comparison.run.mixes)}, "
-        f"{wording.plural(run.blocks_wanted, 'block')}. In each block every contender is visited "
-        "once, in random order and "
-        f"with the same seed. Started {context.moment(run.created_at)}, "
-        f"ended {context.moment(run.finished_at)}."
+        f"{wording.plural(run.blocks_wanted, 'block')}. {in_each_block(run)} "
+        f"Started {context.moment(run.created_at)}, ended {context.moment(run.finished_at)}."
     )
-    titles = ("Name", "Address", "Reset before each visit")
-    rows = tuple((c.name, c.address, c.reset or "none") for c in run.contenders)
+    titles: tuple[str, ...] = ("Name", "Address", f"Reset before each {'trial' if is_by_mixes(run) else 'visit'}")
+    talked = ways(context.comparison.manners, context.compared, [c.name for c in run.contenders])
+    titles += ("Measured",) if talked else ()
+    own = {c.name: (wording.sentence(talked[c.name]),) if talked else () for c in run.contenders}
+    rows = tuple((c.name, c.address, without_secrets(c.reset or "none"), *own[c.name]) for c in run.contenders)
     contenders = Table("Contenders", tuple(Column(title, numeric=False) for title in titles), rows)
     if run.upgraded_from is not None:
         unsealed = "" if run.upgraded_from >= 3 else ", which had no seals: whether it is as written cannot be seen"
         intro += f" Read from run file version {run.upgraded_from}{unsealed}."
-    if note := context.kind.method_note(context):
-        intro += f" {note}"
     blocks: list[Block] = [Text(intro), _rules(context), *_amendments(context), contenders]
     blocks += _file_systems(run.environment)
-    blocks += [*_weights(context), _settings(plan)]
+    plans = _plans(run)
+    blocks += [*_weights(context), *(_settings(each, of) for of, each in plans)]
     if buffers := _receive_buffer(context):
         blocks.append(Text(buffers))
     if plan.get("assumed"):
@@ -66,11 +71,27 @@ def section(context: Context) -> Section:
         blocks.append(Bullets(_items(plan["differences"])))
     blocks += [
         _order(context),
-        _environment(run),
-        _flat("Tool", dict(run.tool)),
+        *_found(run),
     ]
-    blocks.append(Listing("The plan as it was run (JSON)", json.dumps(hidden(plan), indent=2, ensure_ascii=False)))
+    for of, each in plans:
+        text = json.dumps(hidden(each), indent=2, ensure_ascii=False)
+        blocks.append(Listing(f"The plan as it was run (JSON){of}", text))
     return Section("method", "What was run", tuple(blocks))
+
+
+def _plans(run: RunRecord) -> list[tuple[str, dict[str, Any]]]:
+    """The plan; of several files each that is another one, with the letters of its files."""
+    if not run.joined:
+        return [("", run.plan)]
+    hashes = {file.run.plan_hash: file.run.plan for file in run.joined}
+    labels = {known: [file.label for file in run.joined if file.run.plan_hash == known] for known in hashes}
+    return [(f" of {wording.names(labels[known])}", plan) for known, plan in hashes.items()]
+
+
+def _found(run: RunRecord) -> list[Block]:
+    """What was found of the machine and by what it was measured; of several files of each."""
+    runs = [(f" of {file.label}", file.run) for file in run.joined] or [("", run)]
+    return [table for of, one in runs for table in (_environment(one, of), _flat(f"Tool{of}", dict(one.tool)))]
 
 
 def _imported(context: Context, tool: str) -> Section:
@@ -153,31 +174,53 @@ def _weights(context: Context) -> list[Block]:
     return [Text(weights.sentence(measured)), table]
 
 
-def _settings(plan: dict[str, Any]) -> Table:
+def _settings(plan: dict[str, Any], of: str) -> Table:
+    """Those that contenders have differently come first, each with its value of each of them."""
     settings = plan.get("settings") if isinstance(plan.get("settings"), dict) else plan
     assert isinstance(settings, dict)
     changed = set(_items(plan.get("changed", ())))
-    rows = tuple(
-        (name, value_of(value), "changed" if name in changed or _bare(name) in changed else "")
-        for name, value in sorted(hidden(settings).items())
-    )
+    contenders = plan.get("contenders")
+    names = [str(c.get("name")) for c in contenders if isinstance(c, dict)] if isinstance(contenders, list) else []
+    own = {name: hidden(dict(of_contender(plan, name))) for name in names}
+    rows, differ = [], []
+    for name, value in sorted(hidden(settings).items()):
+        values = {contender: value_of(table.get(name)) for contender, table in own.items()} or {"": value_of(value)}
+        against = "changed" if name in changed or _bare(name) in changed else ""
+        if len(set(values.values())) > 1:
+            told = ", ".join(f"{each} ({contender})" for contender, each in values.items())
+            differ.append((name, told, "differs by contender"))
+        else:
+            rows.append((name, next(iter(values.values())), against))
     columns = (
         Column("Setting", numeric=False),
         Column("Value", numeric=False),
         Column("Against the suite", numeric=False),
     )
-    return Table("Settings", columns, rows, folded=True)
+    return Table(f"Settings{of}", columns, (*differ, *rows), folded=True)
 
 
 def _receive_buffer(context: Context) -> str:
     """What the kernel made of the receive buffer that the plan asks for; empty when it asks for none."""
-    asked = number(context.run.plan, "receive_buffer_bytes", 0.0)
-    sizes = sorted({size for t in context.run.trials if (size := t.connections.get("receive_buffer_bytes", 0))})
+    told = (_made_of(context, name, size) for name, size in _buffers(context).items())
+    return " ".join(filter(None, told))
+
+
+def _buffers(context: Context) -> dict[str, float]:
+    """What is asked for, by contender, or for all of them where it is the same."""
+    found = settings_by_name(context.run)
+    sizes = {name: number({"settings": table}, "receive_buffer_bytes", 0.0) for name, table in found.items()}
+    return sizes if len(set(sizes.values())) > 1 else {"": max(sizes.values(), default=0.0)}
+
+
+def _made_of(context: Context, name: str, asked: float) -> str:
+    trials = [trial for trial in context.run.trials if name in ("", trial.contender)]
+    sizes = sorted({size for t in trials if (size := t.connections.get("receive_buffer_bytes", 0))})
     if not asked or not sizes:
         return ""
     # The kernel doubles what it is asked for, as its own bookkeeping is in the buffer, too.
     made = " or ".join(f"{size:,}" for size in sizes)
-    text = f"Receive buffer of the sockets: {asked:,.0f} bytes asked for, {made} bytes made of it by the kernel"
+    whose = f" to {name}" if name else ""
+    text = f"Receive buffer of the sockets{whose}: {asked:,.0f} bytes asked for, {made} bytes made of it by the kernel"
     if sizes[0] < 2 * asked:
         return f"{text}, which is less than twice as many: `sysctl -w net.core.rmem_max={asked:.0f}` allows it."
     return f"{text}, which doubles it for its own use. A server cannot send further ahead than that."
@@ -188,33 +231,42 @@ def _bare(name: str) -> str:
 
 
 def _order(context: Context) -> Table:
-    rows = []
+    """The order as it really was: by mixes the contenders of each mix, else the mixes of each visit."""
+    rows, by_mixes = [], is_by_mixes(context.run)
     trials = sorted(context.whole.trials, key=lambda trial: trial.order)
+    turns_of = _turns_by_mix if by_mixes else _turns_by_contender
     for block, members in groupby(trials, key=lambda trial: trial.block):
-        visits = [
-            f"{name} ({_mixes(list(part))})" for name, part in groupby(members, key=lambda trial: trial.contender)
-        ]
+        turns = turns_of(members)
         seeds = sorted({trial.seed for trial in trials if trial.block == block})
         shown = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} … {seeds[-1]}"
-        rows.append((f"{block}", "; ".join(visits), shown))
-    columns = (Column("Block"), Column(f"Visits in order ({context.mix_unit})", numeric=False), Column("Seed"))
+        rows.append((f"{block}", "; ".join(turns), shown))
+    what = "Contenders in order at each mix" if by_mixes else "Visits in order"
+    columns = (Column("Block"), Column(f"{what} ({context.mix_unit})", numeric=False), Column("Seed"))
     return Table("Order of the trials", columns, tuple(rows), folded=True)
 
 
-def _mixes(trials: list[TrialRecord]) -> str:
-    return ", ".join(f"{trial.mix}" for trial in trials)
+def _turns_by_contender(trials: Iterable[TrialRecord]) -> list[str]:
+    turns = groupby(trials, key=lambda trial: trial.contender)
+    return [f"{name} ({', '.join(f'{trial.mix}' for trial in turn)})" for name, turn in turns]
 
 
-def _environment(run: RunRecord) -> Table:
+def _turns_by_mix(trials: Iterable[TrialRecord]) -> list[str]:
+    turns = groupby(trials, key=lambda trial: trial.mix)
+    return [f"{mix}: {', '.join(trial.contender for trial in turn)}" for mix, turn in turns]
+
+
+def _environment(run: RunRecord, of: str) -> Table:
     """What was found; of several machines each has its facts in a section of its own."""
+    found = {name: fact for name, fact in run.environment.items() if name not in (ABSENT, CHALLENGES)}
     if len(run.agents) < 2:
-        return _flat("Environment of the load generator", run.environment)
-    own = {name: fact for name, fact in run.environment.items() if name not in run.agents[0].facts}
-    return _flat("What was found of the contenders", own)
+        return _flat(f"Environment of the load generator{of}", found)
+    own = {name: fact for name, fact in found.items() if name not in run.agents[0].facts}
+    return _flat(f"What was found of the contenders{of}", own)
 
 
 def _flat(title: str, tree: dict[str, Any]) -> Table:
-    rows = tuple((name, value) for name, value in leaves(hidden(tree), ""))
+    # Of several values a kernel's setting has tabs between, which no page shows.
+    rows = tuple((name, " ".join(value.split("\t"))) for name, value in leaves(hidden(tree), ""))
     columns = (Column("Item", numeric=False), Column("Value", numeric=False))
     return Table(title, columns, rows or (("nothing was recorded", "not disclosed"),), folded=True)
 

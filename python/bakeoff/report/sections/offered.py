@@ -160,9 +160,12 @@ def _summary(context: Context) -> Table:
             row += [_figure(answered) + _share_behind(context, name, mix), _figure(times), _figure(service)]
         for pair in against:
             at = pair.curves[0].points[index]
-            row += [reach(at.ratio, at.low, at.high), toned(at.verdict)]
+            row += [reach(at.ratio, at.low, at.high, at.all_lost), toned(at.verdict)]
         rows.append(tuple(row))
     title = "offered and answered a second, p99 of response time and of service time (mean over blocks)"
+    if against:
+        decides = against[0].primary.title
+        title += f"; ratios: {decides[0].lower()}{decides[1:]}"
     return Table(title, tuple(columns), tuple(rows), depth=Depth.SUMMARY)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare import wording
-from bakeoff.compare.model import PairComparison
+from bakeoff.compare.pair_model import PairComparison
 from bakeoff.report.blocks import Block, Column, Section, Table, Text
 from bakeoff.report.context import Context, geometric_mean
 from bakeoff.store.records import TrialRecord

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 
 from bakeoff.compare import wording
-from bakeoff.compare.model import ContenderSummary, Endpoint, PairComparison
+from bakeoff.compare.manners import ways
+from bakeoff.compare.model import Comparison, ContenderSummary
+from bakeoff.compare.noted import noted
+from bakeoff.compare.pair_model import Endpoint, Gate, PairComparison
+from bakeoff.compare.ranking_model import Place
 from bakeoff.compare.turned_away import TurnedAway
 from bakeoff.report.blocks import Block, Card, Cards, Column, Section, Table, Text, Tone, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.facts import failures
+from bakeoff.report.palette import place_of
 from bakeoff.report.rates import rates_table, reach
 from bakeoff.report.sections.capacity import card as capacity_card
 from bakeoff.report.sections.cell_card import cell_card
@@ -31,11 +36,12 @@ def section(context: Context) -> Section:
     blocks += [_ranking(context)] if comparison.ranking else []
     places = [place.contender for place in comparison.ranking] or list(context.names)
     by_name = {c.name: c for c in comparison.contenders}
-    cards = (_card(context, by_name[name], context.names.index(name)) for name in places)
+    cards = (_card(context, by_name[name], place_of(name, context.names)) for name in places)
     blocks.append(Cards(tuple(cards)))
     if comparison.pairs:
         blocks.append(_verdicts(context, comparison.pairs))
-        blocks.append(_secondary(comparison.pairs))
+        # Imported figures may have none.
+        blocks += [_secondary(comparison.pairs)] if any(pair.secondary for pair in comparison.pairs) else []
     if context.cells_alone:
         blocks.append(rates_table(context))  # there is no curve to have it
     return Section("result", "Result", tuple(blocks))
@@ -57,10 +63,16 @@ def _card(context: Context, c: ContenderSummary, series: int) -> Card:
             ("Failed", failures(c)),
             *([("Answered", TurnedAway(c.operations, c.turned_away).words)] if c.turned_away else []),
             ("Address", c.address),
+            *([("Asked", asked)] if (asked := _asked(context, c)) else []),
         ),
         series=series,
         tone="good" if context.comparison.winner == c.name else "plain",
     )
+
+
+def _asked(context: Context, c: ContenderSummary) -> str:
+    """How clients talked with it, where that differs."""
+    return ways(context.comparison.manners, context.compared, context.names).get(c.name, "")
 
 
 def _peak(context: Context, c: ContenderSummary) -> tuple[str, str]:
@@ -96,9 +108,9 @@ def _course(context: Context, c: ContenderSummary) -> tuple[tuple[str, str], ...
 def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     """The primary endpoint of each pair, with the reasons."""
     rows = []
-    reasons: list[str] = []
+    gates: list[Gate] = []
     for pair in pairs:
-        reasons += [gate.text for gate in pair.primary.gates if gate.text not in pair.primary.verdict.text]
+        gates += [gate for gate in pair.primary.gates if gate.text not in pair.primary.verdict.text]
         rows.append((f"{pair.contender} ÷ {pair.baseline}", *_cells(pair.primary)))
     info = context.comparison.run
     holm = f"; Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
@@ -108,8 +120,8 @@ def _verdicts(context: Context, pairs: tuple[PairComparison, ...]) -> Table:
     better = "above 1 is better" if end.higher_is_better else f"below 1 is better; {LOST_RATES}"
     unit = info.rate_unit if end.higher_is_better else "ms"
     note = f"Primary endpoint: {_endpoint(end.title, unit)}{over}; {better}. δ = {wording.percent(info.delta)}{holm}."
-    if reasons:
-        note += f" To be noted: {'; '.join(dict.fromkeys(reasons))}."
+    if gates:
+        note += f" To be noted: {'; '.join(noted(gates))}."
     depth = Depth.SUMMARY if context.comparison.ranking else Depth.COMPARISON
     return Table("Verdicts", (Column("Pair", numeric=False), *_COLUMNS), tuple(rows), note, depth=depth)
 
@@ -129,15 +141,26 @@ def _ranking(context: Context) -> Table:
     for place in comparison.ranking:
         settled = {place.contender, *place.better_than, *place.worse_than}
         others = [other.contender for other in comparison.ranking if other.contender not in settled]
-        ratio = "1" if place.contender == info.baseline else reach(place.ratio, place.low, place.high)
+        ratio = "1" if place.contender == info.baseline else _ratio_of(comparison, place)
         lists = (wording.names(list(names)) or wording.MISSING for names in (place.better_than, others))
         tone: Tone = "good" if place.contender == comparison.winner else "plain"
         rows.append((Toned(place.words, tone), place.contender, ratio, *lists))
     note = (
-        "One stands above another only where the verdict on their pair says that it is better, Holm-corrected over all "
-        f"{len(comparison.pairs)} pairs; inside a shared place the ratio to {info.baseline} orders."
+        "One stands above another only where the verdict on their pair says that it is better, Holm-corrected over "
+        f"{_all(comparison)}; inside a shared place the ratio to {info.baseline} orders."
     )
     return Table("Ranking", columns, tuple(rows), note, depth=Depth.SUMMARY)
+
+
+def _all(comparison: Comparison) -> str:
+    pairs = wording.plural(len(comparison.pairs), "pair")
+    return f"all {pairs}" if comparison.joined is None else f"the {pairs} of which a file has both"
+
+
+def _ratio_of(comparison: Comparison, place: Place) -> str:
+    ends = (pair.primary for pair in comparison.pairs if pair.baseline == comparison.run.baseline)
+    own = (end.all_lost for end in ends if place.contender in end.lost)
+    return reach(place.ratio, place.low, place.high, next(own, ""))
 
 
 def _endpoint(title: str, unit: str) -> str:
@@ -174,8 +197,8 @@ _COLUMNS = (
 def _cells(end: Endpoint) -> tuple[str, ...]:
     p_values = (end.p_t, end.p_adjusted, end.p_sign_flip, end.p_equivalence_adjusted)
     return (
-        wording.ratio(end.ratio, end.low, end.high),
-        wording.interval(end.low, end.high),
+        f"{end.all_lost} lost all" if end.all_lost else wording.ratio(end.ratio, end.low, end.high),
+        wording.MISSING if end.all_lost else wording.interval(end.low, end.high),
         toned(end.verdict),
         f"{end.blocks}",
         *(wording.probability(p) for p in p_values),

@@ -13,13 +13,16 @@ from bakeoff.report.blocks import Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
 from bakeoff.report.panel_charts import over_seconds
 from bakeoff.report.theme import Row, known
-from bakeoff.store.records import SecondRecord, TrialRecord
+from bakeoff.store.records import TrialRecord
+from bakeoff.store.trial_parts import SecondRecord
 
 MOST_POINTS = 90
 # Fewer points are no course; what there is stands in the table.
 FEWEST_POINTS = 3
 NARROWEST_S = 0.25
 ROUNDING_S = 1e-6
+RATES = ("slowest second, {unit}", "fastest second, {unit}")
+TAILS = ("worst p99 of a second, ms",)
 
 
 def section(context: Context) -> Section | None:
@@ -36,7 +39,7 @@ def section(context: Context) -> Section | None:
     longest = max(len(seconds) for seconds in whole.values())
     unit = f"{context.comparison.run.work}/s"  # seconds count operations, whatever the run is decided in
     where = f"at {mix.words}"
-    table = _table(context, trials, unit)
+    table, rate_table, tail_table = (_table(context, trials, unit, of) for of in (RATES + TAILS, RATES, TAILS))
     if longest < FEWEST_POINTS:
         text = f"No course is drawn of trials that have fewer than {FEWEST_POINTS} whole seconds."
         return Section("seconds", f"Second by second {where}", (Text(text), replace(table, folded=True)))
@@ -49,14 +52,14 @@ def section(context: Context) -> Section | None:
     title = f"{unit[0].upper()}{unit[1:]} over time {where}"
     text = f"{unit} in each second of the trials {where}, a panel for each contender and a thin line for each block."
     drawing = over_seconds(rates, means(rates), context.names, window, unit, title, subtitle)
-    charts = [Chart("chart-seconds-rate", title, text, drawing, table, wide=True)]
+    charts = [Chart("chart-seconds-rate", title, text, drawing, rate_table, wide=True)]
     if tails:
         time = "service time" if context.at_rates else "response time"
         title = f"p99 of {time} in each second {where}"
         subtitle = f"each trial; {point if step == 1 else f'worst of {point}'} per point"
         drawing = over_seconds(tails, [], context.names, window, "ms", title, subtitle)
         text = f"99th percentile of {time} in each second of the trials {where}, a panel for each contender."
-        charts.append(Chart("chart-seconds-p99", title, text, drawing, table, wide=True))
+        charts.append(Chart("chart-seconds-p99", title, text, drawing, tail_table, wide=True))
     note = Text(
         "A flat line is a steady state. A drift, a saw-tooth or a late rise means that the window was not steady. Only "
         "whole seconds are drawn."
@@ -163,21 +166,20 @@ def _none(context: Context, trials: list[TrialRecord]) -> str:
     return f"none: trials shorter than {needed_s:g} s have no whole second in their window"
 
 
-def _table(context: Context, trials: list[TrialRecord], unit: str) -> Table:
+def _table(context: Context, trials: list[TrialRecord], unit: str, of: tuple[str, ...]) -> Table:
     columns = (
         Column("Contender", numeric=False),
         Column("Block"),
-        Column(f"slowest second, {unit}"),
-        Column(f"fastest second, {unit}"),
-        Column("worst p99 of a second, ms"),
+        *(Column(title.format(unit=unit)) for title in of),
     )
     rows: list[tuple[str, ...]] = []
     for trial in trials:
         inside = _inside(context, trial)
         if inside:
             rates = [_rate([second]) for second in inside]
-            slowest, fastest = wording.rate(min(rates)), wording.rate(max(rates))
-            rows.append((trial.contender, f"{trial.block}", slowest, fastest, wording.figures(_tail(inside))))
+            told = (wording.rate(min(rates)), wording.rate(max(rates)), wording.figures(_tail(inside)))
+            figures = dict(zip(RATES + TAILS, told, strict=True))
+            rows.append((trial.contender, f"{trial.block}", *(figures[title] for title in of)))
     if not rows:
         rows.append((_none(context, trials), *[wording.MISSING] * (len(columns) - 1)))
     return Table("Seconds wholly inside the window", columns, tuple(rows))

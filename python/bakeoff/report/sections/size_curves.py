@@ -13,38 +13,46 @@ from bakeoff.report.axes import ratio_axis
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table
 from bakeoff.report.context import Context
 from bakeoff.report.drawing import drawn, later
-from bakeoff.report.palette import MUTED, PALETTE
-from bakeoff.report.sections.heat_map import against, capital, label
-from bakeoff.report.theme import Row, finish, heading, known, rows_of
+from bakeoff.report.palette import INK, MUTED
+from bakeoff.report.sections.heat_map import against, capital, in_fold, label
+from bakeoff.report.theme import Key, Row, contender_channels, contender_keys, finish, heading, known, rows_of
 
 if TYPE_CHECKING:
     import altair as alt
 else:
     alt = later("altair")
 
-THIN = "#9aa3ae"
+# So many tests are told apart in one drawing, beside all of them together.
+MOST_NAMED = 7
 
 
 def section(context: Context) -> Section | None:
-    """Two charts for each contender against the baseline, and the crossings of each test."""
+    """Two charts for each pair that is drawn, and the crossings of each test."""
     compared = context.comparison.cells
     if compared is None:
         return None
     blocks: list[Block] = []
-    for number, pair in enumerate(compared.pairs):
-        if pair.baseline != context.comparison.run.baseline:
-            continue
+    for number, (pair, folded) in enumerate(context.drawn(compared.pairs, len(compared.measured))):
         for axis in compared.form.axes:
             curves = [curve for curve in pair.curves if curve.axis == axis.key]
-            if curves:
-                colour = PALETTE[context.names.index(pair.contender) % len(PALETTE)]
-                blocks.append(_chart(pair, curves, axis.name, colour, f"chart-sizes-{number}-{axis.key}"))
+            for place, group in enumerate(_groups(curves)):
+                chart = _chart(pair, group, axis.name, f"chart-sizes-{number}-{axis.key}{f'-{place}' if place else ''}")
+                blocks.append(in_fold(chart, against(pair), folded))
         if pair.curves:
-            blocks.append(_crossings(pair, compared.form))
+            blocks.append(in_fold(_crossings(pair, compared.form), against(pair), folded))
     return Section("sizes", "Ratio against size", tuple(blocks)) if blocks else None
 
 
-def _chart(pair: CellPair, curves: list[SizeCurve], name: str, colour: str, id_: str) -> Chart:
+def _groups(curves: list[SizeCurve]) -> list[list[SizeCurve]]:
+    """So many tests for each drawing as can be told apart, all tests together in each."""
+    over, single = [c for c in curves if not c.test], [c for c in curves if c.test]
+    if not single:
+        return [over] if over else []
+    each = math.ceil(len(single) / math.ceil(len(single) / MOST_NAMED))
+    return [over + single[start : start + each] for start in range(0, len(single), each)]
+
+
+def _chart(pair: CellPair, curves: list[SizeCurve], name: str, id_: str) -> Chart:
     chart_title = f"{against(pair)} against {name}"
     over = next((curve for curve in curves if not curve.test), None)
     crossed = f"all tests: crossing of 1.00: {crossing_words(over)}" if over else ""
@@ -59,12 +67,13 @@ def _chart(pair: CellPair, curves: list[SizeCurve], name: str, colour: str, id_:
         for curve in curves
         for point in curve.points
     ]
-    spec = _lines(rows, colour, capital(name), chart_title, f"thin: single tests; {crossed}")
+    tests = [title(curve.test) for curve in curves if curve.test]
+    spec = _lines(rows, tests, capital(name), chart_title, f"thin: single tests; {crossed}")
     return Chart(id_, chart_title, f"{chart_title}; {crossed}.", spec, _table(curves, chart_title))
 
 
 @drawn
-def _lines(rows: list[Row], colour: str, across: str, chart_title: str, subtitle: str) -> dict[str, Any]:
+def _lines(rows: list[Row], tests: list[str], across: str, chart_title: str, subtitle: str) -> dict[str, Any]:
     sizes = sorted({row["size"] for row in rows})
     shown = sizes[:: 1 + len(sizes) // 9]
     names = " : ".join(f"datum.value == {kib:g} ? '{label(kib)}'" for kib in shown)
@@ -75,24 +84,31 @@ def _lines(rows: list[Row], colour: str, across: str, chart_title: str, subtitle
     scale = alt.Scale(type="log", domain=[math.exp(-bound), math.exp(bound)], nice=False, clamp=True)
     down = ratio_axis("ratio, log scale", math.exp(-bound), math.exp(bound))
     y = alt.Y("ratio:Q", scale=scale, axis=down)
-    single = alt.Chart(rows_of("single")).mark_line(strokeWidth=1, color=THIN, opacity=0.7)
+    colour, shape, dash = contender_channels(tests)
+    single = alt.Chart(rows_of("single")).encode(x=x, y=y, color=colour)
     one = alt.Chart(rows_of("one")).mark_rule(color=MUTED, strokeWidth=1)
     every = alt.Chart(rows_of("every"))
     chart = alt.layer(
         one.encode(y=y),
-        single.encode(x=x, y=y, detail="test:N"),
-        every.mark_rule(strokeWidth=1.6, color=colour, opacity=0.75).encode(
+        single.mark_line(strokeWidth=1.2).encode(strokeDash=dash),
+        single.mark_point(size=24, filled=True, opacity=1).encode(shape=shape),
+        every.mark_rule(strokeWidth=1.6, color=INK, opacity=0.75).encode(
             x=x, y=alt.Y("low:Q", scale=scale, axis=down), y2="high:Q"
         ),
-        every.mark_line(strokeWidth=2.4, color=colour).encode(x=x, y=y),
-        every.mark_point(size=46, filled=True, opacity=1, color=colour).encode(x=x, y=y),
+        every.mark_line(strokeWidth=2.8, color=INK).encode(x=x, y=y),
+        every.mark_point(size=46, filled=True, opacity=1, color=INK).encode(x=x, y=y),
     ).properties(title=heading(chart_title, subtitle))
     datasets = {
-        "single": [{k: row[k] for k in ("test", "size", "ratio")} for row in rows if row["test"] != "all tests"],
+        "single": [
+            {"contender": row["test"], "size": row["size"], "ratio": row["ratio"]}
+            for row in rows
+            if row["test"] != "all tests"
+        ],
         "every": [row for row in rows if row["test"] == "all tests"],
         "one": [{"ratio": 1.0}],
     }
-    return finish(chart, datasets, ())
+    every_key = [Key("all tests", INK, "circle", ())] if datasets["every"] else []
+    return finish(chart, datasets, [*every_key, *contender_keys(tests)])
 
 
 def _table(curves: list[SizeCurve], chart_title: str) -> Table:

@@ -12,9 +12,9 @@ from bakeoff.compare.cell_words import title
 from bakeoff.mix import Mix
 from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
 from bakeoff.report.context import Context
-from bakeoff.report.palette import PALETTE
+from bakeoff.report.palette import PALETTE, place_of
 from bakeoff.report.relief import Relief, reliefs
-from bakeoff.report.sections.heat_map import label
+from bakeoff.report.sections.heat_map import in_fold, label
 
 Rates = tuple[tuple[float | None, ...], ...]
 
@@ -26,20 +26,20 @@ def section(context: Context) -> Section | None:
     compared = context.comparison.cells
     if compared is None or not context.surfaces:
         return None
-    base, mixes = context.comparison.run.baseline, context.comparison.run.mixes
-    groups: list[tuple[Mix, tuple[str, ...]]]
-    groups = [(pair.mix, (pair.baseline, pair.contender)) for pair in compared.pairs if pair.baseline == base]
-    groups = groups or [(mix, (name,)) for mix in mixes for name in context.names]
+    groups: list[tuple[Mix, tuple[str, ...], bool]]
+    drawn = context.drawn(compared.pairs, len(compared.measured))
+    groups = [(pair.mix, (pair.baseline, pair.contender), folded) for pair, folded in drawn]
+    groups = groups or [(mix, (name,), False) for mix in context.comparison.run.mixes for name in context.names]
     blocks: list[Block] = []
-    for number, (mix, names) in enumerate(groups):
+    for number, (mix, names, folded) in enumerate(groups):
         ids = ((test, f"chart-surface-{number}-{test.replace('_', '-')}") for test in compared.tests)
         charts = [_chart(context, compared, mix, names, test, id_) for test, id_ in ids]
-        blocks += [chart for chart in charts if chart is not None]
+        blocks += [in_fold(chart, " and ".join(names), folded) for chart in charts if chart is not None]
     if not blocks:
         return None
     words = (
         "Rates are geometric means over blocks, in MB/s (10^6 bytes). All surfaces of a picture have one scale; small "
-        "files and small records stand at the back. What one sees at a glance here is in the heat maps in numbers, "
+        "files and large records stand at the back. What one sees at a glance here is in the heat maps in numbers, "
         "with intervals: judge by those."
     )
     return Section("surfaces", "Surfaces", (Text(words), *blocks))
@@ -57,7 +57,7 @@ def _chart(
     if len(files) < 2 or len(records) < 2 or not any(rate for grid in grids for row in grid for rate in row):
         return None
     surfaces = [
-        Relief(name, PALETTE[context.names.index(name) % len(PALETTE)], grid)
+        Relief(name, PALETTE[place_of(name, context.names) % len(PALETTE)], grid)
         for name, grid in zip(names, grids, strict=True)
     ]
     name = title(test)

@@ -18,6 +18,7 @@ def section(context: Context) -> Section:
     # Over cells pooled, neither a rate nor a time is anybody's.
     heads, figures = ((Column("cells"),), _cells) if context.of_cells else (_heads(unit), _figures)
     columns = (
+        Column("Trial"),
         Column("Order"),
         Column("Block"),
         Column("Contender", numeric=False),
@@ -30,6 +31,7 @@ def section(context: Context) -> Section:
     )
     rows = tuple(
         (
+            f"{t.id}",
             f"{t.order}",
             f"{t.block}",
             t.contender,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.kinds.app.report import bottleneck, scores
+from bakeoff.kinds.app.story import story
 from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
 
@@ -18,6 +19,10 @@ class App(ReportPart):
         """The bottleneck has the better split of the time: it knows what the server was doing."""
         queued = any(step.name == "queue" for trial in context.usable for step in trial.steps)
         return frozenset({"steps"}) if queued else frozenset()
+
+    def story(self, context: Context) -> tuple[str, ...]:
+        """See ReportPart."""
+        return story(context)
 
 
 PART = App()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from bakeoff.compare import telemetry_limits as limits
 from bakeoff.compare import wording
 from bakeoff.kinds.app.figures import AppFigures, Server
 from bakeoff.mix import Mix
@@ -17,8 +18,6 @@ from bakeoff.store.records import TrialRecord
 STEPS = ("network", "queue", "service")
 KINDS = ("upload", "download", "processor", "read", "write")
 STORAGE = ("read", "write")
-# A server that uses more of its processors than this has nothing left to give.
-PROCESSOR_FULL = 0.85
 # A step that takes more of the time than this decides.
 MOST = 0.5
 MEGABYTE = 1e6
@@ -33,6 +32,8 @@ class _Mix:
     read_mb_per_s: float
     written_mb_per_s: float
     storage_share: float
+    # Whether all processors of its machine were full, by whomever.
+    is_full: bool
 
     @property
     def whole(self) -> float:
@@ -42,7 +43,9 @@ class _Mix:
 def section(context: Context) -> Section | None:
     """Network, queue and service time at each mix, and the server's processors and disk beside them."""
     mixes = context.comparison.run.mixes
-    by_cell = {(name, mix): _mix(context.at(name, mix)) for name in context.names for mix in mixes}
+    full = _full_processors(context)
+    cells = [(name, mix) for name in context.names for mix in mixes]
+    by_cell = {cell: _mix(context.at(*cell), cell in full) for cell in cells}
     known = {key: value for key, value in by_cell.items() if value is not None}
     if not known:
         return None
@@ -91,7 +94,14 @@ def _shares(context: Context, rows: list[Row]) -> Table:
     return Table("Shares of the mean time of a transaction", columns, cells)
 
 
-def _mix(trials: tuple[TrialRecord, ...]) -> _Mix | None:
+def _full_processors(context: Context) -> set[tuple[str, Mix]]:
+    """The contenders and mixes at which whoever watched the machine saw no processor time left."""
+    resources = context.comparison.resources
+    uses = resources.uses if resources is not None else ()
+    return {(use.contender, use.mix) for use in uses if use.bound == limits.PROCESSOR}
+
+
+def _mix(trials: tuple[TrialRecord, ...], is_full: bool) -> _Mix | None:
     steps = {step: _mean_ms(trials, step) for step in STEPS}
     if any(math.isnan(value) for value in steps.values()):
         return None
@@ -104,6 +114,7 @@ def _mix(trials: tuple[TrialRecord, ...]) -> _Mix | None:
         read_mb_per_s=_mean([_rate(s, s.disk_read_bytes) for s in servers]),
         written_mb_per_s=_mean([_rate(s, s.disk_written_bytes) for s in servers]),
         storage_share=sum(service[kind] for kind in STORAGE) / whole if whole else 0.0,
+        is_full=is_full,
     )
 
 
@@ -128,29 +139,26 @@ def _rate(server: Server, moved_bytes: int | None) -> float | None:
 
 
 def _bound(mix: _Mix) -> str:
-    """What limits the rate at a mix."""
-    if not math.isnan(mix.cpu_share) and mix.cpu_share >= PROCESSOR_FULL:
-        return "processor"
+    """What limits the rate at a mix, in words: by the rule for every suite as far as that goes, then by the step that
+    takes most of the time.
+    """
+    if (what := limits.bound(mix.cpu_share, math.nan)) != limits.NOTHING:
+        return limits.WORDS[what]
+    stored = limits.WORDS[limits.DISK]
     if mix.steps["queue"] >= MOST * mix.whole:
-        return "disk" if mix.storage_share >= MOST else "service threads"
+        return stored if mix.storage_share >= MOST else "bound by its service threads"
     if mix.steps["service"] >= MOST * mix.whole:
-        return "disk" if mix.storage_share >= MOST else "service time"
+        return stored if mix.storage_share >= MOST else "bound by its service time"
     if mix.steps["network"] >= MOST * mix.whole:
-        return "network or client"
-    return "no single limit"
+        # Who waits for a processor before it reads a request, or after it served one, does so in that step.
+        return "bound by full processors, network or client" if mix.is_full else "bound by network or client"
+    return limits.WORDS[limits.NOTHING]
 
 
 def _sentence(name: str, mixes: tuple[Mix, ...], known: dict[tuple[str, Mix], _Mix]) -> str:
     """The way of the bottleneck over the mixes of one contender."""
-    way: list[tuple[str, Mix]] = []
-    for mix in mixes:
-        value = known.get((name, mix))
-        if value is not None and (not way or way[-1][0] != _bound(value)):
-            way.append((_bound(value), mix))
-    if not way:
-        return ""
-    listed = ", then ".join(f"{bound} from {mix.words} on" for bound, mix in way)
-    return f"What limits {name}: {listed}."
+    bounds = [(mix, _bound(value)) for mix in mixes if (value := known.get((name, mix))) is not None]
+    return limits.said(name, bounds) if bounds else ""
 
 
 def _table(context: Context, known: dict[tuple[str, Mix], _Mix]) -> Table:

@@ -65,4 +65,4 @@ def _starved(trial: TrialRecord, enough: int) -> str:
     listed = ", ".join(f"{client}" for client in starved[:NAMED])
     more = f" and {len(starved) - NAMED} more" if len(starved) > NAMED else ""
     clients = "client" if len(starved) == 1 else "clients"
-    return f"{trial.contender}, {trial.mix} {trial.mix.unit}, block {trial.block}: {clients} {listed}{more}"
+    return f"{trial.contender}, {trial.mix.words}, block {trial.block}: {clients} {listed}{more}"

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bakeoff.compare import wording
+from bakeoff.compare import settings, wording
 from bakeoff.compare.audits import exact, same_content
 from bakeoff.compare.cube import Cube
 from bakeoff.compare.faults import Source
 from bakeoff.compare.kind import ComparePart
+from bakeoff.compare.manners import settings_by_name
 from bakeoff.compare.metric import Metric
-from bakeoff.compare.model import Advisory, Audit, Gate
+from bakeoff.compare.model import Advisory, Audit
+from bakeoff.compare.pair_model import Gate
 from bakeoff.errors import PlanError
-from bakeoff.kinds.mail.compare.books import LOSSES, foreign_mail, lags, ledger_counts, mail_summary
+from bakeoff.kinds.mail.compare.books import (
+    LOSSES,
+    came_later,
+    few_messages,
+    foreign_mail,
+    lags,
+    ledger_counts,
+    mail_summary,
+)
 from bakeoff.kinds.mail.compare.delivery import deliveries
 from bakeoff.kinds.mail.compare.limits import limits
 from bakeoff.kinds.mail.compare.metrics import counts_messages, mail_metrics
@@ -21,6 +31,7 @@ from bakeoff.kinds.mail.compare.summary import MailSummary
 from bakeoff.kinds.mail.figures import Books, MailFigures
 from bakeoff.mail.address import parse_mail_address, way_of
 from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.units import format_duration
 
 LOST = Source(
     "did not keep its mail",
@@ -37,6 +48,13 @@ class Mail(ComparePart):
     """See ComparePart."""
 
     work = "mail steps"
+    manner_words = {  # noqa: RUF012 - a constant, as in ComparePart
+        "starttls": {"yes": "over STARTTLS", "no": "without STARTTLS"},
+        "pipelining": {"yes": "with SMTP's PIPELINING", "no": "without PIPELINING"},
+        "smtp_login": {"yes": "with a login before sending", "no": "without a login before sending"},
+        "insecure": {"yes": "without a look at certificates", "no": "with certificates checked"},
+        "close_with_reset": {"yes": "with connections ended by a reset", "no": "with connections ended in order"},
+    }
     turns = "mail sessions"
     responds = "a whole message or session of reading"
     faults = (LOST, *ComparePart.faults)
@@ -77,9 +95,14 @@ class Mail(ComparePart):
                 "backlog and visible times.",
             ),
             *_advisories(
+                few_messages(run),
+                "Polls of empty mailboxes make many steps of few messages: use a longer --length, or more clients.",
+            ),
+            *_advisories(
                 foreign_mail(run),
                 "Stop what delivers to these accounts, or use others: each session lists such mail again.",
             ),
+            *_short_drain(run),
             *_advisories(
                 limits(run),
                 "Such a number says how the server was set up, not how fast it is: raise the limit, or report it as "
@@ -106,15 +129,41 @@ def _sums(books: Books) -> list[tuple[str, int, int]]:
 
 def _unlike_ways(run: RunRecord) -> tuple[str, ...]:
     """That some contenders are spoken to by TLS, and others are not."""
-    settings = run.plan.get("settings")
-    starttls = isinstance(settings, dict) and settings.get("starttls") is True
+    given = settings_by_name(run)
     try:
-        ways = {each.name: way_of(parse_mail_address(each.address), starttls) for each in run.contenders}
+        ways = {
+            each.name: way_of(parse_mail_address(each.address), given[each.name].get("starttls") is True)
+            for each in run.contenders
+            if each.name in given
+        }
     except PlanError:  # of a file that came from elsewhere
         return ()
     if len(set(ways.values())) < 2:
         return ()
     return ("Contenders are not spoken to alike: " + ", ".join(f"{name} by {way}" for name, way in ways.items()),)
+
+
+def _short_drain(run: RunRecord) -> list[Advisory]:
+    """That nobody waited for mail as long as it took, or may take: what counts as lost was, or may be, in a queue."""
+    drain_s, late_s = (settings.number(run.plan, f"{name}_s", 0.0) for name in ("drain_limit", "late_after"))
+    lost = {
+        c.name: ledger_counts([t for t in run.trials if t.contender == c.name]).get("lost", 0) for c in run.contenders
+    }
+    named = [f"{name} ({number:,})" for name, number in lost.items() if number]
+    if came := [f"{name} ({n:,} of {lost[name]:,})" for name in lost if (n := min(lost[name], came_later(run, name)))]:
+        text = (
+            "Mail that counts as lost may only have been slow: so much mail of earlier trials was found when the next "
+            f"one began, or in it, as {wording.names(came)} of what is lost. The drain ended "
+            f"{format_duration(drain_s)} after a trial."
+        )
+        return [Advisory(text, "Run again with a `--drain-limit` that waits for it: late is not lost.", first=True)]
+    if not named or drain_s >= late_s:
+        return []
+    text = (
+        f"What counts as lost may be slow: the drain ended {format_duration(drain_s)} after a trial, before mail "
+        f"counts as late ({format_duration(late_s)}). Lost mail of {wording.names(named)} may have been in a queue."
+    )
+    return [Advisory(text, "Run again with a longer `--drain-limit`: 60s unless given.", first=True)]
 
 
 def _advisories(texts: tuple[str, ...], advice: str) -> list[Advisory]:

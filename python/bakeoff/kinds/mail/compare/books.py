@@ -1,4 +1,4 @@
-"""What the ledgers of a run say about each contender, and at which loads it is saturated."""
+"""What the ledgers of a run say about each contender."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Iterable
 
 from bakeoff.compare import wording
 from bakeoff.kinds.mail.compare.metrics import sending_share
-from bakeoff.kinds.mail.compare.summary import Books, MailAtMix, MailSummary, Saturation
-from bakeoff.kinds.mail.figures import MailFigures, Steps, Times
-from bakeoff.mix import Mix
-from bakeoff.store.records import RunRecord, TrialRecord
+from bakeoff.kinds.mail.compare.saturation import mean_steps, saturated, threshold_s
+from bakeoff.kinds.mail.compare.summary import Books, MailAtMix, MailSummary
+from bakeoff.kinds.mail.figures import MailFigures, Times
+from bakeoff.mix import Clients, Mix
+from bakeoff.store.records import OK, RunRecord, TrialRecord
 
 # What must not happen to mail that a server has accepted, in words.
 LOSSES = {
@@ -22,6 +23,15 @@ LOSSES = {
     "ghost": "refused and delivered all the same",
     "resurrected": "back after its deletion was confirmed",
 }
+
+
+def came_later(run: RunRecord, name: str) -> int:
+    """Messages of a contender's trials that were found after their trial: when mailboxes were emptied for the next one,
+    or in that. Before the first trial of a run there is none of it, and behind the last nobody looks.
+    """
+    _, *later = sorted((t for t in run.trials if t.contender == name), key=lambda trial: trial.order) or (None,)
+    told = [trial.figures(MailFigures) for trial in later]
+    return sum(figures.init.ours + figures.ledger.counts.get("stale", 0) for figures in told)
 
 
 def ledger_counts(trials: list[TrialRecord]) -> dict[str, int]:
@@ -45,10 +55,13 @@ def mail_summary(run: RunRecord) -> MailSummary:
         for name in names
         for mix in run.mixes
     ]
+    at_s, means = threshold_s(run), tuple(mean_steps(*one) for one in at)
     return MailSummary(
-        tuple(_saturation(*one) for one in at),
-        tuple(_books(name, [t for t in run.trials if t.contender == name]) for name in names),
-        tuple(_mail_at(*one) for one in at),
+        saturated_at_s=at_s,
+        saturation=means,
+        saturated=saturated(run, means, at_s),
+        books=tuple(_books(name, [t for t in run.trials if t.contender == name]) for name in names),
+        mixes=tuple(_mail_at(*one) for one in at),
     )
 
 
@@ -89,18 +102,6 @@ def _mean(values: Iterable[float]) -> float:
     return sum(known) / len(known) if known else math.nan
 
 
-def _saturation(name: str, mix: Mix, trials: list[TrialRecord]) -> Saturation:
-    responses = [trial.figures(MailFigures).response for trial in trials]
-    return Saturation(name, mix, _mean_s(r.sending for r in responses), _mean_s(r.reading for r in responses))
-
-
-def _mean_s(sides: Iterable[Steps]) -> float:
-    """Over all steps of all trials: a block with few steps must not weigh more than one with many."""
-    known = [side for side in sides if side.steps > 0 and math.isfinite(side.mean_s)]
-    total = sum(side.steps for side in known)
-    return sum(side.steps * side.mean_s for side in known) / total if total else math.nan
-
-
 def _books(name: str, trials: list[TrialRecord]) -> Books:
     ledgers = [trial.figures(MailFigures).ledger for trial in trials]
     foreign = _sum(ledger.foreign or {} for ledger in ledgers)
@@ -122,9 +123,32 @@ def lags(run: RunRecord) -> tuple[str, ...]:
             mixes = wording.several([mix for mix, *_ in behind])
             mix, accepted, read, waiting = max(behind, key=lambda row: row[3] / row[1])
             sentences.append(
-                f"{contender.name}: reading lags behind sending at {mixes}: at {mix} it accepted "
-                f"{wording.figures(accepted)} messages/s, {wording.figures(read)}/s were read, and "
-                f"{wording.figures(waiting)} waited at the end of the window"
+                f"{contender.name}: reading lags behind sending at {mixes}: in all windows at {mix.words} it "
+                f"accepted {accepted:,.0f} messages, {read:,.0f} were read, and {waiting:,.0f} waited when they ended"
+            )
+    return tuple(sentences)
+
+
+# Of fewer messages in a window one more or less is more than a tenth of the rate.
+FEW_MESSAGES = 10
+
+
+def few_messages(run: RunRecord) -> tuple[str, ...]:
+    """A sentence for each contender whose rate of delivered messages is made of a handful in each window."""
+    sentences = []
+    for contender in run.contenders:
+        telling = [t for t in telling_flow(run, contender.name) if t.state == OK]
+        counts = {
+            mix: [t.figures(MailFigures).flowing.delivered_per_s * t.window_s for t in telling if t.mix == mix]
+            for mix in run.mixes
+        }
+        few = {mix: mean for mix, each in counts.items() if 0.0 < (mean := _mean(each)) < FEW_MESSAGES}
+        if few:
+            least = min(few, key=lambda mix: few[mix])
+            mixes = wording.several(list(few))
+            sentences.append(
+                f"{contender.name}: a window holds only a handful of delivered messages at {mixes}: "
+                f"{wording.figures(few[least], 2)} on average at {least.words}"
             )
     return tuple(sentences)
 
@@ -135,18 +159,18 @@ def telling_flow(run: RunRecord, name: str) -> list[TrialRecord]:
 
 
 def lag(run: RunRecord, name: str, mix: Mix) -> tuple[Mix, float, float, float] | None:
-    """(mix, accepted/s, read/s, messages waiting), means over the trials; None where reading keeps up."""
+    """(mix, accepted, read, waiting at the end), messages of all its trials; None where reading keeps up."""
     trials = [t for t in telling_flow(run, name) if t.mix == mix]
     flows = [t.figures(MailFigures).flowing for t in trials]
     accepted = sum(flow.accepted for flow in flows)
     # What is gone is not waiting.
     gone = ledger_counts(trials)
     waiting = sum(flow.backlog.messages for flow in flows) - gone.get("lost", 0) - gone.get("unchecked", 0)
-    window_s = sum(t.window_s for t in trials)
-    if not trials or not window_s or not accepted or not waiting > LAG_SHARE * accepted:
+    # A message for each client that waits for replies is under way in any case.
+    under_way = mix.clients * len(trials) if isinstance(mix, Clients) else 0
+    if not accepted or not waiting > max(LAG_SHARE * accepted, under_way):
         return None
-    read = sum(flow.read for flow in flows)
-    return mix, accepted / window_s, read / window_s, waiting / len(trials)
+    return mix, accepted, sum(flow.read for flow in flows), waiting
 
 
 def foreign_mail(run: RunRecord) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ DOORS = (
 )
 # That none of so many expected sessions is let in has a chance of less than one in a million (Poisson).
 UNLIKELY = 14.0
-QUEUE_OVERFLOW = ("connect_1s", "connect_3s", "connect_7s", "connect_timeout")
+QUEUE_OVERFLOW = (*(f"connect_{after_s}s" for after_s in (1, 2, 3, 4, 5, 7)), "connect_timeout")
 # Messages per second.
 KNOWN_RATES = {20: "Maddy's limits of 20 messages per second"}
 RATE_TOLERANCE = 0.02

@@ -8,25 +8,40 @@ from typing import ClassVar
 from bakeoff.compare.model import KindSummary
 from bakeoff.mix import Mix
 
-SATURATED_S = 5.0
-
 
 @dataclass(frozen=True)
 class Saturation:
-    """Mean seconds of the steps of one side that a contender takes at a mix: no EHLO, no QUIT, no empty polls; steps
-    that ran into their time-out count with the time that was waited for them.
+    """Mean seconds of the steps of each side, and of both together, that a contender takes at a mix: no EHLO, no QUIT,
+    no empty polls; steps that ran into their time-out count with the time that was waited for them. NaN where none was
+    timed.
     """
 
     contender: str
     mix: Mix
     sending_s: float
     reading_s: float
+    together_s: float
 
-    @property
-    def sides(self) -> tuple[str, ...]:
-        """Those that take too long."""
-        named = (("sending", self.sending_s), ("reading", self.reading_s))
-        return tuple(name for name, seconds in named if seconds >= SATURATED_S)
+    def mean_s(self, side: str) -> float:
+        """Of one of `SIDES`."""
+        return {"sending": self.sending_s, "reading": self.reading_s, "together": self.together_s}[side]
+
+
+SIDES = ("sending", "reading", "together")
+
+
+@dataclass(frozen=True)
+class Saturated:
+    """From `mix` on a contender is saturated on one of `SIDES`, that is by `protocol`: a step takes `mean_s` there, the
+    threshold or more. `below_again` are higher mixes at which it is not.
+    """
+
+    contender: str
+    side: str
+    protocol: str
+    mix: Mix
+    mean_s: float
+    below_again: tuple[Mix, ...]
 
 
 @dataclass(frozen=True)
@@ -67,10 +82,12 @@ class MailAtMix:
 
 @dataclass(frozen=True)
 class MailSummary(KindSummary):
-    """Saturation at each mix, the books, and the mail at each mix."""
+    """Mean steps at each mix, who is saturated by them (`saturated_at_s` or more), books, the mail at each mix."""
 
     key: ClassVar[str] = "mail"
 
+    saturated_at_s: float
     saturation: tuple[Saturation, ...]
+    saturated: tuple[Saturated, ...]
     books: tuple[Books, ...]
     mixes: tuple[MailAtMix, ...] = ()

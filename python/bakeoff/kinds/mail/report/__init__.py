@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bakeoff.kinds.mail.report.section import section
+from bakeoff.kinds.mail.story import story
+from bakeoff.report.context import Context
 from bakeoff.report.kind import ReportPart
 
 
@@ -10,8 +12,13 @@ class Mail(ReportPart):
     """See ReportPart. Its section tells every step."""
 
     sections = (("result", section),)
+    rate_curves = ("rate", "accepted", "throughput")
     figures_shown = frozenset({"ledger", "flow", "visible", "response", "refusals", "sessions", "share"})
     tells_operations = True
+
+    def story(self, context: Context) -> tuple[str, ...]:
+        """See ReportPart."""
+        return story(context)
 
 
 PART = Mail()

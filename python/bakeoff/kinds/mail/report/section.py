@@ -7,11 +7,19 @@ from statistics import fmean
 
 from bakeoff.compare import settings, wording
 from bakeoff.kinds.mail.compare.books import LOSSES, ledger_counts
-from bakeoff.kinds.mail.compare.summary import MailSummary
+from bakeoff.kinds.mail.compare.summary import SIDES, MailSummary
 from bakeoff.kinds.mail.figures import MailFigures
 from bakeoff.kinds.mail.report.steps import steps_of_mail
-from bakeoff.kinds.mail.report.words import CLASSES, class_words, columns_of, mail_cells, saturation_words
-from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text
+from bakeoff.kinds.mail.report.words import (
+    CLASSES,
+    class_words,
+    columns_of,
+    mail_cells,
+    saturation_words,
+    unsaturated_words,
+)
+from bakeoff.mix import Mix
+from bakeoff.report.blocks import Block, Bullets, Chart, Column, Section, Table, Text, Toned
 from bakeoff.report.context import Context
 from bakeoff.report.depth import Depth, shown_from
 from bakeoff.report.panel_charts import over_seconds
@@ -47,7 +55,8 @@ def _scores(context: Context) -> Table:
             cells = mail_cells(context.comparison, name, index)
             rows.append((f"{mix}", name, *cells, wording.figures(drain), wording.percent(share)))
     note = (
-        "Mean over the blocks ± half of the 95 % interval. Delivered: accepted in the window and read back whole in "
+        "Geometric mean over the blocks, arithmetic where a block has 0, ± half of the 95 % interval. "
+        "Delivered: accepted in the window and read back whole in "
         "it, once, counted for each recipient. Backlog: accepted and not read at the end of the window. Response: mean "
         "over all timed steps of SMTP and POP3, as published, and without empty polls. Visible: a message "
         "was not there yet after the one time, and there by the other (95th percentiles). Drain: messages read per "
@@ -58,7 +67,33 @@ def _scores(context: Context) -> Table:
 
 
 def _saturation(context: Context) -> list[Block]:
-    return [Text(text, "warning", depth=Depth.SUMMARY) for text in saturation_words(context.comparison)]
+    """Who is saturated from which mix on, who is not, and the mean steps behind it."""
+    own = context.comparison.own
+    if not isinstance(own, MailSummary):
+        return []
+    blocks: list[Block] = [Text(text, "warning", depth=Depth.SUMMARY) for text in saturation_words(own)]
+    blocks += [Text(text, depth=Depth.COMPARISON) for text in unsaturated_words(own, context.names)]
+    known = [one for one in own.saturation if math.isfinite(one.together_s)]
+    if not known:
+        return blocks
+    titles = ("sending, s", "reading, s", "together, s")
+    columns = (Column(context.mix_title), Column("Contender", numeric=False), *(Column(title) for title in titles))
+    rows = tuple(
+        (f"{one.mix}", one.contender, *(_step(one.mean_s(side), own.saturated_at_s) for side in SIDES))
+        for mix in context.comparison.run.mixes
+        for one in known
+        if one.mix == mix
+    )
+    note = (
+        f"Mean over all steps of all trials, without EHLO, QUIT and empty polls; a step that ran into its time-out "
+        f"counts with the time that was waited. Saturated: {own.saturated_at_s:g} s or more."
+    )
+    return [*blocks, Table("Mean step of sending, of reading, and of both", columns, rows, note)]
+
+
+def _step(mean_s: float, at_s: float) -> str:
+    text = wording.figures(mean_s)
+    return Toned(f"{text} (saturated)", "bad") if mean_s >= at_s else text
 
 
 def _flow(context: Context) -> list[Block]:
@@ -90,15 +125,32 @@ def _flow(context: Context) -> list[Block]:
     series = [(name, side) for name in context.names for side in ("accepted", "read")]
     table = Table(
         title,
-        (Column("Series", numeric=False), Column("mean per second"), Column("most in a second")),
+        (Column("Series", numeric=False), Column("per second, as in the scores"), Column("most in a second")),
         tuple(
-            (f"{name}: {side}", wording.figures(fmean(values)), wording.figures(max(values)))
+            (f"{name}: {side}", _score(context, side, name, mix), wording.figures(max(values)))
             for name, side in series
             if (values := [row["value"] for row in rows if (row["contender"], row["series"]) == (name, side)])
         ),
     )
     text = f"Messages that the server accepted and that were read from it in each second {where}."
     return [Chart("chart-mail-flow", title, text, spec, table, wide=True)]
+
+
+def _score(context: Context, metric: str, name: str, mix: Mix) -> str:
+    """The mean over the blocks that the table of scores has: of the window alone, without the ramps that are drawn."""
+    place = context.comparison.run.mixes.index(mix)
+    return wording.figures(context.comparison.curve(metric, name).points[place].centre)
+
+
+def _meanings(context: Context) -> dict[str, str]:
+    """Of classes of messages that do not say it themselves."""
+    late_s = settings.number(context.run.plan, "late_after_s", 0.0)
+    return {
+        "late": f"Late: delivered, but not yet visible {late_s:g} s after it was accepted (`--late-after`).",
+        "unknown": "Unknown: the connection was lost after the final dot, so that no copy, one or several are all in "
+        "order.",
+        "foreign": "Foreign: not Bakeoff's, and left alone.",
+    }
 
 
 def _ledger(context: Context) -> list[Block]:
@@ -111,10 +163,10 @@ def _ledger(context: Context) -> list[Block]:
     )
     note = (
         "Every message is looked for in every mailbox, and its body is compared by SHA-256. The books balance in each "
-        "trial: accepted = delivered + delivered more than once + damaged + lost + could not be checked. Late: "
-        "delivered, but not yet visible when late_after was over. Unknown: the connection was lost after the final "
-        "dot, so that no copy, one or several are all in order. Foreign: not Bakeoff's, and left alone."
+        "trial: accepted = delivered + delivered more than once + damaged + lost + could not be checked."
     )
+    there = {kind for of in counts.values() for kind, count in of.items() if count}
+    note += "".join(f" {meaning}" for kind, meaning in _meanings(context).items() if kind in there)
     blocks: list[Block] = [Table("What became of the messages, all trials", columns, rows, note, depth=Depth.SUMMARY)]
     for name in context.names:
         ids = [
@@ -135,7 +187,7 @@ def _at_each_mix(context: Context) -> list[Block]:
     own = context.comparison.own
     if not isinstance(own, MailSummary) or not any(row.sent for row in own.mixes):
         return []
-    titles = ("sent", "delivered", "late", "lost", "doubled", "damaged", "visible, s (mean)")
+    titles = ("tried", "delivered", "late", "lost", "doubled", "damaged", "visible, s (mean)")
     spare = {"late": 1, "visible, s (mean)": 2}
     heads = (Column(title, spare=spare.get(title, 0)) for title in titles)
     columns = (Column(context.mix_title), Column("Contender", numeric=False), *heads)
@@ -151,7 +203,8 @@ def _at_each_mix(context: Context) -> list[Block]:
         if row.mix == mix
     )
     note = (
-        "Messages for each recipient, all trials of a mix. Sent: whatever the server said. Visible: how long delivery "
+        "Messages for each recipient, all trials of a mix. Tried: what clients set out to send, whatever became "
+        "of it: those that were refused or never finished, too. Visible: how long delivery "
         "took at least and at most, mean over all messages that came."
     )
     if any(row.lost or row.duplicate or row.corrupt for row in own.mixes):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bakeoff.compare import wording
 from bakeoff.report.blocks import Block, Column, Table
 from bakeoff.report.context import Context, geometric_mean
-from bakeoff.store.records import Summary, TrialRecord
+from bakeoff.store.records import TrialRecord
+from bakeoff.store.trial_parts import Summary
 
 PARTS = {
     "connect": "until connected",

@@ -7,7 +7,7 @@ import math
 from bakeoff.compare import wording
 from bakeoff.compare.model import Comparison
 from bakeoff.kinds.mail.compare.books import LOSSES
-from bakeoff.kinds.mail.compare.summary import SATURATED_S, MailSummary
+from bakeoff.kinds.mail.compare.summary import SIDES, MailSummary, Saturated
 
 CLASSES = (
     "accepted",
@@ -36,18 +36,17 @@ WORDS = {
     "late": "delivered late",
     "stale": "of an earlier trial",
 }
-# Metrics of a mail run with the titles of their columns; times are shown in seconds.
+# Metrics of a mail run with the titles of their columns; times are in milliseconds, as they are.
 COLUMNS = {
     "rate": "delivered/s",
     "accepted": "accepted/s",
     "read": "read/s",
     "backlog": "backlog",
-    "mean": "response, s",
-    "response": "without empty polls, s",
-    "visible_after": "visible after, s",
-    "visible_by": "visible by, s",
+    "mean": "response, ms",
+    "response": "without empty polls, ms",
+    "visible_after": "visible after, ms",
+    "visible_by": "visible by, ms",
 }
-SECONDS = ("mean", "response", "visible_after", "visible_by")
 
 
 def class_words(kind: str) -> str:
@@ -71,26 +70,43 @@ def mail_cells(comparison: Comparison, contender: str, mix_index: int) -> list[s
     cells = []
     for key in _shown(comparison):
         point = comparison.curve(key, contender).points[mix_index]
-        scale = 1e-3 if key in SECONDS else 1.0
         offset = 1.0 if key == "backlog" else 0.0  # the metric is one more
-        half = (point.high - point.low) / 2 * scale
+        half = (point.high - point.low) / 2
         spread = f" ± {wording.figures(half, 2)}" if point.blocks > 1 and math.isfinite(half) else ""
-        cells.append(wording.figures(point.centre * scale - offset) + spread)
+        cells.append(wording.figures(point.centre - offset) + spread)
     return cells
 
 
-def saturation_words(comparison: Comparison) -> list[str]:
+def saturation_words(summary: MailSummary) -> list[str]:
     """A sentence for each contender and side that takes too long, with the load from which on."""
-    if not isinstance(comparison.own, MailSummary):
-        return []
-    sentences: dict[tuple[str, str], str] = {}
-    for at in comparison.own.saturation:
-        for side in at.sides:
-            seconds = at.sending_s if side == "sending" else at.reading_s
-            sentences.setdefault(
-                (at.contender, side),
-                f"{at.contender} is saturated in {side} from {at.mix.words} on: a step takes "
-                f"{wording.figures(seconds, 3)} s on average ({SATURATED_S:g} s or more), without EHLO, QUIT and empty "
-                "polls.",
-            )
-    return list(sentences.values())
+    words = {"together": "sending and reading together"}
+    return [
+        f"{one.contender} is saturated by response time in {words.get(one.side, one.side)} from {one.mix.words} on"
+        f"{_but(one)}: a step of {one.protocol} takes {wording.figures(one.mean_s, 3)} s on average "
+        f"({summary.saturated_at_s:g} s or more), "
+        "without EHLO, QUIT and empty polls."
+        for one in summary.saturated
+    ]
+
+
+def _but(one: Saturated) -> str:
+    return f", but for {wording.several(list(one.below_again))}" if one.below_again else ""
+
+
+def unsaturated_words(summary: MailSummary, names: tuple[str, ...]) -> list[str]:
+    """A sentence for each contender that is not saturated on any side, with how near it came."""
+    texts = []
+    for name in names:
+        own = [one for one in summary.saturation if one.contender == name and math.isfinite(one.together_s)]
+        unknown = [one.mix for one in summary.saturation if one.contender == name and math.isnan(one.together_s)]
+        if any(one.contender == name for one in summary.saturated) or not own:
+            continue
+        steps = [(value, side, one.mix) for one in own for side in SIDES[:2] if (value := one.mean_s(side)) >= 0.0]
+        longest, side, mix = max(steps, key=lambda step: step[0])
+        untold = f"; of {wording.several(unknown)} nothing is known" if unknown else ""
+        texts.append(
+            f"{name} is not saturated by response time at any mix: a step takes {wording.figures(longest, 3)} s on "
+            f"average at most ({side} at {mix.words}), and {summary.saturated_at_s:g} s would be saturated{untold}. "
+            "From where on more clients bring no more messages is another question, which Result answers."
+        )
+    return texts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bakeoff.report.redact import HIDDEN, without_secrets
+from bakeoff.redact import HIDDEN, hidden, without_secrets
 
 PLANTED = [
     "password = hunter2planted",
@@ -29,6 +29,30 @@ PLANTED = [
     "eyJhbGciOiJIUzI1.eyJodW50ZXIy.hunter2planted",
     "wpa_psk=hunter2planted",
     "Set-Cookie: hunter2planted",
+    "AuthLDAPBindPassword hunter2planted",
+    '    AuthLDAPBindPassword "hunter2 planted"',
+    'proxy_set_header Authorization "Basic hunter2planted==";',
+    "Authorization: Basic hunter2planted==",
+    "fastcgi_param DB_PASS_X 1; db_pass=hunter2planted",
+    "  auth_token hunter2planted;",
+    "rocommunity hunter2planted",
+    "alice:{SSHA512.b64}hunter2planted==:1000:1000::/home",
+    "alice:{PLAIN}hunter2planted",
+    "bob:{SHA}hunter2planted=",
+    "carol:$apr1$hunter2$planted0123456789",
+    "dave:abplanted.123",
+    "[smtp.example.org]:587 user@example.org:hunter2planted",
+    "smtp_sasl_password_maps = static:user:hunter2planted",
+    "smtp_sasl_password_maps = inline:{[smtp.example.org]:587=user:hunter2planted}",
+    "hide mysql_servers = localhost/db/user/hunter2planted",
+    "  client_send = ^user^hunter2planted",
+    "CREATE USER x IDENTIFIED BY 'hunter2 planted'",
+    "connect = host=db dbname=mail password=hunter2planted",
+    "//nas/share /mnt cifs username=a,password=hunter2planted,uid=0 0 0",
+    "redis://:hunter2planted@cache:6379/0",
+    "PresharedKey = hunter2planted",
+    "AIzahunter2planted01234567890123456789012",
+    "AccountKey=hunter2planted==;EndpointSuffix=x",
 ]
 PLAIN = [
     "The first pass: 12 %, the second 13 %.",
@@ -39,6 +63,17 @@ PLAIN = [
     "8 tokens of each user",
     "4 × 600 GB 10k SAS, RAID 10",
     "key_buffer_size = 256M",
+    "proxy_pass http://backend:8080;",
+    "server_tokens off;",
+    "ServerTokens Prod",
+    "listen 127.0.0.1:80;",
+    "auth_basic_user_file /etc/nginx/users;",
+    "net.ipv4.tcp_syncookies = 1",
+    "[mysqld]",
+    "smtpd_sasl_auth_enable = yes",
+    "include /etc/nginx/conf.d/*.conf;",
+    "hosts: files dns",
+    "bypass = on",
 ]
 
 
@@ -61,7 +96,33 @@ def test_names_of_tables_count_and_shapes_stay() -> None:
     assert made == {"admin_password": HIDDEN, "list": ("a", {"token": HIDDEN}), "n": 3}
 
 
+def test_a_command_of_a_plan_keeps_no_password() -> None:
+    made = hidden({"contenders": [{"reset": "mysql --password hunter2planted < load.sql", "name": "--password x"}]})
+    assert made == {"contenders": [{"reset": f"mysql --password {HIDDEN} < load.sql", "name": "--password x"}]}
+
+
+def test_a_setting_of_the_kernel_is_no_cookie() -> None:
+    assert without_secrets({"net.ipv4.tcp_syncookies": "1"}) == {"net.ipv4.tcp_syncookies": "1"}
+
+
 def test_long_texts_are_read_once() -> None:
     """Each rule is bounded: a text that were read over and over would not end before the watchdog."""
-    for part in ("1", "a-", "-----BEGIN PRIVATE KEY-----", "a://", "--a-", "password", "$1$", "'\"", "eyJaaaaaaaaa."):
+    for part in (
+        "1",
+        "a-",
+        "-----BEGIN PRIVATE KEY-----",
+        "a://",
+        "--a-",
+        "password",
+        "$1$",
+        "'\"",
+        "eyJaaaaaaaaa.",
+        "{SHA}",
+        "static:",
+        "[a",
+        "hide ",
+        "\n ",
+        "pass",
+        "a:",
+    ):
         without_secrets(part * (200_000 // len(part)))

@@ -1,0 +1,129 @@
+"""The table of benchmarks/sharpness.py, of what is in its file."""
+
+import math
+import random
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sharpness_servers import CLIENTS, NAMES, difference, weights
+
+from bakeoff.stats.power import blocks_with_power, power_of_difference
+
+ONE, SAME, SLOWER = NAMES
+ARMS = {"visits": "before: each contender's mixes in one piece", "mixes": "after: contenders back to back at each mix"}
+TRUE, POWER, ALPHA = math.log(1.05), 0.8, 0.045
+TRIES = 4000
+Run = Mapping[str, Any]
+
+
+def table(data: Mapping[str, Any]) -> str:
+    """Markdown."""
+    logs = data["known"]["logs"]
+    true, half, _ = difference(logs, ONE, SLOWER)
+    used = data["known"]["worker_us"]
+    bare_sd = difference(logs, ONE, SAME)[2]
+    runs = {arm: [run for run in data["runs"] if run["arm"] == arm] for arm in ARMS}
+    count = max(len(each) for each in runs.values())
+    lines = [
+        f"{data['machine']}{', server and generator pinned' if data['pinned'] else ''}; {count} repetitions, trials of "
+        f"{data['length_s'] * 1e3:.0f} ms at {', '.join(map(str, CLIENTS))} clients, looks after "
+        f"{data['looks'].replace(',', ', ')} blocks (pocock), δ = 2 %. Slower one: {true:.1%} ± {half:.1%} "
+        f"for the bare client, whose own blocks spread by {bare_sd:.1%} between the equals; its worker "
+        f"uses {used[SLOWER]:.1f} µs of a processor for a request, the others {used[ONE]:.1f} and {used[SAME]:.1f} µs.",
+        "",
+        "| | spread of a block, equals | slower one called | wall time until then, median | equals called different | "
+        "wall time for 80 % at 5 % |",
+        "|---|---|---|---|---|---|",
+        *(f"| {ARMS[arm]} | {' | '.join(_cells(each))} |" for arm, each in runs.items() if each),
+    ]
+    if all(runs.values()):
+        low, high = _ratio(runs)
+        before, after = (spread(each, SAME) for each in runs.values())
+        slower, within = _pooled([run for each in runs.values() for run in each])
+        lines += [
+            "",
+            f"The spread after is {after / before:.2f} × ({low:.2f}–{high:.2f}, 95 %) the one before. All blocks "
+            f"together find the slower server slower by {slower:.1%} ± {within:.1%}.",
+        ]
+    return "\n".join(lines)
+
+
+def _cells(runs: Sequence[Run]) -> list[str]:
+    sd, block_s = spread(runs, SAME), statistics.fmean(run["wall_s"] / _blocks(run) for run in runs)
+    called = [_called(run) for run in runs]
+    times = [math.inf if look is None else float(look["s"]) for look in called]
+    middle = statistics.median(times)
+    longest = max(run["wall_s"] for run in runs)
+    by_look = [
+        f"{sum(look is not None and look['blocks'] <= blocks for look in called)} of {len(runs)} by {blocks} blocks"
+        for blocks in sorted({look["blocks"] for run in runs for look in run["looks"]})
+    ]
+    false = sum(any(look["pairs"][f"{ONE}/{SAME}"][0] == "better" for look in run["looks"]) for run in runs)
+    needed = blocks_with_power(lambda n: power_of_difference(n, sd, TRUE, ALPHA), POWER)
+    return [
+        f"{sd:.1%}",
+        ", ".join(by_look),
+        f"{middle:.0f} s" if math.isfinite(middle) else f"over {longest:.0f} s",
+        f"{false} of {len(runs)}",
+        "more than can be told" if needed is None else f"{needed * block_s:.0f} s ({needed} blocks of {block_s:.1f} s)",
+    ]
+
+
+def _called(run: Run) -> Mapping[str, Any] | None:
+    """The look at which the slower one was first called that."""
+    return next((look for look in run["looks"] if is_called(look)), None)
+
+
+def is_called(look: Mapping[str, Any]) -> bool:
+    """Whether the slower one is called that at this look."""
+    kind, winner = look["pairs"][f"{ONE}/{SLOWER}"][:2]
+    return bool(kind == "better" and winner == ONE)
+
+
+def _blocks(run: Run) -> int:
+    return int(run["looks"][-1]["blocks"])
+
+
+def spread(runs: Sequence[Run], other: str) -> float:
+    """Standard deviation of a block's log-ratio within runs, of all runs together."""
+    squares = [_variance(run, other) for run in runs]
+    return math.sqrt(statistics.fmean([square for square in squares if math.isfinite(square)]))
+
+
+def _variance(run: Run, other: str) -> float:
+    ratios = block_ratios(run, ONE, other)
+    return statistics.variance(ratios) if len(ratios) > 1 else math.nan
+
+
+def block_ratios(run: Run, first: str, second: str) -> list[float]:
+    """The log-ratio of each whole block, weighted over the mixes as the primary endpoint is."""
+    rates = {(block, clients, name): rate for block, clients, name, rate, *_ in run["trials"]}
+    share = dict(zip(CLIENTS, weights(), strict=True))
+    ratios = []
+    for block in range(1, _blocks(run) + 1):
+        pairs = [(share[n], rates.get((block, n, first)), rates.get((block, n, second))) for n in CLIENTS]
+        if all(a and b for _, a, b in pairs):
+            ratios.append(sum(weight * math.log(a / b) for weight, a, b in pairs))
+    return ratios
+
+
+def _pooled(runs: Sequence[Run]) -> tuple[float, float]:
+    """The log-ratio of the slower server over all runs, one value of each, and half of its 95 % interval."""
+    means = [statistics.fmean(ratios) for run in runs if (ratios := block_ratios(run, ONE, SLOWER))]
+    return statistics.fmean(means), 1.96 * statistics.stdev(means) / math.sqrt(len(means))
+
+
+def _ratio(runs: Mapping[str, Sequence[Run]]) -> tuple[float, float]:
+    """95 % of the ratio of the spreads, by drawing repetitions of both arms together."""
+    by = {arm: {run["repetition"]: run for run in each} for arm, each in runs.items()}
+    found = {arm: {number: _variance(run, SAME) for number, run in each.items()} for arm, each in by.items()}
+    both = [n for n in found["visits"] if all(math.isfinite(each.get(n, math.nan)) for each in found.values())]
+    squares = {arm: [each[number] for number in both] for arm, each in found.items()}
+    rng, ratios = random.Random(1), []
+    for _ in range(TRIES):
+        drawn = rng.choices(range(len(both)), k=len(both))
+        before, after = (sum(squares[arm][i] for i in drawn) for arm in ARMS)
+        ratios.append(math.sqrt(after / before))
+    ratios.sort()
+    return ratios[int(0.025 * TRIES)], ratios[int(0.975 * TRIES) - 1]

@@ -1,0 +1,59 @@
+"""What `bakeoff plan CAMPAIGN.toml --power PILOT.bakeoff` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from bakeoff.cli.console import make_console
+from bakeoff.cli.power import RANGE, judged, read_pilots, rule_of, shown_by, spread, table_of, time_of
+from bakeoff.plan.campaign import Campaign
+
+
+def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: bool) -> None:
+    """The answer over all suites, then for each, or as JSON. Raises PlanError."""
+    from bakeoff.compare import wording  # NumPy and SciPy take a moment
+    from bakeoff.compare.power_campaign import power_of_campaign
+
+    told = power_of_campaign(read_pilots(paths), campaign)
+    if as_json:
+        typer.echo(json.dumps(told.to_dict(), indent=2, ensure_ascii=False))
+        return
+    console = make_console()
+
+    def say(line: str) -> None:
+        console.print(line, markup=False, soft_wrap=True)
+
+    known = [(suite, suite.power) for suite in told.suites if suite.power is not None]
+    deltas = {power.delta for _, power in known}
+    say(f"How many blocks {campaign.title} needs, by the spread of {wording.names([f'{path}' for path in paths])}:")
+    say("\nIn each suite, with as many blocks in all of them:")
+    console.print(table_of(told.needs, max(deltas)))
+    if len(known) > 1:
+        most = {need.suite for need in told.needs}
+        who = f"{told.needs[0].suite} needs the most. " if len(most) == 1 else ""
+        say(f"{who}Own: where each suite has the blocks that it needs by itself.")
+    for suite, power in known:
+        say(f"\n{suite.name}: {spread(power.series[0])}")
+        console.print(table_of(power.series[0].needs, power.delta))
+        if shown := shown_by(power):
+            say(f"The {suite.blocks} blocks of this plan see a difference of {shown}.")
+        say(f"A block takes {time_of(suite.block_s, suite.block_by)}.")
+        for text in power.assumed:
+            say(f"(assumed) {text}")
+    say("")
+    for suite in told.suites:
+        if suite.power is None:
+            say(
+                f"{suite.name}: {suite.why_not}, so that nothing is told of it; in the hours of all it has as many "
+                f"blocks as the others (a block takes {time_of(suite.block_s, suite.block_by)})."
+            )
+    parts = rule_of(next((power.looks for _, power in known if power.looks), ()))
+    if told.family > 1:
+        parts.append(f"Holm over the {told.family} pairs of all suites, by its strictest step")
+    say(judged(parts))
+    say(RANGE)
+    say("Suites have blocks of their own by `blocks` in their [[suite]], all of them by `blocks` in [campaign].")

@@ -1,0 +1,105 @@
+"""Where caching is strong, weak and none, over file size × record size: read from the jump of a contender's rates."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bakeoff.compare.cell_model import CacheRule, CacheUntold, CacheZone
+from bakeoff.compare.cell_words import size
+from bakeoff.compare.cells import CellArray
+
+# A cache is faster than what lies behind it by this much at least; a level is one within this ratio.
+CACHE_FALL, LEVEL = 3.0, 1.6
+LEAST_FILES = 3
+IN_MEMORY = "its files are in memory, with nothing slower behind a cache"
+# Of one record size: file sizes to which caching is strong, those between, from which on it is none; times lower;
+# whether more than the largest are so low.
+Ends = tuple[float, tuple[float, ...], float, bool]
+
+
+def cache_rules(arrays: Sequence[CellArray], in_memory: frozenset[str]) -> tuple[CacheRule, ...]:
+    """A rule for each contender, mix and group of tests that have the same one. None of a contender `in_memory`."""
+    return tuple(
+        rule
+        for array in arrays
+        for place, name in enumerate(array.contenders)
+        if name not in in_memory
+        for rule in _rules(array, place)
+    )
+
+
+def _rules(array: CellArray, contender: int) -> list[CacheRule]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(array.rates[contender])
+    columns: dict[str, dict[float, dict[float, float]]] = defaultdict(lambda: defaultdict(dict))
+    for at, (test, file, record) in enumerate(array.keys):
+        row = logs[at][np.isfinite(logs[at])]
+        if file and record and row.size:
+            columns[test][record / 1024.0][file / 1024.0] = float(row.mean())
+    alike: dict[tuple[tuple[tuple[float, float], Ends | str], ...], list[tuple[str, list[float]]]] = defaultdict(list)
+    for test, by_record in columns.items():
+        found = {record: _fall(by_file) for record, by_file in by_record.items()}
+        stretches = _stretches({record: told if isinstance(told, str) else told[0] for record, told in found.items()})
+        falls = [
+            _median([told[1] for record, told in found.items() if not isinstance(told, str) and low <= record <= high])
+            for (low, high), _ in stretches
+        ]
+        alike[tuple(stretches)].append((test, falls))
+    return [_rule(array, contender, stretches, tests) for stretches, tests in alike.items()]
+
+
+def _rule(
+    array: CellArray,
+    contender: int,
+    stretches: tuple[tuple[tuple[float, float], Ends | str], ...],
+    tests: list[tuple[str, list[float]]],
+) -> CacheRule:
+    zones, untold = [], []
+    for place, (records, told) in enumerate(stretches):
+        if isinstance(told, str):
+            untold.append(CacheUntold(*records, told))
+        else:
+            strong, weak, none, levelled = told
+            fall = _median([falls[place] for _, falls in tests])
+            zones.append(CacheZone(*records, strong, weak, none, fall, levelled))
+    named = tuple(test for test, _ in tests)
+    return CacheRule(array.contenders[contender], array.mix, named, tuple(zones), tuple(untold))
+
+
+def _stretches(by_record: Mapping[float, Ends | str]) -> list[tuple[tuple[float, float], Ends | str]]:
+    """Neighbouring record sizes with the same ends, or the same reason, as one."""
+    found: list[tuple[tuple[float, float], Ends | str]] = []
+    for record, told in sorted(by_record.items(), key=lambda one: one[0]):
+        if found and found[-1][1] == told:
+            found[-1] = ((found[-1][0][0], record), told)
+        else:
+            found.append(((record, record), told))
+    return found
+
+
+def _fall(by_file: Mapping[float, float]) -> tuple[Ends, float] | str:
+    """Of logarithms of rates by file size: the ends and how many times lower the last level is; or why nobody can tell.
+
+    The low level lasts to the end; what a size between the two has is weak.
+    """
+    sizes = sorted(by_file)
+    levels = [by_file[size] for size in sizes]
+    if len(levels) < LEAST_FILES:
+        return f"fewer than {LEAST_FILES} file sizes were measured"
+    top, bottom = max(levels), levels[-1]
+    if top - bottom < math.log(CACHE_FALL):
+        return f"up to {size(sizes[-1])} files rates do not fall by {CACHE_FALL:g} times: all is cached, or nothing is"
+    high = [place for place, level in enumerate(levels) if level >= top - math.log(LEVEL)]
+    low = len(levels) - 1
+    while low > 0 and levels[low - 1] <= bottom + math.log(LEVEL):
+        low -= 1
+    weak = tuple(sizes[high[-1] + 1 : low])
+    return (sizes[high[-1]], weak, sizes[low], low < len(levels) - 1), math.exp(top - bottom)
+
+
+def _median(values: Sequence[float]) -> float:
+    return float(np.median(values)) if values else math.nan

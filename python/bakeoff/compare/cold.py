@@ -1,0 +1,31 @@
+"""Were the caches cold that were asked to be? One that stays full looks faster than a disk that has to be read."""
+
+from __future__ import annotations
+
+from bakeoff.compare import wording
+from bakeoff.compare.cells import cells_of
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.model import Advisory
+
+ADVICE = (
+    "Reads from a full cache are held against a disk or a wire there: compare writes alone, or empty the caches of all "
+    "(`--drop-caches` as root, `--cold-command` with a remount). Files in memory have nothing colder."
+)
+
+
+def cold_advice(cube: Cube) -> list[Advisory]:
+    """Whose caches could not be emptied before cells although that was asked for, beside those whose were."""
+    asked, full = (dict.fromkeys(cube.contenders, 0) for _ in range(2))
+    for trial in cube.usable.values():
+        for cell in cells_of(trial):
+            # A cell that makes its file itself finds nothing of it in a cache.
+            if cell.cache and cell.cache.asked == "cold" and cell.cache.name != "fresh" and not cell.skipped:
+                asked[trial.contender] += 1
+                full[trial.contender] += cell.cache.name == "warm"
+    stayed = [name for name in cube.contenders if full[name]]
+    if not stayed:
+        return []
+    told = wording.names([f"{name} before {full[name]:,} of {asked[name]:,} cells" for name in stayed])
+    emptied = [name for name in cube.contenders if asked[name] and not full[name]]
+    beside = f"; those of {wording.names(emptied)} were emptied" if emptied else ""
+    return [Advisory(f"Cold caches were asked for, but not emptied were those of {told}{beside}.", ADVICE)]

@@ -1,0 +1,111 @@
+"""Several run files in sentences: no word of a winner without what it rests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from bakeoff.compare import wording
+from bakeoff.compare.joined_model import BetweenPair, DatedNote, Drift, Joined, JoinedPair
+from bakeoff.compare.model import Sentence
+
+# So many pairs are told one by one.
+NAMED = 3
+
+
+def joined_sentences(joined: Joined, notes: Sequence[DatedNote]) -> list[Sentence]:
+    """What the files are, whether they agree, what is between them, and what failed."""
+    told = [Sentence(_kind(pair), _pair(pair)) for pair in joined.pairs[:NAMED]]
+    if len(joined.pairs) > NAMED:
+        told.append(Sentence("", f"{len(joined.pairs) - NAMED} further pairs are in several files: see the table."))
+    told += [Sentence(pair.kind, _between(pair, joined)) for pair in joined.between[:NAMED]]
+    if (more := len(joined.between) - NAMED) > 0:
+        text = f"Of {wording.plural(more, 'further pair')} of contenders no file has both: see the table."
+        told.append(Sentence("withheld", text))
+    alone = "What factors do is told by each file alone: `bakeoff compare` of it." if joined.with_factors else ""
+    texts = (_files(joined), _drift(joined.drifts, joined.figure), *_failed(joined, notes), alone)
+    told += [Sentence("", text) for text in texts if text]
+    return told
+
+
+def names_of(joined: Joined) -> str:
+    """ "A monday.bakeoff, B tuesday.bakeoff"."""
+    return ", ".join(f"{file.label} {file.file}" for file in joined.files)
+
+
+def _files(joined: Joined) -> str:
+    number = len(joined.files)
+    plan = "one plan" if joined.same_work else "plans that differ"
+    items = wording.names([d.item for d in joined.differences if d.sort == "work"][:6])
+    what = "" if joined.same_work else f" (in {items}), so that contenders of one name are told apart by file"
+    return f"{number} run files of {plan}{what}: {names_of(joined)}."
+
+
+def _kind(pair: JoinedPair) -> str:
+    return "withheld" if pair.counted == "apart" else ""
+
+
+def _pair(pair: JoinedPair) -> str:
+    name = f"{pair.contender} ÷ {pair.baseline}"
+    if not pair.same_work:
+        return f"{name} by file: {pair.text}: nothing is put together."
+    if pair.counted == "apart":
+        return f"{name} by file: {pair.text}. No verdict holds for all of them."
+    if pair.counted == "each":
+        return f"{name} by file: {pair.text}; no one size holds."
+    own = "the verdict is the same in each" if pair.same_verdict else f"by themselves: {_own(pair)}"
+    if all(one.kind == "too_few" for one in pair.files):
+        own = "none of them has blocks enough for a verdict of its own"
+    return f"{name} by file: {pair.text}, so that their blocks count together; {own}."
+
+
+def _own(pair: JoinedPair) -> str:
+    return "; ".join(f"{each.file} {each.text}" for each in pair.files)
+
+
+def _between(pair: BetweenPair, joined: Joined) -> str:
+    ratio = wording.ratio(pair.ratio, pair.low, pair.high)
+    interval = "" if math.isnan(pair.low) else f" (95 % interval {wording.interval(pair.low, pair.high)})"
+    name = f"{pair.contender} ÷ {pair.baseline}"
+    if math.isnan(pair.ratio):
+        return f"{pair.contender} and {pair.baseline} are in different files, and have no figures that can be compared."
+    if not pair.bridges:
+        return (
+            f"Whether {pair.contender} or {pair.baseline} is the better one cannot be told: they were measured in "
+            f"different files, and no contender is in both; {_drift_of(pair.explained_by)} between the files would be "
+            f"all of the ratio of {ratio} ({joined.figure}, unpaired)."
+        )
+    bridge = wording.names(list(pair.bridges))
+    return (
+        f"{name}, never in one file, over the bridge of {bridge}, which is in files of both: {ratio}{interval}, "
+        f"{joined.figure}, unpaired; what changed between the files for all alike is not in it, what changed for one "
+        f"of them alone is. Verdict: {pair.text}."
+    )
+
+
+def _drift_of(explained_by: float) -> str:
+    return f"a change of {wording.percent(explained_by)}" if explained_by < 1.0 else "a change by the same factor"
+
+
+def _drift(drifts: Sequence[Drift], figure: str) -> str:
+    """The contender that was most unlike itself."""
+    known = [one for one in drifts if one.same_work and one.ratio > 0.0]
+    if not known:
+        return ""
+    most = max(known, key=lambda one: abs(math.log(one.ratio)))
+    interval = "" if math.isnan(most.low) else f" ({wording.interval(most.low, most.high)})"
+    ratio = f"{most.file} ÷ {most.against} {wording.ratio(most.ratio, most.low, most.high)}{interval}"
+    return f"How far the files are apart: {most.contender} {ratio} in {figure}, unpaired."
+
+
+def _failed(joined: Joined, notes: Sequence[DatedNote]) -> list[str]:
+    labels = [file.label for file in joined.files if file.failed]
+    if not labels:
+        return []
+    broken = sum(one.state != "ok" for one in joined.failed)
+    missing = sum(file.trials_planned - sum(file.trials.values()) for file in joined.files if file.failed)
+    how = f"{wording.plural(broken, 'trial')} without figures, {missing} never made"
+    noted = " ".join(f"{note.date}: {note.text}" for note in notes)
+    text = f"{wording.names(labels)} failed and was repeated; it counts in no ratio, and is shown beside its repetition"
+    text += f" ({how}). Noted by its user: {noted}"
+    return [text if text.endswith(".") else f"{text}."]

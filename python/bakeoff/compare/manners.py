@@ -1,0 +1,132 @@
+"""Settings of how clients talk that contenders have differently: what is compared then is these settings, too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bakeoff.compare import wording
+from bakeoff.compare.kind import ComparePart
+from bakeoff.compare.manners_model import TOO, Manner
+from bakeoff.compare.model import Advisory
+from bakeoff.compare.settings import of_contender
+from bakeoff.redact import hidden
+from bakeoff.store.records import RunRecord
+
+TEXT_MAX = 80
+# So many ways of talking are told in a sentence, and so many contenders of each by name.
+WAYS, NAMES = 4, 3
+
+
+def settings_by_name(run: RunRecord) -> dict[str, Mapping[str, Any]]:
+    """The settings that each contender was measured with, by its name in this run, of all its files."""
+    if not run.joined:
+        # By their place: beside other files contenders may have other names than their plan gives them.
+        planned = [str(one.get("name")) for one in _contenders(run.plan)]
+        names = [one.name for one in run.contenders]
+        known = planned if len(planned) == len(names) else names
+        return {name: of_contender(run.plan, own) for name, own in zip(names, known, strict=True)}
+    return {
+        new: of_contender(file.run.plan, old)
+        for file in run.joined
+        if not file.failed
+        for new, old in file.names.items()
+    }
+
+
+def manners_of(run: RunRecord) -> tuple[Manner, ...]:
+    """What contenders of one plan have differently. What whole files of several differ in is told of the files."""
+    found = settings_by_name(run)
+    own = {name for plan in _plans(run) for table in _own(plan) for name in table}
+    told = []
+    for name in sorted(own):
+        values = {contender: _text(hidden({name: table.get(name)})[name]) for contender, table in found.items()}
+        if len({json.dumps(table.get(name), sort_keys=True) for table in found.values()}) > 1:
+            told.append(Manner(_bare(name), values))
+    return tuple(told)
+
+
+def ways(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> dict[str, str]:
+    """How each is talked to, as far as these differ among `names`: "over HTTP/2"."""
+    differ = [manner for manner in manners if len({manner.values.get(name) for name in names}) > 1]
+    return {
+        name: wording.names([_words(kind, manner.setting, manner.values.get(name, "?")) for manner in differ])
+        for name in names
+        if differ
+    }
+
+
+def manner_words(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> str:
+    """ "b is measured over HTTP/2, a over HTTP/1.1"; empty where all are talked to alike. Of many ways the first."""
+    found = ways(manners, kind, names)
+    by_way: dict[str, list[str]] = {}
+    for name, way in found.items():
+        by_way.setdefault(way, []).append(name)
+    parts = [f"{_named(alike)} {way}" for way, alike in by_way.items()]
+    if not parts:
+        return ""
+    first, *others = parts if len(parts) <= WAYS else [*parts[: WAYS - 1], "others otherwise"]
+    alike = next(iter(by_way.values()))
+    verb = "is" if len(alike) == 1 else "are"
+    head = _named(alike)
+    return ", ".join([f"{head} {verb} measured{first.removeprefix(head)}", *others])
+
+
+def manner_sentence(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> str:
+    """The same as a sentence of the headline."""
+    words = manner_words(manners, kind, names)
+    return f"{words}: {TOO}" if words else ""
+
+
+def manner_advice(manners: Sequence[Manner], kind: ComparePart, names: Sequence[str]) -> list[Advisory]:
+    """What readers of the figures must know of it."""
+    words = manner_words(manners, kind, names)
+    if not words:
+        return []
+    text = (
+        f"Contenders are not asked alike: {words}. What an operation costs the generator differs with it, and so does "
+        "what it could ask at most."
+    )
+    advice = (
+        "Read a ratio as one of server and setting together; to compare servers alone, give all of them one setting. "
+        "The section on the load generator has the cost for each."
+    )
+    return [Advisory(text, advice)]
+
+
+def _named(names: Sequence[str]) -> str:
+    left = len(names) - NAMES
+    return wording.names(list(names) if left <= 0 else [*names[:NAMES], wording.plural(left, "other")])
+
+
+def _words(kind: ComparePart, setting: str, value: str) -> str:
+    return kind.manner_words.get(setting, {}).get(value) or f"with {setting} {value}"
+
+
+def _plans(run: RunRecord) -> list[dict[str, Any]]:
+    return [file.run.plan for file in run.joined if not file.failed] or [run.plan]
+
+
+def _contenders(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    contenders = plan.get("contenders")
+    return [one for one in contenders if isinstance(one, dict)] if isinstance(contenders, list) else []
+
+
+def _own(plan: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [own for one in _contenders(plan) if isinstance(own := one.get("settings"), dict)]
+
+
+def _text(value: Any) -> str:
+    """A stored value as it is read: yes and no, lists with commas."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        text = ", ".join(map(_text, value)) or "none"
+    else:
+        text = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 2]} …"
+
+
+def _bare(name: str) -> str:
+    return name.removesuffix("_bytes").removesuffix("_s")

@@ -1,0 +1,85 @@
+"""What equals differ by on a set-up, and what a comparison quotes of it; immutable values that go into JSON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from bakeoff.stats.intervals import t_quantile
+
+
+@dataclass(frozen=True)
+class NoiseSeries:
+    """The ratios of the same server to itself, by block: of the primary endpoint (`mix` is empty) or at a mix.
+
+    `ratio` is their geometric mean with its 95 % interval, `log_sd` their spread; `lowest`, `median` and `highest` are
+    those of blocks. `shown` is the smallest difference (0.05 = 5 %) that so many blocks show in 80 % of runs.
+    """
+
+    title: str
+    mix: str
+    blocks: int
+    ratio: float
+    low: float
+    high: float
+    log_sd: float
+    lowest: float
+    median: float
+    highest: float
+    shown: float
+
+    def floor(self, blocks: int) -> float:
+        """By what share equals differ at most in the mean of so many blocks, in 95 % of runs: the bias that was seen,
+        and chance in what was seen and in those blocks (a prediction interval).
+        """
+        if blocks < 1 or self.blocks < 2 or not self.ratio > 0.0:
+            return math.nan
+        chance = t_quantile(self.blocks - 1, 0.95) * self.log_sd * math.sqrt(1.0 / blocks + 1.0 / self.blocks)
+        return math.expm1(abs(math.log(self.ratio)) + chance)
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """An A/A run: one server as two contenders, in the same interleaved blocks.
+
+    `first` is the ratio of whoever was measured first at a mix to the other, with its interval: what the order does.
+    `drawn` times `draw_blocks` of the blocks were drawn: `called` of these made a winner, `shown` told the two apart at
+    all. `setup` is what the set-up is known by, `settings` those of the suite.
+    """
+
+    schema: str
+    file: str
+    plan_hash: str
+    measured_at: str
+    contender: str
+    address: str
+    suite: str
+    delta: float
+    setup: dict[str, str]
+    settings: dict[str, str]
+    series: tuple[NoiseSeries, ...]
+    first: float
+    first_low: float
+    first_high: float
+    draw_blocks: int
+    drawn: int
+    called: int
+    shown: int
+
+    @property
+    def primary(self) -> NoiseSeries:
+        """That of the primary endpoint."""
+        return self.series[0]
+
+
+@dataclass(frozen=True)
+class NoiseQuote:
+    """What a comparison says of the noise floor of its set-up: `floor` for its own blocks, 0.02 is 2 %; `differs` says
+    in what the set-up of the A/A run was another; `within` are the verdicts, in words, that are smaller than it.
+    """
+
+    noise: NoiseFloor
+    blocks: int
+    floor: float
+    differs: tuple[str, ...]
+    within: tuple[str, ...]

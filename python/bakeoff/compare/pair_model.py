@@ -1,0 +1,174 @@
+"""Two contenders against each other: what was found on each metric, what it is called, and what speaks against that.
+
+Ratios are always contender divided by baseline. NaN means "not available".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from bakeoff.mix import Mix
+
+VerdictKind = Literal["better", "equivalent", "near_margin", "inconclusive", "withheld", "disqualified", "too_few"]
+GateLevel = Literal["red", "amber"]
+# Every general gate; kinds name theirs. `tests/unit/compare/test_every_gate_and_audit.py` trips each alone.
+GateName = Literal[
+    "wrong content",
+    "different content",
+    "failed trials",
+    "starved clients",
+    "unfinished",
+    "wrong answers",
+    "errors",
+    "generator",
+    "generator waited",
+    "link",
+    "ceiling",
+    "schedule",
+    "Little's law",
+    "blocks",
+    "different pages",
+    "stale connections",
+    "turned away",
+    "repeated trials",
+    "not steady",
+    "files",
+    "settings",
+]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A validity check that did not pass. `red` takes the verdict away, `amber` qualifies it. `contender` is the
+    one that it speaks of. Of several that are alike, `also` is said after the `text` of the one with the most `weight`,
+    which is by how much it is so.
+    """
+
+    name: str
+    level: GateLevel
+    text: str
+    contender: str
+    also: str = ""
+    weight: float = 0.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`winner` is set when `kind` is better; `more_blocks` when a number of blocks would settle it."""
+
+    kind: VerdictKind
+    winner: str | None
+    more_blocks: int | None
+    text: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One metric over the whole curve: the weighted geometric mean over mixes of the paired ratio.
+
+    `lost` has for either contender how many of the `pairs_counted` pairs (mix and block) it lost outright; each
+    counts as `lost_as` times slower. `low` and `high` are NaN under six blocks.
+    """
+
+    metric: str
+    title: str
+    higher_is_better: bool
+    mixes: tuple[Mix, ...]
+    mixes_left_out: tuple[Mix, ...]
+    blocks: int
+    blocks_left_out: tuple[int, ...]
+    ratio: float
+    low: float
+    high: float
+    log_sd: float
+    p_t: float
+    p_sign_flip: float
+    p_adjusted: float
+    p_equivalence_adjusted: float
+    lost: dict[str, int]
+    pairs_counted: int
+    lost_as: float
+    verdict: Verdict
+    gates: tuple[Gate, ...]
+
+    @property
+    def all_lost(self) -> str:
+        """Who lost every pair, so that the ratio is what a loss counts as and no measure; empty when nobody did."""
+        whole = [name for name, number in self.lost.items() if 0 < number == self.pairs_counted]
+        if len(whole) != 1 or not self.ratio > 0.0 or not self.lost_as > 0.0:
+            return ""
+        return whole[0] if math.isclose(abs(math.log(self.ratio)), math.log(self.lost_as)) else ""
+
+
+@dataclass(frozen=True)
+class RatioPoint:
+    """The ratio at one mix with its simultaneous band, or of the only mix with the interval of the endpoint. `lost` has
+    for either contender in how many of the `blocks` it lost outright; the band is then that of the sign-flip test.
+    """
+
+    mix: Mix
+    blocks: int
+    ratio: float
+    low: float
+    high: float
+    lost: dict[str, int]
+    verdict: Verdict
+
+    @property
+    def all_lost(self) -> str:
+        """Who lost every block, so that the ratio is what a loss counts as and no measure; empty when nobody did."""
+        whole = [name for name, number in self.lost.items() if 0 < number == self.blocks]
+        return whole[0] if len(whole) == 1 else ""
+
+
+@dataclass(frozen=True)
+class RatioCurve:
+    """The ratio of one metric over the mixes; `method` says how the band was made."""
+
+    metric: str
+    title: str
+    higher_is_better: bool
+    method: str
+    level: float
+    points: tuple[RatioPoint, ...]
+
+
+@dataclass(frozen=True)
+class OperationRatio:
+    """One exploratory comparison of an operation at a mix; `q` is the Benjamini–Hochberg value."""
+
+    operation: str
+    metric: str
+    mix: Mix
+    blocks: int
+    ratio: float
+    low: float
+    high: float
+    p: float
+    q: float
+
+
+@dataclass(frozen=True)
+class Exploratory:
+    """Every operation at every mix. `found` are the cells with q ≤ 0.05; their intervals are FCR-
+    adjusted.
+    """
+
+    tested: int
+    level: float
+    found: tuple[OperationRatio, ...]
+
+
+@dataclass(frozen=True)
+class PairComparison:
+    """Two contenders against each other."""
+
+    baseline: str
+    contender: str
+    primary: Endpoint
+    secondary: tuple[Endpoint, ...]
+    curves: tuple[RatioCurve, ...]
+    exploratory: Exploratory

@@ -1,0 +1,289 @@
+"""How many blocks a plan needs, by the spread that another run had: its pilot.
+
+The chance is that of the verdict's own rule, at the level that the plan leaves it: what is kept for blocks that are
+added later, planned looks, and Holm's correction, of which the strictest step is counted on.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from bakeoff.compare import settings, wording
+from bakeoff.compare.capacity import is_search
+from bakeoff.compare.cube import Cube, build_cube
+from bakeoff.compare.looks import planned_levels
+from bakeoff.compare.metric import Metric
+from bakeoff.compare.metrics import metrics_of
+from bakeoff.compare.pairs import pair_logs
+from bakeoff.compare.plain import as_dict, nulled
+from bakeoff.compare.power_time import FORECAST
+from bakeoff.compare.whole_blocks import kept_mixes, over_mixes
+from bakeoff.errors import PlanError
+from bakeoff.mix import Mix
+from bakeoff.plan.model import Plan
+from bakeoff.stats import (
+    blocks_with_power,
+    difference_with_power,
+    power_of_difference,
+    power_of_equivalence,
+    spread_interval,
+)
+from bakeoff.store.records import RunRecord
+from bakeoff.thresholds import MINIMUM_BLOCKS
+
+SCHEMA = "bakeoff-power/1"
+DIFFERENCES = (0.05, 0.03, 0.02)
+POWERS = (0.8, 0.9)
+# How sure the range of the spread is, and of how many blocks a pilot has to be to know any.
+SURE, FEWEST = 0.8, 3
+
+
+@dataclass(frozen=True)
+class Need:
+    """What it takes to see a true `difference` (0.05 = 5 %; None: that there is none beyond δ) in a share `power` of
+    runs. `blocks` is None beyond 10,000; `low` and `high` are the blocks if the spread is as small, or as large, as the
+    pilot leaves possible (80 %). `duration_s` is of all `blocks`.
+    """
+
+    difference: float | None
+    power: float
+    blocks: int | None
+    low: int | None
+    high: int | None
+    duration_s: float | None
+
+
+@dataclass(frozen=True)
+class Series:
+    """What is judged: the primary endpoint (`mix` is None), or one mix. `alpha` is the level of its test, `log_sd` the
+    spread of the log-ratios of the pilot's `blocks` with its interval (80 %).
+    """
+
+    title: str
+    mix: Mix | None
+    alpha: float
+    blocks: int
+    log_sd: float
+    log_sd_low: float
+    log_sd_high: float
+    needs: tuple[Need, ...]
+    # The smallest difference (0.05 = 5 %) that the plan's own blocks show in each of POWERS; NaN under six.
+    shown: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Power:
+    """The answer, and all that it rests on. `plan_blocks` are those that the plan has as it stands; `block_by` says
+    whether `block_s` is that of the pilot's blocks or of the forecast.
+    """
+
+    schema: str
+    pilot: str
+    pilot_plan_hash: str
+    pilot_created_at: str
+    contenders: tuple[str, ...]
+    pairs: int
+    looks: tuple[int, ...]
+    delta: float
+    plan_blocks: int
+    block_s: float
+    block_by: str
+    assumed: tuple[str, ...]
+    series: tuple[Series, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionaries, lists, strings and numbers; NaN becomes None."""
+        plain = nulled(as_dict(self))
+        assert isinstance(plain, dict)
+        return plain
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The log-ratios of one pair of a run: of the primary endpoint by block, of these `blocks`, and of each mix."""
+
+    pair: tuple[str, str]
+    title: str
+    primary: tuple[float, ...]
+    mixes: dict[Mix, tuple[float, ...]]
+    lost: int
+    blocks: tuple[int, ...]
+    alone: bool = False
+
+
+def power_of(
+    pilot: RunRecord,
+    plan: Plan,
+    block_s: float,
+    laid_s: float = 0.0,
+    family: int | None = None,
+    block_by: str = FORECAST,
+) -> Power:
+    """What `plan` needs, whose blocks take `block_s` each, known by `block_by`, after `laid_s` once.
+
+    In a campaign its primary endpoint is one of a `family` of as many pairs as all suites have. Raises PlanError for a
+    pilot of which no spread is known.
+    """
+    names = tuple(contender.name for contender in plan.contenders)
+    measured = _widest(pilot, names)
+    pairs = max(1, pairs_of(plan))
+    usual = planned_levels(plan.looks or (), plan.boundary)[-1]
+    alpha = usual / (family or pairs)
+    # A campaign corrects for the pairs of a suite first, and then for all of them, when it calls equals so.
+    alpha_equal = usual / (pairs * (family or 1))
+    mixes = [mix for mix in plan.mixes if mix in measured.mixes] or list(measured.mixes)
+
+    def series(title: str, mix: Mix | None, level: float, equal: float, logs: Sequence[float]) -> Series:
+        log_sd = float(np.std(logs, ddof=1))
+        low, high = spread_interval(log_sd, len(logs), SURE)
+        needs = tuple(
+            _need(each, power, (log_sd, low, high), equal if each is None else level, plan.delta, block_s, laid_s)
+            for each in (*DIFFERENCES, None)
+            for power in POWERS
+        )
+        shown = tuple(math.expm1(difference_with_power(plan.blocks, log_sd, level, power)) for power in POWERS)
+        return Series(title, mix, level, len(logs), log_sd, low, high, needs, shown)
+
+    at_mix = usual / pairs / max(1, len(mixes))
+    told = [series(measured.title, None, alpha, alpha_equal, measured.primary)]
+    told += [
+        # A band of two sides must lie within ±δ: each has half of what one-sided tests of an endpoint have.
+        series(f"at {mix.words}", mix, at_mix, at_mix / 2.0, measured.mixes[mix])
+        for mix in mixes
+        if len(measured.mixes[mix]) >= FEWEST and len(mixes) > 1
+    ]
+    return Power(
+        schema=SCHEMA,
+        pilot=pilot.path.name,
+        pilot_plan_hash=pilot.plan_hash,
+        pilot_created_at=pilot.created_at,
+        contenders=names,
+        pairs=pairs,
+        looks=tuple(plan.looks or ()),
+        delta=plan.delta,
+        plan_blocks=plan.blocks,
+        block_s=block_s,
+        block_by=block_by,
+        assumed=tuple(_assumed(pilot, plan, measured, pairs)),
+        series=tuple(told),
+    )
+
+
+def pairs_of(plan: Plan) -> int:
+    """How many pairs of contenders a plan compares."""
+    return math.comb(len(plan.contenders), 2)
+
+
+def _need(
+    difference: float | None,
+    power: float,
+    spreads: tuple[float, float, float],
+    alpha: float,
+    delta: float,
+    block_s: float,
+    laid_s: float,
+) -> Need:
+    def blocks(log_sd: float) -> int | None:
+        if difference is None:
+            return blocks_with_power(lambda n: power_of_equivalence(n, log_sd, delta, alpha), power)
+        return blocks_with_power(lambda n: power_of_difference(n, log_sd, math.log1p(difference), alpha), power)
+
+    usual, low, high = map(blocks, spreads)
+    return Need(difference, power, usual, low, high, None if usual is None else laid_s + usual * block_s)
+
+
+def _widest(pilot: RunRecord, names: Sequence[str]) -> Spread:
+    """The pair of the pilot whose primary endpoint varies most, of those that the plan has where it has any."""
+    if is_search(pilot):
+        raise PlanError(f"{pilot.path} searched for capacities: give a run of `bakeoff run` as the pilot")
+    cube = build_cube(pilot, pilot.contenders[0].name)
+    metric = metrics_of(pilot, cube)[0]
+    if len(cube.contenders) < 2:
+        found = [_alone(cube, metric)]
+    else:
+        found = [spread_of_pair(cube, metric, *pair) for pair in combinations(cube.contenders, 2)]
+    known = [each for each in found if len(each.primary) >= FEWEST]
+    if not known:
+        most = max(len(each.primary) for each in found)
+        raise PlanError(
+            f"{pilot.path} has {wording.plural(most, 'usable block')}: a spread takes {FEWEST} at least, better "
+            f"{MINIMUM_BLOCKS}"
+        )
+    if any(not np.std(each.primary, ddof=1) > 0.0 for each in known):
+        raise PlanError(f"the blocks of {pilot.path} do not differ at all: that is no measured spread")
+    named = [each for each in known if set(each.pair) <= set(names)] or known
+    return max(named, key=lambda each: float(np.std(each.primary, ddof=1)))
+
+
+def spread_of_pair(cube: Cube, metric: Metric, baseline: str, contender: str) -> Spread:
+    """How the ratios of two contenders spread over the blocks that have all of their mixes."""
+    outcomes = pair_logs(cube, metric, baseline, contender)
+    logs, lost = outcomes.settled(), sum(int(side.sum()) for side in outcomes.lost)
+    return _pilot((baseline, contender), metric.title, cube, logs, lost)
+
+
+def _alone(cube: Cube, metric: Metric) -> Spread:
+    """A single contender against another that is like it and knows nothing of it: twice its variance."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        logs = np.log(cube.values(metric.extract)[0])
+    name = cube.contenders[0]
+    found = _pilot((name, name), metric.title, cube, np.where(np.isfinite(logs), logs, np.nan) * math.sqrt(2.0), 0)
+    return Spread(found.pair, found.title, found.primary, found.mixes, 0, found.blocks, alone=True)
+
+
+def _pilot(pair: tuple[str, str], title: str, cube: Cube, logs: Any, lost: int) -> Spread:
+    kept, whole = kept_mixes(np.isfinite(logs))
+    primary = over_mixes(cube, logs, kept)[whole]
+    by_mix = {mix: tuple(map(float, row[np.isfinite(row)])) for mix, row in zip(cube.mixes, logs, strict=True)}
+    blocks = tuple(block for block, is_whole in zip(cube.blocks, whole, strict=True) if is_whole)
+    return Spread(pair, title, tuple(map(float, primary)), by_mix, lost, blocks)
+
+
+def _assumed(pilot: RunRecord, plan: Plan, measured: Spread, pairs: int) -> list[str]:
+    """What must hold for the answer to hold."""
+    told = []
+    names = [contender.name for contender in plan.contenders]
+    if measured.alone:
+        told.append(
+            f"{measured.pair[0]} stands for both of a pair, whose blocks have nothing in common: pairs that drift "
+            "together vary less"
+        )
+    elif not set(measured.pair) <= set(names):
+        told.append(f"{wording.names(names)} vary against each other as {measured.pair[0]} and {measured.pair[1]} did")
+    elif pairs > 1:
+        told.append(f"all pairs vary as {measured.pair[0]} and {measured.pair[1]}, the widest of the pilot")
+    if pilot.suite != plan.suite:
+        told.append(f"{plan.suite} varies as {pilot.suite} did, which is another work: take a pilot of {plan.suite}")
+    elif different := _different(pilot.plan, plan, measured.alone):
+        told.append(f"the spread is as in the pilot, though its settings differ: {'; '.join(different)}")
+    if measured.lost:
+        lost = wording.plural(measured.lost, "trial")
+        told.append(f"{lost} of the pilot {'was' if measured.lost == 1 else 'were'} lost outright, which widens it")
+    if len(measured.primary) < MINIMUM_BLOCKS:
+        told.append(f"the spread of {len(measured.primary)} blocks is a rough guess: see its range")
+    return told
+
+
+def _different(stored: dict[str, Any], plan: Plan, alone: bool) -> list[str]:
+    """Settings that both have, in which they differ: "length_s 1.8, here 30"; first the order of trials, of which one
+    contender `alone` has none.
+    """
+    then, now, order = settings.stored(stored), plan.settings.stored(), settings.order(stored)
+    differ: list[tuple[str, Any, Any]] = [("order", order, plan.order)] if order != plan.order and not alone else []
+    differ += [(name, then[name], value) for name, value in now.items() if name in then and then[name] != value]
+    listed = [f"{name} {_short(was)}, here {_short(value)}" for name, was, value in differ[:4]]
+    own = {contender.name: contender.settings for contender in plan.contenders if contender.settings}
+    if own != settings.of_single(stored):
+        listed.append("settings of single contenders")
+    return [*listed, f"and {len(differ) - 4} more"] if len(differ) > 4 else listed
+
+
+def _short(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else f"{value}"
+    return text if len(text) <= 40 else f"{text[:37]} …"

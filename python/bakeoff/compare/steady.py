@@ -1,0 +1,93 @@
+"""Whether trials were steady: who warmed up inside of the measured window, changed its pace, or drifted.
+
+It voids nothing: blocks bear what trials are not steady by. But a mean over a course is the mean of nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+
+from bakeoff.compare import settings, wording
+from bakeoff.compare.cells import cells_of
+from bakeoff.compare.cube import Cube
+from bakeoff.compare.model import Advisory, Audit, AuditTrial
+from bakeoff.compare.steady_model import Pace, SteadyState, Unsteady, size, unsteady_clause
+from bakeoff.pace import FEWEST_SECONDS, pace_of
+from bakeoff.stats.steady import LEAST_SHARE, Steadiness
+from bakeoff.store.records import RunRecord, TrialRecord
+
+STEADY_STATE = "Steady state"
+WHAT = (
+    f"rates of whole seconds in the window (MSER-5, change points, trend; trials of fewer than {FEWEST_SECONDS} are "
+    "too short to judge)"
+)
+
+
+def steady_state(cube: Cube) -> SteadyState | None:
+    """Of the usable trials; None where seconds say nothing of it: at rates the load sets the pace, and cells differ."""
+    trials = [t for t in sorted(cube.usable.values(), key=lambda t: t.order) if t.starts is None and not cells_of(t)]
+    trials = [trial for trial in trials if trial.per_second]
+    if not trials:
+        return None
+    found = {trial.id: pace_of(trial.per_second) for trial in trials}
+    contenders = []
+    for name in cube.contenders:
+        judged = [(t, pace) for t in trials if t.contender == name and (pace := found[t.id]) is not None]
+        shares = [pace.effective / (pace.rows - pace.settled) for _, pace in judged]
+        unsteady = tuple(_unsteady(trial, pace) for trial, pace in judged if not pace.is_steady)
+        contenders.append(Pace(name, len(judged), median(shares) if shares else math.nan, unsteady))
+    return SteadyState(FEWEST_SECONDS, sum(pace is None for pace in found.values()), tuple(contenders))
+
+
+def _unsteady(trial: TrialRecord, pace: Steadiness) -> Unsteady:
+    row_s = max(second.width_s for second in trial.per_second)
+    changes = tuple((place * row_s, factor) for place, factor in pace.changes)
+    settled_s = pace.settled * row_s
+    told = []
+    if settled_s:
+        told.append(f"settled after {settled_s:g} s of the window, {_moved(1.0 / pace.early)} by then")
+    told += [f"{_moved(factor)} at second {at:g} of the window" for at, factor in changes[:3]]
+    if len(changes) > 3:
+        told.append(f"and changed {len(changes) - 3} more times")
+    if pace.growth != 1.0:
+        told.append(f"{_moved(pace.growth, 'sank', 'rose')} over the trial")
+    where = trial.id, trial.contender, trial.mix, trial.block
+    return Unsteady(*where, settled_s, pace.early, changes, pace.growth, ", ".join(told))
+
+
+def _moved(factor: float, down: str = "fell", up: str = "rose") -> str:
+    """ "sank by 8 %", "rose by 12 %"."""
+    return f"{down if factor < 1.0 else up} by {wording.percent(abs(factor - 1.0))}"
+
+
+def steady_audit(found: SteadyState) -> Audit:
+    """It as an audit among the others."""
+    unsteady = [each for pace in found.contenders for each in pace.unsteady]
+    worst = max((size(each) for each in unsteady), default=0.0)
+    deviating = tuple(AuditTrial(u.trial_id, u.contender, u.mix, u.block, u.words) for u in unsteady)
+    judged = sum(pace.judged for pace in found.contenders)
+    rule = f"{wording.percent(LEAST_SHARE)} and chance"
+    unchecked = "" if judged else "too short to judge"
+    return Audit(STEADY_STATE, WHAT, judged, found.too_short, worst, rule, deviating, unchecked=unchecked)
+
+
+def steady_advice(run: RunRecord, found: SteadyState | None) -> list[Advisory]:
+    """Whose trials were not steady: one note of all of whom the same is to be done."""
+    told: dict[str, list[str]] = {}
+    for pace in found.contenders if found is not None else ():
+        if pace.unsteady:
+            told.setdefault(_advice(run, pace), []).append(f"{pace.contender} {unsteady_clause(pace)}")
+    return [Advisory(f"{'; '.join(clauses)}.", advice) for advice, clauses in told.items()]
+
+
+def _advice(run: RunRecord, pace: Pace) -> str:
+    """By what most of them were."""
+    warm = [each.settled_s for each in pace.unsteady if each.settled_s]
+    if 2 * len(warm) >= len(pace.unsteady):
+        ramp_s = settings.number(run.plan, "ramp_up_s", 0.0) + max(warm)
+        return f"Leave the warm-up out of the window: `--ramp-up {math.ceil(ramp_s)}s`, with as much more `--length`."
+    return (
+        "Look for what changes in a trial: clock frequency, caches that fill, collections of garbage, logs. A longer "
+        "`--length` shows where it leads; the mean of a course is no steady rate."
+    )

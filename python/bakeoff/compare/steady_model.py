@@ -1,0 +1,69 @@
+"""What a comparison says of the steadiness of its trials; immutable values, ready to be written as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bakeoff.mix import Mix
+
+
+@dataclass(frozen=True)
+class Unsteady:
+    """A trial that was not steady. It `settled_s` seconds into its window, at `early` times its later rate before that;
+    `changes` are seconds of the window at which the rate changed, each with the factor; `growth` is the factor of its
+    trend, 1 without one. `words` says all that.
+    """
+
+    trial_id: int
+    contender: str
+    mix: Mix
+    block: int
+    settled_s: float
+    early: float
+    changes: tuple[tuple[float, float], ...]
+    growth: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The steadiness of one contender's trials: `judged` were long enough, `effective_share` is the median of the
+    independent seconds that the seconds of such a trial are worth, as a share of them; NaN without any.
+    """
+
+    contender: str
+    judged: int
+    effective_share: float
+    unsteady: tuple[Unsteady, ...]
+
+    @property
+    def worst(self) -> float:
+        """The largest change in any of its trials, as a share; 0 without one."""
+        return max(map(size, self.unsteady), default=0.0)
+
+
+def size(each: Unsteady) -> float:
+    """The largest of its changes, as a share."""
+    return max(abs(factor - 1.0) for factor in (each.early, each.growth, *(by for _, by in each.changes)))
+
+
+def unsteady_clause(pace: Pace) -> str:
+    """ "was not steady in 3 of 8 trials: it sank by 8 % over the trial (trial 3, 8 clients, block 2)"."""
+    worst = max(pace.unsteady, key=size)
+    trials = f"{len(pace.unsteady)} of {pace.judged} trial{'' if pace.judged == 1 else 's'}"
+    where = f"trial {worst.trial_id}, {worst.mix.words}, block {worst.block}"
+    return f"was not steady in {trials}: it {worst.words} ({where})"
+
+
+def unsteady_too(pace: Pace) -> str:
+    """ "nor was apache in 2 of 8", after the clause of another contender."""
+    return f"nor was {pace.contender} in {len(pace.unsteady)} of {pace.judged}"
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """Of all contenders; `too_short` trials have fewer than `fewest_s` whole seconds in their window."""
+
+    fewest_s: int
+    too_short: int
+    contenders: tuple[Pace, ...]

@@ -1,0 +1,25 @@
+"""What the suite of application servers asks, in prose."""
+
+from __future__ import annotations
+
+from bakeoff.compare import settings
+from bakeoff.report.context import Context
+from bakeoff.units import format_size
+
+
+def story(context: Context) -> tuple[str, ...]:
+    """What a transaction is, and what the score is made of."""
+    plan = context.run.plan
+    up, down, record = (settings.number(plan, f"{name}_bytes", 0.0) for name in ("upload", "download", "record"))
+    sizes = (
+        f"upload sends {format_size(up)} to the server, download asks for {format_size(down)}, processor has it "
+        f"compute {settings.number(plan, 'rounds', 0.0):,.0f} rounds, read and write move records of "
+        f"{format_size(record)} anywhere in the client's own data segment"
+    )
+    return (
+        f"A transaction is one request and its reply, of five kinds: {sizes}. Each client has one outstanding.",
+        "The server works requests off one queue with a fixed number of threads, so a transaction's time is that of "
+        "queue, service and network; the reply carries the first two. What was written is checked when it is read.",
+        "What decides is the harmonic mean of the clients' rates times their number: a client that is starved weighs "
+        "on it. The weighted mean of the suite as published stands beside it.",
+    )

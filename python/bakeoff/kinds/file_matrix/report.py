@@ -1,0 +1,18 @@
+"""What reports know of file matrices."""
+
+from __future__ import annotations
+
+from bakeoff.kinds.file_matrix.story import story
+from bakeoff.report.context import Context
+from bakeoff.report.kind import ReportPart
+
+
+class FileMatrix(ReportPart):
+    """See ReportPart."""
+
+    def story(self, context: Context) -> tuple[str, ...]:
+        """See ReportPart."""
+        return story(context)
+
+
+PART = FileMatrix()

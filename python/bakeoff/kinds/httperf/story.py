@@ -1,0 +1,29 @@
+"""What httperf's options ask, in prose."""
+
+from __future__ import annotations
+
+from bakeoff.compare import settings
+from bakeoff.mix import Clients
+from bakeoff.report.context import Context
+from bakeoff.units import format_duration
+
+BY_THE_CLOCK = "begin by the clock of httperf's options, whether or not the server keeps up"
+IN_TURN = "begin one after the other, each when the one before is over: a server that is slow is asked less"
+
+
+def story(context: Context) -> tuple[str, ...]:
+    """When connections begin, what a reply is, and what is given up."""
+    plan = context.run.plan
+    in_turn = all(isinstance(mix, Clients) for mix in context.comparison.run.mixes)
+    timeout_s = settings.number(plan, "timeout_s", 0.0)
+    given_up = (
+        f"; what makes no progress for {format_duration(timeout_s)} is given up and counted as an error"
+        if timeout_s
+        else ""
+    )
+    failing = settings.number(plan, "failure_status", 0.0)
+    fails = f", but that {failing:.0f} fails its session" if failing else ""
+    return (
+        f"Connections, or sessions of several bursts, {IN_TURN if in_turn else BY_THE_CLOCK}. A reply is one that came "
+        f"whole, whatever its status{fails}{given_up}.",
+    )

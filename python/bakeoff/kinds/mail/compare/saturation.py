@@ -1,0 +1,61 @@
+"""At which loads a mail server is saturated: where the mean step takes as long as the threshold of the plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from bakeoff.compare import settings
+from bakeoff.errors import PlanError
+from bakeoff.kinds.mail.compare.summary import SIDES, Saturated, Saturation
+from bakeoff.kinds.mail.figures import MailFigures, Steps
+from bakeoff.mail.address import parse_mail_address
+from bakeoff.mix import Mix
+from bakeoff.store.records import ContenderRecord, RunRecord, TrialRecord
+
+# Of runs of earlier builds, and as the published suites have it.
+SATURATED_S = 5.0
+
+
+def threshold_s(run: RunRecord) -> float:
+    """From which mean step on a contender is called saturated, s."""
+    return settings.number(run.plan, "saturated_at_s", SATURATED_S)
+
+
+def mean_steps(name: str, mix: Mix, trials: list[TrialRecord]) -> Saturation:
+    """Over all steps of all trials of a contender at a mix."""
+    sides = [(one.sending, one.reading) for one in (trial.figures(MailFigures).response for trial in trials)]
+    sending, reading = ([side[place] for side in sides] for place in (0, 1))
+    return Saturation(name, mix, _mean_s(sending), _mean_s(reading), _mean_s([*sending, *reading]))
+
+
+def _mean_s(sides: Iterable[Steps]) -> float:
+    """Over all steps of all trials: a block with few steps must not weigh more than one with many."""
+    known = [side for side in sides if side.steps > 0 and math.isfinite(side.mean_s)]
+    total = sum(side.steps for side in known)
+    return sum(side.steps * side.mean_s for side in known) / total if total else math.nan
+
+
+def saturated(run: RunRecord, means: Sequence[Saturation], at_s: float) -> tuple[Saturated, ...]:
+    """Who is saturated, side by side: the lowest mix at which it is, and any higher ones at which it is not."""
+    found = []
+    for contender in run.contenders:
+        own = [one for one in means if one.contender == contender.name]
+        for side in SIDES:
+            over = [one.mean_s(side) >= at_s for one in own]
+            if not any(over):
+                continue
+            first = own[over.index(True)]
+            below = tuple(one.mix for one in own[over.index(True) :] if one.mean_s(side) < at_s)
+            protocol = protocols(contender)[side]
+            found.append(Saturated(contender.name, side, protocol, first.mix, first.mean_s(side), below))
+    return tuple(found)
+
+
+def protocols(contender: ContenderRecord) -> dict[str, str]:
+    """By which protocol each of `SIDES` speaks."""
+    try:
+        sending = parse_mail_address(contender.address).sending.protocol.upper()
+    except PlanError:  # of a file that came from elsewhere
+        sending = "SMTP"
+    return {"sending": sending, "reading": "POP3", "together": f"{sending} and POP3"}

@@ -1,0 +1,26 @@
+"""What the suite of mail servers asks, in prose."""
+
+from __future__ import annotations
+
+from bakeoff.compare import settings, wording
+from bakeoff.report.context import Context
+from bakeoff.units import format_duration
+
+
+def story(context: Context) -> tuple[str, ...]:
+    """What clients do, when a message is delivered, and that none may be lost."""
+    plan = context.run.plan
+    sending = settings.number(plan, "sending_share", 0.3)
+    boxes = settings.number(plan, "mailboxes", 0.0)
+    late = settings.number(plan, "late_after_s", 0.0)
+    text = (
+        f"Each client sends by SMTP for {wording.percent(sending)} of its time and reads its mailboxes"
+        f"{f' ({boxes:,.0f} of them)' if boxes else ''} by POP3 for the rest: log in, list, fetch, delete, log out. "
+        "Mail of earlier trials is deleted before a trial."
+    )
+    ledger = (
+        "A message is delivered when a client has read it whole. Each carries a number and a hash: what a server "
+        "took and never gave back, gave twice, changed, or put into another mailbox is named, and costs the verdict."
+    )
+    waits = f" What is not to be read {format_duration(late)} after it was taken is named as late." if late else ""
+    return text, ledger + waits

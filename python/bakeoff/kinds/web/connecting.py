@@ -1,0 +1,134 @@
+"""The section on connections: how many each client opens, and how long connecting and receiving took.
+
+Who opened none in any window kept those of before: that is a sentence, and no table of zeros.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from bakeoff.compare import wording
+from bakeoff.kinds.web.connections import ConnectionsAtMix, WebSummary
+from bakeoff.report.blocks import Block, Chart, Column, Section, Table, Text
+from bakeoff.report.charts import lines_with_intervals
+from bakeoff.report.context import Context
+from bakeoff.report.depth import Depth, shown_from
+from bakeoff.report.palette import Placed
+from bakeoff.report.sections.curves import whole
+from bakeoff.report.theme import Row, known
+
+TITLE = "Connections per second and client"
+TITLES = (
+    "per second", "per second and client", "95 % interval", "requests each", "connect ms", "receive ms", "failed",
+)  # fmt: skip
+NOTE = (
+    "Connections that were opened in the window for requests which ended well, as counted: what stays open over "
+    "requests is counted once, when it is opened, and not at all where that was before the window. Connect: until the "
+    "server's system had taken the connection. Receive: from the first to the last byte of a reply, for each request. "
+    "Failed: connections that were not had, in whole trials with their ramps."
+)
+ONLY_SOME = " Where there is no line, none was opened and none failed."
+
+
+@shown_from(Depth.COMPARISON)
+def section(context: Context) -> Section | None:
+    """Of those who opened any a curve over the mixes, where loads have clients, and the table; of others a sentence."""
+    own = context.comparison.own
+    if not isinstance(own, WebSummary) or not own.connections:
+        return None
+    told = [one for one in own.connections if one.opened or one.failed]
+    opened = dict.fromkeys(one.contender for one in told if one.opened)
+    kept = [name for name in dict.fromkeys(one.contender for one in own.connections) if name not in opened]
+    blocks: list[Block] = [Text(_kept(context, kept), depth=Depth.COMPARISON)] if kept else []
+    if drawn := _with_a_course(context, own):
+        blocks.append(_chart(context, own, drawn))
+    if told:
+        blocks.append(_table(context, told, ONLY_SOME if len(told) < len(own.connections) else ""))
+    return Section("connections", "Connections", tuple(blocks))
+
+
+def _kept(context: Context, names: list[str]) -> str:
+    """How many connections the trials of those had who opened none within a window."""
+    counts = {
+        name: [t.connections["opened"] for t in context.usable if t.contender == name and "opened" in t.connections]
+        for name in names
+    }
+    spans = {
+        name: f"{min(of):,}" + (f" to {max(of):,}" if min(of) < max(of) else "") for name, of in counts.items() if of
+    }
+    alike = len(set(spans.values())) == 1
+    told = dict.fromkeys(span if alike else f"{span} of {name}" for name, span in spans.items())
+    many = f" ({', '.join(told)} in each trial)" if told else ""
+    return (
+        f"No trial of {wording.names(names)} opened a connection within its window: clients kept those that they had "
+        f"opened before{many}."
+    )
+
+
+def _with_a_course(context: Context, own: WebSummary) -> Placed:
+    """Whose connections are a course over the mixes: who opened some at a single one of several has no curve."""
+    counts = Counter(one.contender for one in own.connections if one.per_client_s > 0.0)
+    least = min(2, len(context.comparison.run.mixes))
+    names = (name for name in context.names if counts[name] >= least)
+    return Placed(names, context.names.among or tuple(context.names))
+
+
+def _chart(context: Context, own: WebSummary, names: Placed) -> Chart:
+    found = {(one.contender, one.mix): one for one in own.connections}
+    mixes = context.comparison.run.mixes
+    rows: list[Row] = [
+        {
+            "contender": name,
+            "mix": mix.x,
+            "value": None if one is None else known(one.per_client_s),
+            "low": None if one is None else known(one.per_client_low),
+            "high": None if one is None else known(one.per_client_high),
+            "whole": whole(context, name, mix),
+        }
+        for name in names
+        for mix in mixes
+        for one in (found.get((name, mix)),)
+    ]
+    bars = any(row["high"] is not None for row in rows)
+    told = f"mean over blocks, {'bars: 95 % interval' if bars else 'no interval from so few blocks'}"
+    spec = lines_with_intervals(rows, names, mixes, "connections/s for each client", TITLE, told)
+    columns = (Column(context.mix_title), *(Column(name) for name in names))
+    cells = tuple(
+        (
+            f"{mix}",
+            *(_figure(one.per_client_s) if (one := found.get((name, mix))) else wording.MISSING for name in names),
+        )
+        for mix in mixes
+    )
+    description = f"{TITLE} of {', '.join(names)} at each number of {context.mix_axis}."
+    return Chart("chart-connections", TITLE, description, spec, Table(TITLE, columns, cells))
+
+
+def _table(context: Context, told: Sequence[ConnectionsAtMix], note: str) -> Table:
+    columns = (Column(context.mix_title), Column("Contender", numeric=False), *(Column(title) for title in TITLES))
+    rows = tuple(
+        (f"{one.mix}", one.contender, *_cells(one))
+        for mix in context.comparison.run.mixes
+        for one in told
+        if one.mix == mix
+    )
+    return Table("Connections opened in the window", columns, rows, NOTE + note, depth=Depth.COMPARISON)
+
+
+def _cells(one: ConnectionsAtMix) -> tuple[str, ...]:
+    interval = wording.span(one.per_client_low, one.per_client_high)
+    return (
+        _figure(one.per_s),
+        _figure(one.per_client_s),
+        interval if math.isfinite(one.per_client_low) else wording.MISSING,
+        _figure(one.requests_each),
+        _figure(one.connect_ms),
+        _figure(one.receive_ms),
+        f"{one.failed:,}",
+    )
+
+
+def _figure(value: float) -> str:
+    return wording.figures(value) if math.isfinite(value) else wording.MISSING

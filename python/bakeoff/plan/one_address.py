@@ -1,0 +1,47 @@
+"""Contenders that are one and the same server: what tells them apart is no difference of servers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+AGAIN = "-again"
+"""How `bakeoff aa` calls a server the second time."""
+PORTS = {"http": ":80", "https": ":443"}
+# What of a contender makes no other server of it.
+ASIDE = ("name", "address", "levels", "watch", "ready_timeout_s")
+ADVICE = "Correct the address of one of them, unless that is meant: `bakeoff aa` measures by what equals differ."
+
+
+def one_address(contenders: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A clause for each address that several contenders have, with the same settings; none for the two of an A/A run,
+    and for those with a reset command, which may make another server of it. They are as a plan stores them, which
+    anybody may have written.
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for each in contenders:
+        if each.get("reset") or not each.get("address"):
+            continue
+        rest = sorted((str(key), str(value)) for key, value in each.items() if key not in ASIDE)
+        groups.setdefault((_plain(str(each.get("address"))), str(rest)), []).append(str(each.get("name")))
+    if len(contenders) == 2 and any(names[1:] == [f"{names[0]}{AGAIN}"] for names in groups.values()):
+        return []
+    return [
+        f"{', '.join(names[:-1])} and {names[-1]} have one address ({address}): whatever tells them apart is no "
+        "difference of servers"
+        for (address, _), names in groups.items()
+        if len(names) > 1
+    ]
+
+
+def _plain(address: str) -> str:
+    """An address without what makes no difference: case of the host, port of the scheme, a slash at its end."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return address
+    if not parts.netloc:
+        return address.rstrip("/") or address
+    host = parts.netloc.lower().removesuffix(PORTS.get(parts.scheme.lower(), "\n"))
+    return f"{parts.scheme.lower()}://{host}{parts.path.rstrip('/')}{'?' * bool(parts.query)}{parts.query}"

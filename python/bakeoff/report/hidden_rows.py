@@ -1,0 +1,95 @@
+"""Rows of run files without what a report hides: what it does not show must not stand in what it holds either."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from bakeoff.redact import CONTENT, Apart, hidden, without_secrets
+from bakeoff.store.canonical import to_json
+from bakeoff.store.rows import RUN, TRIALS, Tables
+
+IN_FIGURES = "what the trials tell of themselves has what looks like a password"
+
+
+class HiddenRows:
+    """Hides secrets of several runs and plans so that it can be seen which of them differ. `why_not` says what it could
+    not hide without changing figures; it is empty when there is none.
+    """
+
+    def __init__(self) -> None:
+        self._apart = Apart()
+        self._texts: dict[str, str] = {}
+        self.why_not = ""
+
+    def tables(self, tables: Tables) -> Tables:
+        """The rows of a run."""
+        done = {table: dict(columns) for table, columns in tables.items()}
+        rules: tuple[tuple[str, str, Callable[[str], str]], ...] = (
+            (RUN, "plan", self._json),
+            (RUN, "environment", self._environment),
+            ("agents", "facts", self._json),
+            ("contenders", "reset", self.text),
+            ("searches", "reason", self.text),
+            ("amendments", "text", self.text),
+            (TRIALS, "reason", self.text),
+            ("shares", "lost", self.text),
+            ("telemetry", "source", self.text),
+            ("telemetry", "facts", self._json),
+            ("telemetry", "gaps", self._json_texts),
+            ("events", "text", self.text),
+        )
+        for table, column, rule in rules:
+            done[table][column] = [value and rule(value) for value in done[table][column]]
+        named = [name for table in ("operations", "steps") for name in set(done[table]["name"])]
+        if any(self.text(name) != name for name in named) or any(map(self._is_changed, done[TRIALS]["workload"])):
+            self.why_not = IN_FIGURES
+        return done
+
+    def plan(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """A plan as it is in a report."""
+        found: dict[str, Any] = hidden(plan, self._apart)
+        return found
+
+    def text(self, text: str) -> str:
+        """A text without what looks like a secret in it."""
+        if text not in self._texts:
+            self._texts[text] = without_secrets(text)
+        return self._texts[text]
+
+    def _json(self, text: str) -> str:
+        value = json.loads(text)
+        found = hidden(value, self._apart)
+        return text if found == value else to_json(found)
+
+    def _environment(self, text: str) -> str:
+        """Its members are hidden one by one: what was found of contenders stands under `content`, which elsewhere is
+        what requests carry.
+        """
+        value = json.loads(text)
+        found = {
+            name: hidden(one, self._apart) if name == CONTENT else hidden({name: one}, self._apart)[name]
+            for name, one in value.items()
+        }
+        return text if found == value else to_json(found)
+
+    def _json_texts(self, text: str) -> str:
+        """JSON whose texts are held against the rules, whatever their names are."""
+        value = json.loads(text)
+        found = self._of_texts(value)
+        return text if found == value else to_json(found)
+
+    def _is_changed(self, text: str) -> bool:
+        value = json.loads(text)
+        return bool(self._of_texts(value) != value)
+
+    def _of_texts(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self.text(value)
+            case dict():
+                return {name: self._of_texts(one) for name, one in value.items()}
+            case list():
+                return [self._of_texts(one) for one in value]
+        return value

@@ -1,0 +1,91 @@
+"""Signatures by `ssh-keygen -Y`: keys that people have already, also in an agent or on a token."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+from bakeoff.errors import LabError
+from bakeoff.report.signatures.base import CHECK_S, SIGN_S, Checked, Tool
+
+NAMESPACE = "bakeoff-report"
+"""What is signed for: a signature of anything else by the same key is none of a report."""
+HOLDER = "holder"
+MOST_PRINCIPALS = 100
+_TYPE = r"(?:ssh-(?:ed25519|rsa|dss)|ecdsa-sha2-\S{1,40}|sk-(?:ssh|ecdsa)-\S{1,60}|ssh-\S{1,60}-cert-v01@openssh\.com)"
+_KEY = re.compile(rf"\A{_TYPE} [A-Za-z0-9+/=]{{16,100000}}(?: [^\n]*)?\s*\Z")
+# Whoever is allowed, options, a key: ssh-keygen reads it in full.
+_ALLOWED = re.compile(rf"(?m)^[^#\s][^\n]*?\s{_TYPE}\s+[A-Za-z0-9+/=]{{16,100000}}")
+_GOOD = re.compile(r'Good "[^"]*" signature (?:for (?P<who>.*) )?with (?P<key>\S+ key \S+)')
+
+
+class Ssh(Tool):
+    """See Tool."""
+
+    name = "ssh-keygen"
+    suffix = ".sig"
+    package = "openssh-client"
+
+    def is_secret(self, text: str) -> bool:
+        """A private key, or the public one of a key that an agent holds."""
+        return re.match(r"\s*-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----", text) is not None or bool(_KEY.match(text))
+
+    def is_public(self, text: str) -> bool:
+        """See Tool."""
+        return bool(_KEY.match(text) or _ALLOWED.search(text))
+
+    def sign(self, key: Path, content: bytes, name: str) -> bytes:
+        """See Tool. ssh-keygen asks for a passphrase at the terminal, or by SSH_ASKPASS."""
+        said = self.call(["-Y", "sign", "-f", str(key), "-n", NAMESPACE], content, SIGN_S)
+        if said.code or not said.out.startswith(b"-----BEGIN SSH SIGNATURE-----"):
+            raise LabError(
+                f"ssh-keygen did not sign with {key} ({said.last}): give another key, or load it into ssh-agent"
+            )
+        return said.out
+
+    def check(self, content: bytes, signature: bytes, keys: str) -> Checked:
+        """See Tool: first whether the bytes are those that were signed, then whether the key is allowed to."""
+        with tempfile.TemporaryDirectory(prefix="bakeoff-signed-") as folder:
+            beside, allowed = Path(folder, "signature"), Path(folder, "allowed")
+            beside.write_bytes(signature)
+            allowed.write_text(f'{HOLDER} namespaces="{NAMESPACE}" {keys.strip()}\n' if _KEY.match(keys) else keys)
+            whole = self.call(["-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(beside)], content, CHECK_S)
+            if whole.code:
+                return Checked(fault=_of_bytes(whole.words))
+            key = _key_of(whole.out)
+            found = self.call(["-Y", "find-principals", "-s", str(beside), "-f", str(allowed)], None, CHECK_S)
+            reason = _of_signer(found.words, key)
+            for who in found.out.decode("utf-8", "replace").splitlines()[:MOST_PRINCIPALS] if not found.code else ():
+                words = ["-Y", "verify", "-f", str(allowed), "-I", who, "-n", NAMESPACE, "-s", str(beside)]
+                said = self.call(words, content, CHECK_S)
+                if not said.code and _GOOD.search(said.out.decode("utf-8", "replace")):
+                    return Checked(by=f"{'' if who == HOLDER else f'{who}, '}{key}")
+                reason = _of_signer(said.words, key)
+            return Checked(fault=reason)
+
+
+def _key_of(out: bytes) -> str:
+    found = _GOOD.search(out.decode("utf-8", "replace"))
+    return "a key" if found is None else f"the {found['key']}"
+
+
+def _of_bytes(words: str) -> str:
+    if "namespace" in words:
+        return "the signature was not made for a report of Bakeoff"
+    if "incorrect signature" in words:
+        return "it is not what was signed: something was changed since, or the signature is that of another file"
+    return "the file beside it is no signature by ssh-keygen"
+
+
+def _of_signer(words: str, key: str) -> str:
+    if "has expired" in words:
+        return f"{key} that signed it has expired"
+    if "not yet valid" in words:
+        return f"{key} that signed it is not valid yet"
+    if "not permitted" in words:
+        return f"{key} that signed it is not allowed to sign reports (namespace {NAMESPACE})"
+    return f"{key} that signed it is not among those that are trusted"
+
+
+SSH = Ssh()

@@ -1,0 +1,36 @@
+"""Contenders that did not answer any more when their run was over, as its events tell: they died of the end of it.
+
+Events stand in a run file, which anybody may have written; none of this changes a figure.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bakeoff.store.records import RunRecord
+
+SILENT = "did not answer after its last trial"
+"""What stands behind the name of a contender in the event, before the reason."""
+LONGEST = 2_000
+
+
+def silent_of(run: RunRecord) -> dict[str, str]:
+    """Why contenders did not answer after their last trial, by name; of several files, of each by itself. One that was
+    measured again later was there again.
+    """
+    found: dict[str, str] = {}
+    for part, names in [(file.run, file.names) for file in run.joined if not file.failed] or [(run, {})]:
+        for contender in part.contenders:
+            before = f"{names.get(contender.name, contender.name)} {SILENT}: "
+            told = [event for event in part.events if event.text.startswith(before)]
+            started = [_moment(trial.started_at) for trial in part.trials if trial.contender == contender.name]
+            if told and max(started, default=0.0) <= _moment(told[-1].at):
+                found[contender.name] = told[-1].text.removeprefix(before)[:LONGEST]
+    return found
+
+
+def _moment(text: str) -> float:
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0

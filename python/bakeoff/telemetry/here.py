@@ -1,0 +1,67 @@
+"""This machine, and this process with all its threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+
+from bakeoff.telemetry.proc_text import FILES, MOST_PARTS, SPEED_FILES, machine
+from bakeoff.telemetry.processes import own_of
+from bakeoff.telemetry.reading import LookError, QuietSource, Reading
+
+MOST_BYTES = 1 << 20
+
+
+def texts(system: Path = Path("/"), of: int | None = None) -> Mapping[str, str]:
+    """The files of a machine that can be read; what is of the network as the process `of` sees it, which may be in a
+    name space of its own.
+    """
+    found = {}
+    for name, path in FILES.items():
+        if of is not None and path.startswith("/proc/net/"):
+            path = path.replace("/proc/net/", f"/proc/{of}/net/")
+        text = read(system / path.lstrip("/"))
+        if text is not None:
+            found[name] = text
+    if of is None or _same_network(system, of):
+        for card in islice(system.glob(SPEED_FILES.lstrip("/")), MOST_PARTS):
+            text = read(card)
+            if text is not None:
+                found[f"/{card.relative_to(system)}"] = text
+    return found
+
+
+def _same_network(system: Path, of: int) -> bool:
+    """Whether it sees the links that this process sees: /sys has those of one name space alone."""
+    try:
+        return (system / f"proc/{of}/ns/net").stat().st_ino == (system / "proc/self/ns/net").stat().st_ino
+    except OSError:
+        return False
+
+
+def read(path: Path) -> str | None:
+    """A file of the kernel's; None where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+
+
+def here(of: int | None = None, system: Path = Path("/")) -> Reading:
+    """What this machine does. Raises LookError where it has no /proc."""
+    reading = machine(texts(system, of))
+    reading.facts["host"] = os.uname().nodename
+    if "cpu_user_s" not in reading.counters:
+        raise LookError(f"{system / 'proc/stat'} cannot be read")
+    return reading
+
+
+class ThisProcess(QuietSource):
+    """The load generator: its machine and itself."""
+
+    def look(self, deadline_s: float) -> Reading:
+        """See Source."""
+        return here().with_(own_of(os.getpid()))

@@ -1,0 +1,151 @@
+"""Looks at something about once a second in a thread of its own, and knows what that costs.
+
+A look that fails is a gap, and never anything else: no trial waits for one longer than a moment.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from bakeoff.telemetry.intervals import Intervals
+from bakeoff.telemetry.model import MOST_GAPS, MOST_TEXT, Cost, Gap, Telemetry
+from bakeoff.telemetry.reading import LookError, Reading, Source
+
+# What a look may take, and how long the end of a trial waits for the last one.
+LOOK_S, PATIENCE_S = 2.0, 2.5
+# After so many failures in a row nobody looks again in this trial.
+MOST_FAILURES = 3
+Clock = Callable[[], float]
+
+
+@dataclass
+class _Seen:
+    """What the thread fills, by its monotonic clock."""
+
+    intervals: Intervals = field(default_factory=Intervals)
+    gaps: list[tuple[float, float, str]] = field(default_factory=list)
+    facts: dict[str, object] = field(default_factory=dict)
+    looks: int = 0
+    cpu_s: float = 0.0
+    remote_s: tuple[float, float] | None = None
+
+
+class Sampler:
+    """Looks from its making until `finish`. Whoever looks by the same source later shares its `turn`: a look that hangs
+    outlives its trial.
+    """
+
+    def __init__(
+        self, source: Source, every_s: float, clock: Clock = time.monotonic, turn: threading.Lock | None = None
+    ) -> None:
+        self._source, self._every_s, self._clock, self._turn = source, every_s, clock, turn or threading.Lock()
+        self._over, self._seen, self._is_dropped = threading.Event(), _Seen(), False
+        self._began_s = self._last_good_s = clock()
+        self._traffic, self._helper_s = source.traffic(), source.helper_cpu_s()
+        self._thread = threading.Thread(target=self._watch, name="bakeoff-telemetry", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """No more looks; what was seen so far can still be had."""
+        self._over.set()
+
+    def drop(self) -> None:
+        """Nobody wants what was seen: no look begins any more, also none that waits for its turn."""
+        self._is_dropped = True
+        self._over.set()
+
+    def finish(self, role: str, name: str, source: str, traffic_s: float, window_s: tuple[float, float]) -> Telemetry:
+        """What was seen. Traffic began at `traffic_s` of the clock, its window is told from there."""
+        self._over.set()
+        self._thread.join(PATIENCE_S)
+        self._is_dropped = True
+        seen, ended_s = self._seen, self._clock()
+        late = [(self._began_s, ended_s, "it did not answer in time")] if self._thread.is_alive() else []
+        if late and seen.intervals.at_s:
+            late = [(seen.intervals.at_s[-1] + seen.intervals.width_s[-1], ended_s, late[0][2])]
+        gaps = [
+            Gap(from_s=_ms(from_s - traffic_s), to_s=_ms(to_s - traffic_s), why=why[:MOST_TEXT])
+            for from_s, to_s, why in [*list(seen.gaps)[: MOST_GAPS - 1], *late]
+        ]
+        sent, received = self._source.traffic()
+        remote_s = None if seen.remote_s is None else max(0.0, seen.remote_s[1] - seen.remote_s[0])
+        processors = seen.intervals.each_processor(traffic_s + window_s[0], traffic_s + window_s[1])
+        return Telemetry.model_validate(
+            {
+                "role": role,
+                "name": name,
+                "source": source,
+                "window_s": window_s,
+                "at_s": tuple(_ms(at_s - traffic_s) for at_s in seen.intervals.at_s),
+                "width_s": tuple(_ms(width_s) for width_s in seen.intervals.width_s),
+                "series": seen.intervals.series(),
+                "facts": seen.facts | ({"resets": seen.intervals.resets} if seen.intervals.resets else {}),
+                "processor_shares": processors.each,
+                "busiest_share": processors.busiest,
+                "gaps": gaps,
+                "cost": Cost(
+                    looks=seen.looks,
+                    cpu_s=seen.cpu_s + max(0.0, self._source.helper_cpu_s() - self._helper_s),
+                    remote_cpu_s=remote_s,
+                    out_bytes=max(0, sent - self._traffic[0]),
+                    in_bytes=max(0, received - self._traffic[1]),
+                ),
+            }
+        )
+
+    def _watch(self) -> None:
+        failures, due_s = 0, self._clock()
+        while failures < MOST_FAILURES:
+            failures = 0 if self._look() else failures + 1
+            if self._over.is_set():
+                return
+            due_s = max(due_s + self._every_s, self._clock())
+            self._over.wait(max(0.0, due_s - self._clock()))
+            if self._over.is_set() and failures:
+                return
+        self._over.wait()
+        self._gap(self._clock(), "it did not answer before")
+
+    def _look(self) -> bool:
+        cpu_s = time.thread_time()
+        try:
+            with self._turn:
+                if self._is_dropped:
+                    return False
+                began_s = self._clock()
+                reading = self._source.look(LOOK_S)
+        except Exception as error:  # whatever it is, the trial goes on
+            self._gap(self._clock(), str(error) if isinstance(error, LookError) else repr(error))
+            self._seen.intervals.broken()
+            return False
+        finally:
+            self._seen.cpu_s += time.thread_time() - cpu_s
+        self._take((began_s + self._clock()) / 2, reading)
+        return True
+
+    def _take(self, at_s: float, reading: Reading) -> None:
+        seen = self._seen
+        if seen.gaps and seen.gaps[-1][0] == self._last_good_s:  # it is over
+            seen.gaps[-1] = (self._last_good_s, at_s, seen.gaps[-1][2])
+        seen.looks += 1
+        seen.facts |= reading.facts
+        seen.intervals.add(at_s, reading)
+        self._last_good_s = at_s
+        if reading.remote_cpu_s is not None:
+            first_s = reading.remote_cpu_s if seen.remote_s is None else seen.remote_s[0]
+            seen.remote_s = (min(first_s, reading.remote_cpu_s), reading.remote_cpu_s)
+
+    def _gap(self, at_s: float, why: str) -> None:
+        """Nothing is known since the last look that was good."""
+        seen, since_s = self._seen, self._last_good_s
+        if seen.gaps and seen.gaps[-1][0] == since_s:
+            seen.gaps[-1] = (since_s, at_s, seen.gaps[-1][2])
+        elif len(seen.gaps) < MOST_GAPS:
+            seen.gaps.append((since_s, at_s, why))
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds, 4)

@@ -1,0 +1,105 @@
+"""The how-to on factors is followed as it stands: four servers of known delays, a run, a report that is verified."""
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from itertools import groupby
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from bakeoff.plan.load import read_plan_file, resolve_plan
+from bakeoff.store.read import read_run
+from tests.control import PATIENCE_S
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/settings-as-factors.md"
+
+
+def blocks(language: str) -> list[str]:
+    """What the page has in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_the_plan_of_the_page(tmp_path: Path) -> None:
+    text, _ = blocks("toml")
+    path = tmp_path / "storage.toml"
+    path.write_text(text)
+    plan = resolve_plan(read_plan_file(path))
+    assert [contender.name for contender in plan.contenders][:3] == ["nginx-on-5", "nginx-on-0", "nginx-off-5"]
+    assert plan.contenders[-1].reset == "ssh root@192.0.2.2 /root/restart apache /dev/md0 cache=off"
+
+
+def test_the_way_of_asking_is_a_factor(tmp_path: Path) -> None:
+    _, text = blocks("toml")
+    path = tmp_path / "versions.toml"
+    path.write_text(text)
+    plan = resolve_plan(read_plan_file(path))
+    asked = {c.name: getattr(plan.settings_of(c.name), "http") for c in plan.contenders}  # noqa: B009 - of its kind
+    assert asked == {"nginx-1.1": "1.1", "nginx-2": "2", "caddy-1.1": "1.1", "caddy-2": "2"}
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder in which the page was followed, and what was printed."""
+    (script,) = blocks("sh")
+    folder = tmp_path_factory.mktemp("factors")
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "200"}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return folder, done.stdout
+
+
+def logs_of(folder: Path) -> dict[int, dict[str, float]]:
+    """ln(rate) of each contender by block."""
+    trials = sorted(read_run(folder / "boxes.bakeoff").trials, key=lambda trial: trial.block)
+    return {
+        block: {trial.contender: math.log(trial.operations_per_s) for trial in of_block}
+        for block, of_block in groupby(trials, key=lambda trial: trial.block)
+    }
+
+
+def test_the_effects_are_those_of_the_servers(followed: tuple[Path, str]) -> None:
+    folder, printed = followed
+    told = subprocess.run(
+        [sys.executable, "-m", "bakeoff", "compare", "boxes.bakeoff", "--json"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    effects = {tuple(one["factors"]): one for one in json.loads(told.stdout)["factors"]["effects"]}
+    by_hand = logs_of(folder)
+    assert len(by_hand) == 12
+    blue = [at["blue-0"] - at["blue-5"] for at in by_hand.values()]
+    green = [at["green-0"] - at["green-5"] for at in by_hand.values()]
+    main, both = effects["raid",], effects["server", "raid"]
+    assert main["ratio"] == pytest.approx(math.exp(fmean([*blue, *green])), rel=1e-5)
+    assert both["ratio"] == pytest.approx(math.exp(fmean(green) - fmean(blue)), rel=1e-5)
+    # 60 over 20 and 60 over 40 ms; what a busy machine adds to each makes both smaller.
+    assert both["verdict"]["kind"] == "shown" and 0.45 < both["ratio"] < 0.85
+    assert main["verdict"]["kind"] == "shown" and 1.3 < main["ratio"] < 2.3
+    assert "it depends on the server: on blue" in printed
+
+
+def test_the_report_is_verified_and_a_changed_effect_is_found(followed: tuple[Path, str]) -> None:
+    folder, printed = followed
+    assert "boxes.html says what boxes.bakeoff gives" in printed
+    page = (folder / "boxes.html").read_text()
+    assert "Effects of the factors" in page and "server × raid" in page
+    told = re.search(r"raid 0 gives on average ([0-9.]+)×", page)
+    assert told is not None
+    (folder / "forged.html").write_text(page.replace(told[0], told[0].replace(told[1], "9.99"), 1))
+    command = [sys.executable, "-m", "bakeoff", "verify", "forged.html", "boxes.bakeoff"]
+    forged = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert forged.returncode == 1 and "9.99" in forged.stdout

@@ -1,0 +1,258 @@
+"""Effects of factors: programmed ones come out, what cannot be estimated is named, what is not there is not called."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.compare import compare_run
+from bakeoff.compare.campaign import Measured, compare_campaign
+from bakeoff.compare.factors import design_of
+from bakeoff.report.campaign import compose_campaign
+from bakeoff.report.compose import compose
+from bakeoff.report.renderers import renderer
+from bakeoff.store.campaign import FORMAT, CampaignFolder, StoredCampaign, StoredLeg
+from bakeoff.store.records import RunRecord
+from tests.control import most_by_chance
+from tests.unit.compare.designs import SHAPE, Levels, combinations, design, effect, effects_of, planned, redrawn
+from tests.unit.compare.synthetic import change
+
+RAID = 1.9
+
+
+def plain(levels: Levels) -> float:
+    """RAID 0 is 1.9 times as fast on either server, and apache 0.8 times as fast as nginx."""
+    return (RAID if levels["raid"] == "0" else 1.0) * (0.8 if levels["server"] == "apache" else 1.0)
+
+
+def joined(levels: Levels) -> float:
+    """On apache RAID 0 gives 1.5 times less."""
+    return plain(levels) / (1.5 if levels == {"server": "apache", "raid": "0"} else 1.0)
+
+
+def test_the_same_on_both_servers() -> None:
+    found = compare_run(design(plain))
+    told = found.factors
+    assert told is not None and not told.not_estimated
+    raid, both = effect(told, "raid"), effect(told, "server", "raid")
+    assert raid.low < RAID < raid.high and raid.high / raid.low < 1.06
+    assert (raid.below, raid.above, raid.contexts, raid.verdict.kind) == (("5",), ("0",), 2, "shown")
+    assert both.low < 1.0 < both.high and both.verdict.kind == "equivalent"
+    sentence = next(text for text in found.headline if text.startswith("raid 0 gives"))
+    assert "1.9" in sentence and "× the requests/s of raid 5" in sentence and "the same on both servers" in sentence
+    assert found.headline[0].startswith("Ranking of 4")
+
+
+def test_the_effect_depends_on_the_server() -> None:
+    found = compare_run(design(joined))
+    told = found.factors
+    assert told is not None
+    both = effect(told, "server", "raid")
+    assert both.verdict.kind == "shown" and both.low < 1.0 / 1.5 < both.high
+    at = {(one.factor, one.level): one for one in effect(told, "raid").at}
+    assert at["server", "nginx"].low < RAID < at["server", "nginx"].high
+    assert at["server", "apache"].low < RAID / 1.5 < at["server", "apache"].high
+    sentence = next(text for text in found.headline if text.startswith("raid 0 gives on average"))
+    assert "it depends on the server: on nginx 1.9" in sentence and "on apache 1.2" in sentence
+    cells = {cell.levels: cell.ratio for cell in told.planes[0].cells}
+    assert cells["nginx", "5"] == 1.0 and cells["apache", "0"] == pytest.approx(0.8 * RAID / 1.5, rel=0.03)
+
+
+def test_what_is_not_shown_is_not_the_same() -> None:
+    wide = effects_of(design(plain, spread=0.12, blocks=6))
+    both = effect(wide, "server", "raid")
+    assert both.low < 1.0 < both.high and (both.low < 1 / 1.05 or both.high > 1.05), "the interval reaches beyond δ"
+    assert both.verdict.kind == "inconclusive"
+    sentence = next(text for text in wide.sentences if text.startswith("raid 0"))
+    assert "not shown to differ between the servers" in sentence and "the same" not in sentence
+
+
+def test_the_baseline_is_what_levels_are_divided_by() -> None:
+    record = design(plain)
+    there, back = (compare_run(record, baseline).factors for baseline in ("nginx-5", "apache-0"))
+    assert there is not None and back is not None
+    assert back.factors[1].levels == ("0", "5")
+    assert effect(back, "raid").ratio == pytest.approx(1.0 / effect(there, "raid").ratio)
+    assert effect(back, "server", "raid").ratio == pytest.approx(effect(there, "server", "raid").ratio)
+
+
+def test_three_levels_and_three_factors() -> None:
+    shape = {"server": ("nginx", "apache"), "raid": ("5", "0", "10"), "cache": ("on", "off")}
+    speeds = {"5": 1.0, "0": 1.9, "10": 1.5}
+    record = design(lambda at: speeds[at["raid"]] * (0.5 if at["cache"] == "off" else 1.0), shape, (1,))
+    found = effects_of(record)
+    raid = {(one.below[0], one.above[0]): one for one in found.effects if one.factors == ("raid",)}
+    assert set(raid) == {("5", "0"), ("5", "10"), ("0", "10")}, "every pair of levels"
+    for (below, above), one in raid.items():
+        assert one.ratio == pytest.approx(speeds[above] / speeds[below], rel=0.02) and one.contexts == 4
+    assert effect(found, "cache").ratio == pytest.approx(0.5, rel=0.02)
+    assert sum(len(one.factors) == 3 for one in found.effects) == 3
+    assert all(one.verdict.kind in ("equivalent", "inconclusive") for one in found.effects if not one.is_main)
+    assert found.family == len(found.effects) == 3 + 1 + 1 + (3 + 1 + 3) + 3
+    assert "raid 5: raid 0 1." in found.sentences[1] and "; raid 10 1." in found.sentences[1]
+
+
+def test_three_factors_that_act_together() -> None:
+    shape = {"server": ("nginx", "apache"), "raid": ("5", "0"), "cache": ("on", "off")}
+
+    def speed(at: Levels) -> float:
+        return 2.0 if (at["server"], at["raid"], at["cache"]) == ("apache", "0", "off") else 1.0
+
+    found = effects_of(design(speed, shape, (1,)))
+    assert effect(found, "server", "raid", "cache").ratio == pytest.approx(2.0, rel=0.04)
+    assert effect(found, "raid").ratio == pytest.approx(2.0**0.25, rel=0.02), "a mean over four combinations"
+    assert any("act together" in text for text in found.sentences)
+
+
+def dead(record: RunRecord, contender: str, blocks: tuple[int, ...] | None = None) -> RunRecord:
+    fields: dict[str, Any] = {"state": "failed", "reason": "connection refused", "operations": 0}
+    return change(record, contender, None, blocks, **fields)
+
+
+def test_a_dead_contender_leaves_what_the_others_tell() -> None:
+    found = compare_run(dead(design(plain), "apache-0"))
+    told = found.factors
+    assert told is not None
+    raid = effect(told, "raid")
+    assert (raid.contexts, raid.contexts_wanted) == (1, 2) and raid.low < RAID < raid.high
+    assert raid.verdict.kind == "shown", "on nginx it is as certain as ever"
+    assert not effect(told, "server", "raid").estimated
+    assert math.isnan(effect(told, "server", "raid").ratio)
+    assert any(text.startswith("apache-0 lost 16 of 16 trials (connection refused)") for text in told.not_estimated)
+    assert "Cannot be estimated: the interaction of server and raid." in told.not_estimated
+    sentence = next(text for text in found.headline if text.startswith("raid 0 gives"))
+    assert "over 1 of 2 combinations" in sentence and "whether it is the same on both servers cannot be" in sentence
+
+
+def test_one_that_fails_now_and_then_gets_no_effect() -> None:
+    told = effects_of(dead(design(plain), "apache-0", (2, 5)))
+    raid = effect(told, "raid")
+    assert raid.blocks == 6 and raid.blocks_left_out == (2, 5), "the blocks that it failed in tell nothing of its speed"
+    assert raid.verdict.kind == "withheld" and "apache-0 failed 4 of 16 trials" in raid.verdict.text
+    assert any("Verdict on raid withheld, apache-0 failed 4 of 16 trials" in text for text in told.sentences)
+
+
+def test_voided_trials_leave_blocks_out() -> None:
+    told = effects_of(change(design(plain), "nginx-5", 1, (3,), state="voided", reason="stopped"))
+    assert effect(told, "raid").blocks_left_out == (3,) and effect(told, "raid").verdict.kind == "shown"
+
+
+def test_few_blocks_give_numbers_alone() -> None:
+    told = effects_of(design(plain, blocks=3))
+    raid = effect(told, "raid")
+    assert raid.verdict.kind == "too_few" and raid.ratio == pytest.approx(RAID, rel=0.1) and math.isnan(raid.low)
+    assert "no verdict: 3 usable blocks" in told.sentences[1]
+
+
+def test_combinations_that_are_not_there() -> None:
+    shape = {"server": ("nginx", "apache"), "raid": ("5", "0")}
+    record = design(plain)
+    levels = {name: own for name, own in combinations(shape).items() if name != "apache-0"}
+    kept = tuple(c for c in record.contenders if c.name in levels)
+    trials = tuple(trial for trial in record.trials if trial.contender in levels)
+    told = effects_of(planned(replace(record, contenders=kept, trials=trials), levels, shape))
+    assert "Not among the contenders: apache with raid 0." in told.not_estimated
+    assert effect(told, "raid").contexts == 1 and not effect(told, "server", "raid").estimated
+
+
+def test_one_factor_alone() -> None:
+    shape = {"cache": ("on", "off", "auto")}
+    record = design(lambda at: {"on": 1.0, "off": 0.5, "auto": 0.97}[at["cache"]], shape)
+    found = compare_run(record)
+    assert found.factors is not None and found.factors.planes == () and len(found.factors.effects) == 3
+    assert not any("cache on:" in text for text in found.headline), "the pairs say it already"
+
+
+def test_each_mix_has_its_effect() -> None:
+    told = effects_of(design(plain, mixes=(1, 4, 8)))
+    points = effect(told, "raid").points
+    assert [point.mix.clients for point in points] == [1, 4, 8]
+    assert all(point.low < RAID < point.high and point.blocks == 8 for point in points)
+
+
+def test_json_and_runs_of_others() -> None:
+    record = design(plain)
+    plain_json = json.loads(compare_run(record).to_json())
+    assert plain_json["factors"]["effects"][1]["factors"] == ["raid"]
+    assert plain_json["factors"]["effects"][1]["points"][0]["clients"] == 1
+    assert json.loads(compare_run(replace(record, plan={**record.plan, "contenders": []})).to_json())["factors"] is None
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [
+        {},
+        None,
+        5,
+        {"raid": 5},
+        {"raid": "x" * 300},
+        {"other": "5"},
+        {"server": "nginx", "raid": ["0"]},
+        [["raid", "0"]],
+    ],
+)
+def test_plans_that_somebody_wrote(levels: Any) -> None:
+    record = design(plain, blocks=2)
+    contenders = [dict(one) for one in record.plan["contenders"]]
+    contenders[2]["levels"] = levels
+    spoiled = replace(record, plan={**record.plan, "contenders": contenders})
+    assert design_of(spoiled, "nginx-5") is None
+    assert compare_run(spoiled).factors is None
+    for factors in (None, 3, [3], [{"name": 3}], [{"name": "raid", "levels": 3}]):
+        assert design_of(replace(record, plan={**record.plan, "factors": factors}), "nginx-5") is None
+
+
+@pytest.mark.parametrize(("speed", "true"), [(plain, 1.0), (joined, 1.0 / 1.5)], ids=["none", "1.5"])
+def test_intervals_cover_and_interactions_are_not_invented(speed: Any, true: float) -> None:
+    """Through cube, gates and Holm; many more draws of the intervals alone are in the tests of `stats`."""
+    runs, record = 60, design(speed, mixes=(4,), blocks=8)
+    covered = called = 0
+    for seed in range(5000, 5000 + runs):
+        told = effects_of(redrawn(record, speed, 0.05, seed))
+        both = effect(told, "server", "raid")
+        covered += both.low <= true <= both.high
+        called += both.verdict.kind in ("shown", "near_margin")
+    assert 52 <= covered <= runs
+    assert called <= most_by_chance(runs, 0.05) if true == 1.0 else called == runs
+
+
+def test_suites_of_a_campaign_are_one_family() -> None:
+    names = tuple(combinations())
+    one, two = design(plain, blocks=6), design(joined, blocks=6, seed=2)
+    found = compare_campaign("lab", "Lab", names, [Measured("web", 1.0, one), Measured("files", 1.0, two)])
+    assert len(found.effects) == 6
+    raw = [e.p_t for r in (one, two) for e in (compare_run(r).factors or effects_of(r)).effects]
+    assert min(effect.p_family for effect in found.effects) == pytest.approx(6 * min(raw))
+    raid = next(text for text in found.headline if text.startswith("raid 0 ÷ raid 5: web "))
+    assert "; files " in raid and "raid 0 better" in raid
+    both = {effect.suite: effect.kind for effect in found.effects if effect.effect.startswith("server × raid")}
+    assert both["files"] == "shown" and both["web"] != "shown"
+    legs = tuple(StoredLeg(name=name, file=f"{name}.bakeoff", weight=1.0, plan={}) for name in ("web", "files"))
+    stored = StoredCampaign(format=FORMAT, name="lab", title="Lab", seed=1, contenders=names, legs=legs)
+    folder = CampaignFolder(Path("lab.bakeoff"), stored, {"web": one, "files": two}, {})
+    report = compose_campaign(found, folder, (("Campaign", "lab"), ("Folder", "lab")))
+    page = renderer("html").render(report, "r").decode()
+    assert "Factors over the suites" in page and "web: Factors" in page
+
+
+def test_a_challenger_takes_no_part_in_the_factors_of_a_report() -> None:
+    """It has no level of any of them: what they do is what the others tell, as if it were not there."""
+    whole = design(plain, blocks=6)
+    names = [contender.name for contender in whole.contenders]
+    one = names[-1]
+    levels = {name: own for name, own in combinations().items() if name != one}
+    record = planned(whole, levels, SHAPE)
+    record.plan["contenders"].append({"name": one})
+    assert design_of(record, names[0]) is None, "of a plan of its own that is a mistake"
+    data = {"comparison": {"run": {}}}
+    record = replace(record, environment={"challenges": {"challenger": one, "contenders": names[:-1], "data": data}})
+    found = compare_run(record)
+    assert found.factors is not None and found.challenge is not None
+    assert effect(found.factors, "raid").low < RAID < effect(found.factors, "raid").high
+    text = str(compose(record, found).sections)
+    assert f"{one} has no level of server and raid: what these do is told of the others alone." in text

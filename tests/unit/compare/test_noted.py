@@ -1,0 +1,75 @@
+"""What qualifies verdicts is said once of all contenders it is so of, the worst of them first; none is hidden."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bakeoff.compare import compare_run
+from bakeoff.compare.noted import MOST, noted, noted_of
+from bakeoff.compare.pair_model import Gate
+from bakeoff.report.blocks import Table
+from bakeoff.report.compose import compose
+from bakeoff.store.records import RunRecord
+from tests.unit.compare.synthetic import Server, change, run
+
+NAMES = ("a", "b", "c", "d", "e", "f", "g", "h")
+
+
+def waited(name: str, share: float) -> Gate:
+    text = f"the generator waited up to {share:.0%} in 3 of 9 trials of {name}"
+    return Gate("generator waited", "amber", text, name, f"{share:.0%} in 3 of 9 of {name}", share)
+
+
+def all_waited() -> RunRecord:
+    """Eight contenders; the load generator waited for each, longest for the last."""
+    record = run(tuple(Server(name, 40_000.0 / (1 + 0.4 * i), 0.1) for i, name in enumerate(NAMES)), mixes=(1, 4))
+    for place, name in enumerate(NAMES, 1):
+        marked = {"marks": ("generator-waited",), "generator_run_delay_share": 0.06 + place / 100}
+        record = change(record, name, 4, (1,), **marked)
+    return record
+
+
+def test_what_is_alike_is_one_clause_with_the_worst_first() -> None:
+    told = Gate("failed trials", "amber", "a failed 1 of 9 trials", "a")
+    gates = [waited("a", 0.12), told, waited("b", 0.31), waited("a", 0.12)]
+    clause = "the generator waited up to 31% in 3 of 9 trials of b, 12% in 3 of 9 of a"
+    assert noted(gates) == (clause, told.text)
+
+
+def test_more_than_a_few_are_counted() -> None:
+    shares = {name: 0.1 + place / 100 for place, name in enumerate(NAMES)}
+    (clause,) = noted(waited(name, share) for name, share in shares.items())
+    assert clause.count(" of 9") == MOST == 3 and "trials of h, 16% in 3 of 9 of g" in clause
+    assert clause.endswith(", less with 5 others")
+
+
+def test_reasons_that_are_texts_of_gates_are_noted_as_these() -> None:
+    gates = [waited("a", 0.1), waited("b", 0.2)]
+    (clause, other) = noted_of([gates[0].text, "an effect is its own", gates[1].text], gates)
+    assert "trials of b, 10%" in clause and other == "an effect is its own"
+
+
+def test_the_note_under_the_verdicts_says_each_thing_once_and_the_notes_have_all_of_it() -> None:
+    record = all_waited()
+    halved = tuple(replace(t, operations_per_s=t.operations_per_s / (3 if t.block == 2 else 1)) for t in record.trials)
+    record = replace(record, trials=halved)
+    comparison = compare_run(record)
+    blocks = [block for section in compose(record, comparison).sections for block in section.blocks]
+    (table,) = [block for block in blocks if isinstance(block, Table) and block.title == "Verdicts"]
+    assert len(table.rows) == 28
+    assert table.note.count("the load generator waited") == table.note.count("between blocks") == 1
+    assert "14 % of its time for a processor in 1 of 12 trials of h, 13 % in 1 of 12 of g" in table.note
+    assert table.note.count("less with 5 others") == 2 and len(table.note) < 1_000
+    (whole,) = [w.text for w in comparison.warnings if "for a processor" in w.text]
+    assert all(f"trials of {name}" in whole for name in NAMES)
+
+
+def test_what_the_same_is_to_be_done_about_is_one_note() -> None:
+    record = run(tuple(Server(name, 40_000.0, 0.1) for name in NAMES[:3]), mixes=(1, 4))
+    for place, name in enumerate(NAMES[:3]):
+        record = change(record, name, 4, None, fairness_jain=0.8 - place / 10)
+    (unfair,) = [w for w in compare_run(record).warnings if "did not treat" in w.text]
+    assert unfair.text == (
+        "c did not treat its clients alike: Jain index down to 0.60, nor did b: down to 0.70, nor did a: down to 0.80."
+    )
+    assert "starved" not in unfair.advice, "a lower share is no starvation: who got nothing is named apart"

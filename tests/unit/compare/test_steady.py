@@ -1,0 +1,65 @@
+"""What a comparison and its report say of trials that were not steady, and of those too short to judge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bakeoff.compare import compare_run
+from bakeoff.compare.check import check_run
+from bakeoff.store.records import RunRecord, TrialRecord
+from tests.unit.compare.synthetic import at_rates, run
+from tests.unit.compare.test_every_gate_and_audit import sinking
+from tests.unit.report.shown import shown
+
+
+def warming(trial: TrialRecord) -> TrialRecord:
+    """Six seconds at seven tenths of the rate, then 35 at all of it."""
+    first = trial.per_second[1]
+    seconds = (
+        replace(first, second=at, operations=first.operations * (7 if at < 7 else 10) // 10) for at in range(1, 43)
+    )
+    return replace(trial, per_second=tuple(seconds))
+
+
+def changed(record: RunRecord, name: str, how: object) -> RunRecord:
+    assert callable(how)
+    return replace(record, trials=tuple(how(trial) if trial.contender == name else trial for trial in record.trials))
+
+
+def test_who_sinks_is_named_with_how_much_and_voids_nothing() -> None:
+    record = changed(run(), "apache", sinking)
+    found = compare_run(record)
+    assert found.steady is not None
+    paces = {pace.contender: pace for pace in found.steady.contenders}
+    assert (paces["apache"].judged, len(paces["apache"].unsteady), paces["nginx"].judged) == (18, 18, 0)
+    assert all(each.words == "sank by 20 % over the trial" for each in paces["apache"].unsteady)
+    assert len(found.left_out) == 0 and found.pairs[0].primary.verdict.kind == "better"
+    (note,) = [w for w in found.warnings if "not steady" in w.text]
+    assert note.text.startswith("apache was not steady in 18 of 18 trials: it sank by 20 % over the trial (trial ")
+    assert "`--length`" in note.advice
+    assert any("apache was not steady" in text for text in found.pairs[0].primary.verdict.reasons)
+    judged, _ = check_run(record, None, None, {})
+    assert any("apache was not steady" in text for text in judged.notes)
+
+
+def test_a_warm_up_has_the_ramp_that_leaves_it_out_as_advice() -> None:
+    record = changed(run(), "apache", warming)
+    found = compare_run(record)
+    (note,) = [w for w in found.warnings if "not steady" in w.text]
+    assert "it settled after 6 s of the window, rose by 43 % by then" in note.text
+    assert "`--ramp-up 7s`" in note.advice
+    text = shown(record, width=300)
+    assert "settled after 6 s" in text and "Steady state" in text
+    plain = found.to_dict()["steady"]
+    assert plain["contenders"][1]["unsteady"][0]["settled_s"] == 6.0 and plain["too_short"] == 18
+
+
+def test_short_trials_say_that_they_are_too_short_and_rates_are_not_judged() -> None:
+    record = run()
+    found = compare_run(record)
+    assert found.steady is not None and (found.steady.too_short, found.steady.fewest_s) == (36, 20)
+    (audit,) = [audit for audit in found.audits if audit.name == "Steady state"]
+    assert (audit.checked, audit.not_applicable, audit.unchecked) == (0, 36, "too short to judge")
+    assert "too short to judge" in shown(record, width=300)
+    rated = compare_run(at_rates(record))
+    assert rated.steady is None and all(audit.name != "Steady state" for audit in rated.audits)

@@ -1,0 +1,172 @@
+"""Data that a report holds is read again bounded, whatever calls itself a report."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import json
+import random
+import zlib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bakeoff.cli.app import app
+from bakeoff.compare import compare_run
+from bakeoff.errors import BakeoffError, LabError, PlanError
+from bakeoff.report import held
+from bakeoff.report.compose import data_of_run
+from bakeoff.report.edition import KEY, Edition, edition_line, edition_text
+from bakeoff.report.embedded import PACKED, script_of
+from bakeoff.report.held import data_of
+from bakeoff.report.words import Said, differences, said
+from tests.unit.compare.synthetic import run
+
+MIB = 1 << 20
+
+
+def page(**data: object) -> bytes:
+    scripts = [(name, *script_of(value)) for name, value in data.items()]
+    return "".join(
+        f'<script type="{kind}" id="bakeoff-{name}">{text}</script>' for name, kind, text in scripts
+    ).encode()
+
+
+def pdf(stream: bytes, box: str = "0 0 100 100") -> bytes:
+    """The least PDF with an attachment; `stream` is packed already."""
+    parts = [
+        b"<< /Type /Catalog /Pages 2 0 R /Names << /EmbeddedFiles << /Names [(data.json) 4 0 R] >> >> >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [%s] >>" % box.encode(),
+        b"<< /Type /Filespec /F (data.json) /UF (data.json) /EF << /F 5 0 R >> >>",
+        b"<< /Type /EmbeddedFile /Filter /FlateDecode /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+    ]
+    out, places = io.BytesIO(b"%PDF-1.7\n"), []
+    out.seek(0, io.SEEK_END)
+    for number, part in enumerate(parts, 1):
+        places.append(out.tell())
+        out.write(b"%d 0 obj\n%s\nendobj\n" % (number, part))
+    begin = out.tell()
+    out.write(b"xref\n0 6\n0000000000 65535 f \n" + b"".join(b"%010d 00000 n \n" % place for place in places))
+    out.write(b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % begin)
+    return out.getvalue()
+
+
+def zeros(mib: int) -> bytes:
+    """So many MiB of nothing, packed."""
+    packer = zlib.compressobj(9)
+    return b"".join(packer.compress(bytes(MIB)) for _ in range(mib)) + packer.flush()
+
+
+def test_what_was_written_is_read() -> None:
+    record = run(blocks=2)
+    data = json.loads(json.dumps(data_of_run(record, compare_run(record))))
+    assert data_of("html", page(**data), "it") == data
+    assert data_of("pdf", pdf(zlib.compress(json.dumps(data).encode())), "it") == data
+
+
+@pytest.mark.parametrize("form", ["html", "pdf", "markdown", "terminal"])
+def test_a_report_without_data_says_which_has_some(form: str) -> None:
+    content = pdf(zlib.compress(b"{}")) if form == "pdf" else b"# A report"
+    with pytest.raises(PlanError, match="has no data of Bakeoff in it"):
+        data_of(form, content, "it")
+
+
+def test_what_unpacks_to_more_than_any_report_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = base64.b64encode(gzip.compress(bytes(80 * MIB), 1)).decode()
+    with pytest.raises(LabError, match="larger than any report"):
+        data_of("html", f'<script type="{PACKED}" id="bakeoff-plan">{bomb}</script>'.encode(), "it")
+    with pytest.raises(PlanError, match="none that Bakeoff wrote"):
+        data_of("pdf", pdf(zeros(80)), "it")
+    monkeypatch.setattr(held, "MOST_BYTES", 10_000)
+    many = page(**{f"n{number}": "x" * 9_000 for number in range(3)})
+    with pytest.raises(PlanError, match="more than 10"):
+        data_of("html", many, "it")
+
+
+CUT_OFF = base64.b64encode(gzip.compress(b"{}", mtime=0)[:-4]).decode()
+
+
+@pytest.mark.parametrize("packed", ["é", "=", "AAAA", "", CUT_OFF])
+def test_what_is_not_packed_as_it_says_is_a_sentence(packed: str) -> None:
+    with pytest.raises(LabError, match=r"cannot be unpacked|cut off"):
+        data_of("html", f'<script type="{PACKED}" id="bakeoff-plan">{packed}</script>'.encode(), "it")
+
+
+def test_a_pdf_is_read_by_no_program_that_lies_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever gives a report may give files with it."""
+    (tmp_path / "ctypes.py").write_text("raise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    assert data_of("pdf", pdf(zlib.compress(b'{"plan": {}}')), "it") == {"plan": {}}
+
+
+def test_pages_larger_than_paper_are_not_drawn() -> None:
+    with pytest.raises(PlanError, match="none that Bakeoff wrote"):
+        said("pdf", pdf(zlib.compress(b"{}"), "0 0 14400 14400"))
+
+
+def test_random_bytes_end_in_a_sentence() -> None:
+    chance = random.Random(4)
+    whole = {
+        "html": page(plan={"a": [1, 2.5, "x"]}, comparison={"b": None}),
+        "pdf": pdf(zlib.compress(b'{"plan": {}}')),
+    }
+    for form, count in (("html", 300), ("pdf", 6)):
+        for _ in range(count):
+            content = bytearray(whole[form])
+            for _ in range(chance.randint(1, 6)):
+                content[chance.randrange(len(content))] = chance.randrange(256)
+            try:
+                found = data_of(form, bytes(content[: chance.randint(1, len(content))]), "it")
+            except BakeoffError as error:
+                assert str(error)
+            else:
+                json.dumps(found, allow_nan=False).encode()
+
+
+def test_a_file_without_end_is_not_read(tmp_path: Path) -> None:
+    endless = tmp_path / "it.html"
+    endless.symlink_to("/dev/zero")
+    for words in (
+        ("verify", endless, "x.bakeoff"),
+        ("challenge", endless, "c=http://h/", "-o", tmp_path / "n.bakeoff"),
+    ):
+        done = CliRunner().invoke(app, [str(word) for word in words])
+        assert isinstance(done.exception, PlanError) and "more than" in str(done.exception)
+
+
+def test_texts_that_have_nothing_in_common_are_told_apart_at_once() -> None:
+    one, other = (tuple(f"{side}{number}" for number in range(40_000)) for side in "ab")
+    (found,) = differences(Said(("same", *one, "end")), Said(("same", *other, "end")))
+    assert found.after == "same" and found.here.startswith("a0 ") and found.there.endswith(" b39999")
+    assert not differences(Said(one), Said(one))
+    (last,) = differences(Said((*one, "x")), Said((*one, "y")))
+    assert (last.here, last.there) == ("x", "y")
+
+
+def test_a_page_that_only_one_of_them_has_is_named() -> None:
+    (found,) = differences(Said(("same",), ("1", "2", "3")), Said(("same",), ("1", "x")))
+    assert found.here == "pages 2, 3"
+    (found,) = differences(Said(("same",), ("1",)), Said(("same",), ("1", "2")))
+    assert found.here == "pages 2"
+
+
+@pytest.mark.parametrize("paper", [None, {"paper": {"summary": "long " * 4_000}}])
+def test_a_line_of_text_holds_how_a_report_was_asked_for(paper: dict[str, object] | None) -> None:
+    edition = Edition(delta=0.0, baseline="a--> b---", pairs=("a,b",), notes=(("2026-11-21", "x"),), paper=paper)
+    line = edition_line({KEY: edition.model_dump()})
+    assert "\n" not in line and "--" not in line and ">" not in line
+    for last in (line, f"<!-- {line} -->"):
+        assert Edition.model_validate_json(edition_text(f"a report\n\n{last}\n")) == edition
+    assert edition_line({}) == "" == edition_text("a report\nwithout one\n")
+
+
+@pytest.mark.parametrize("part", ["<a ", "<a b='", "<!-- ", "<![if ", "<![x[", "<!", "<?", "</", "<script ", "&"])
+def test_a_page_of_beginnings_is_read_once(part: str) -> None:
+    """A parser that went to the end for each of them would not come back before the watchdog."""
+    content = (part * (400_000 // len(part))).encode()
+    with pytest.raises(PlanError, match="has no data of Bakeoff in it"):
+        data_of("html", content, "it")
+    assert said("html", content).words
