@@ -260,4 +260,6 @@ def test_a_file_of_very_many_workers_is_read_in_time_that_grows_with_it() -> Non
         assert len(icf.managers[0].workers) == workers
         return time.process_time() - before
 
-    assert min(seconds(8_000) for _ in range(3)) < 30 * min(seconds(1_000) for _ in range(3))
+    # In turn, so that what else the machine does is done to both.
+    pairs = [(seconds(8_000), seconds(1_000)) for _ in range(5)]
+    assert min(many for many, _ in pairs) < 30 * min(few for _, few in pairs), pairs

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -26,7 +29,16 @@ from bakeoff.report.theme import legend_of
 from bakeoff.store.records import RunRecord
 from bakeoff.store.trial_parts import OperationRecord, Summary
 from tests.unit.compare.synthetic import run
-from tests.unit.compare.synthetic_cells import KIB, MIB, PATTERNS, TESTS, blocks_run, matrix_run, skip
+from tests.unit.compare.synthetic_cells import (
+    KIB,
+    MIB,
+    PATTERNS,
+    TESTS,
+    blocks_run,
+    matrix_run,
+    pairs_of_sizes,
+    skip,
+)
 from tests.unit.report.shown import shown
 
 SMALL = [(64 * KIB, 4 * KIB), (64 * KIB, 64 * KIB), (MIB, 4 * KIB), (MIB, 64 * KIB)]
@@ -290,16 +302,44 @@ def test_a_terminal_shows_averages_and_sentences() -> None:
     assert "Read: cifs is 20 % faster overall" in text and "small office" in text
 
 
+def calls_of(work: Callable[[], object]) -> int:
+    """How often it calls a function, of Python or of C: the same on every machine."""
+    calls = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
 def test_a_full_matrix_is_quick_and_small() -> None:
-    record = matrix_run(lambda test, file, record: 1.2 if "read" in test else 1.0, spread=0.03)
-    render_html(report_of(matrix_run(lambda *_: 1.1, tests=("read",), sizes=SMALL)))
-    best = 1e9
+    """By the calls that its page takes, and by processor time beside that of a quarter of it."""
+    all_sizes = (SMALL, pairs_of_sizes()[::4], pairs_of_sizes())
+    cells = [len(TESTS) * len(sizes) for sizes in all_sizes]
+    records = [
+        matrix_run(lambda test, file, record: 1.2 if "read" in test else 1.0, sizes=sizes, spread=0.03)
+        for sizes in all_sizes
+    ]
+    assert len(render_html(report_of(records[2])).encode()) < 1_500_000
+    calls = [calls_of(partial(lambda record: render_html(report_of(record)), record)) for record in records]
+    # Some seven million on Python 3.11, and less for a cell where there are many.
+    assert calls[2] < 10_000_000, f"{calls[2]:,}"
+    of_a_cell = [(calls[at + 1] - calls[at]) / (cells[at + 1] - cells[at]) for at in (0, 1)]
+    assert of_a_cell[1] < 1.5 * of_a_cell[0], calls
+    times_s: dict[int, list[float]] = {1: [], 2: []}
     for _ in range(2):
-        before = time.process_time()
-        page = render_html(report_of(record))
-        best = min(best, time.process_time() - before)
-    assert len(page.encode()) < 1_500_000
-    assert best < 3.0
+        for at in times_s:
+            before = time.process_time()
+            render_html(report_of(records[at]))
+            times_s[at].append(time.process_time() - before)
+    # Twice what the number of its cells would make it; where each waited for all it would be four times that.
+    assert min(times_s[2]) < 2 * cells[2] / cells[1] * min(times_s[1]), times_s
 
 
 def test_a_matrix_of_hatched_and_cached_cells_is_small_too() -> None:
