@@ -20,7 +20,7 @@ for name in HEAD WHEEL TOKEN_FILE; do
     [ -n "${!name:-}" ] || { echo "slurm.sh: say $name: see the top of this file" >&2; exit 2; }
 done
 export HEAD WHEEL TOKEN_FILE
-trap 'kill "$step" 2>/dev/null || true; wait "$step" || true; exit 0' TERM INT
+trap 'kill "$!" 2>/dev/null || true; wait "$!" || true; exit 0' TERM INT
 # shellcheck disable=SC2016 # the node expands it
 # A node that leaves must not take the others with it: the run says what to do without it.
 srun --ntasks-per-node=1 --kill-on-bad-exit=0 --wait=0 bash -euc '
@@ -30,9 +30,8 @@ srun --ntasks-per-node=1 --kill-on-bad-exit=0 --wait=0 bash -euc '
     python3 -m venv "$folder/venv"
     "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$WHEEL[cluster]"
     export XDG_STATE_HOME=$folder
+    # Before it: whoever has joined may be told to leave at once.
+    trap "kill \$!" TERM INT
     "$folder/venv/bin/bakeoff" cluster join "$HEAD" --token-file "$TOKEN_FILE" --name "$(hostname -s)" --wait 300 &
-    agent=$!
-    trap "kill $agent" TERM INT
-    wait "$agent" || wait "$agent"' &
-step=$!
-wait "$step"
+    wait "$!" || wait "$!"' &
+wait "$!"

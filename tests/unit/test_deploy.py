@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.control import PATIENCE_S
+
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 SCRIPTS = sorted(DEPLOY.glob("*.sh"))
-PATIENCE_S = 300.0
 # What a node of Slurm has: `python3 -m venv` makes an environment whose programs write down what they are told.
 PYTHON = """#!/bin/sh
 case "$*" in
@@ -37,6 +38,7 @@ while [ "${1#-}" != "$1" ]; do shift; done
 steps=
 for node in one two; do BAKEOFF_NODE=$node "$@" & steps="$steps $!"; done
 trap 'kill $steps; wait' TERM
+echo ready >{pipe}
 wait
 """
 
@@ -71,14 +73,16 @@ def test_slurm_has_one_agent_on_each_node_which_leaves_with_the_job(tmp_path: Pa
     os.mkfifo(pipe)
     program(tmp_path / "agent", AGENT.format(told=told, pipe=pipe))
     program(tmp_path / "bin/python3", PYTHON.replace("{told}", str(told)).replace("{agent}", str(tmp_path / "agent")))
-    program(tmp_path / "bin/srun", SRUN)
+    program(tmp_path / "bin/srun", SRUN.replace("{pipe}", str(pipe)))
     given = {"HEAD": "10.0.0.1", "WHEEL": "/w/bakeoff.whl", "TOKEN_FILE": "/t/token", "SLURM_TMPDIR": str(tmp_path)}
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     job = subprocess.Popen(["bash", str(DEPLOY / "slurm.sh")], env={**given, "PATH": path}, start_new_session=True)
     try:
-        joins = 0
-        while joins < 2:
-            joins += pipe.read_text().count("joined")
+        # Open to write as well: it has no end between two who write.
+        with os.fdopen(os.open(pipe, os.O_RDWR), "rb", buffering=0) as news:
+            told_so_far = b""
+            while sorted(told_so_far.split()) != [b"joined", b"joined", b"ready"]:
+                told_so_far += news.read(1)
         job.send_signal(signal.SIGTERM)
         assert job.wait(PATIENCE_S) == 0
     finally:
