@@ -21,6 +21,8 @@ from bakeoff.telemetry.where import Where
 MOST_BYTES = 8 << 20
 END = "==> bakeoff <=="
 OWN = "self"
+# Its last words are read when it has ended, and what closed its output is about to.
+ENDS_S = 0.2
 # `head` prints the name of each file before its lines; one process for each look.
 LOOP = (
     "while read -r x; do head -n 5000 "
@@ -140,7 +142,7 @@ class OverSsh:
         if ssh is None or ssh.stderr is None:
             return ""
         with suppress(subprocess.TimeoutExpired):
-            ssh.wait(0.2)
+            ssh.wait(ENDS_S)
         if ssh.poll() is None or not select.select([ssh.stderr], [], [], 0)[0]:
             return ""
         lines = os.read(ssh.stderr.fileno(), 1 << 14).decode("utf-8", "replace").strip().splitlines()

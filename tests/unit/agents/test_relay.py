@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bakeoff.agents.merge import merged_snapshot
+from bakeoff.agents.remote import agent as near
 from bakeoff.agents.remote import relay as relay_module
 from bakeoff.agents.remote.agent import RemoteAgent, RemoteSession
 from bakeoff.agents.remote.relay import Bundle, Group, Relay, groups
@@ -16,6 +17,15 @@ from bakeoff.agents.result import OperationCount, RecentResult, Snapshot
 from tests.control import PATIENCE_S
 
 NAMES = [f"m{i}" for i in range(6)]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No machine of this process is lost because it is busy."""
+    for name in ("SILENCE_S", "IDLE_SILENCE_S", "BEGIN_S", "ANSWER_S"):
+        monkeypatch.setattr(near, name, PATIENCE_S)
+    for name in ("STILL_S", "BEGIN_S"):
+        monkeypatch.setattr(relay_module, name, PATIENCE_S)
 
 
 def told(number: int, operations: int = 0) -> Snapshot:

@@ -15,6 +15,7 @@ import pytest
 
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.remote import agent as near
+from bakeoff.agents.remote import host
 from bakeoff.agents.remote import kept as kept_module
 from bakeoff.agents.remote import trial as there
 from bakeoff.agents.remote.agent import RemoteAgent
@@ -27,6 +28,7 @@ from bakeoff.agents.spec import NullWorkload, Slice, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, TargetError
 from bakeoff.mix import Clients
 from bakeoff.plan.files import gathered
+from bakeoff.run import together
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.kept import Kept
 from bakeoff.store.read import read_run
@@ -37,8 +39,9 @@ from tests.unit.agents.direct import DirectLine, direct
 from tests.unit.run.fake import plan_for
 from tests.unit.store.builders import header, planned
 
-NULL = TrialSpec(workload=NullWorkload(), load=Clients(3), length_s=0.3)
-LONG = NULL.model_copy(update={"length_s": 1000.0})
+# As long as its operations take, however busy the machine is.
+NULL = TrialSpec(workload=NullWorkload(), load=Clients(3), length_s=3600.0, max_operations=1_000)
+LONG = NULL.model_copy(update={"max_operations": None})
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +49,10 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No agent of this process is lost because its machine is busy."""
     for name in ("SILENCE_S", "IDLE_SILENCE_S", "BEGIN_S", "ANSWER_S"):
         monkeypatch.setattr(near, name, PATIENCE_S)
+    for name in ("WATCHDOG_S", "READY_S"):
+        monkeypatch.setattr(together, name, PATIENCE_S)
     monkeypatch.setattr(there, "DEAD_MAN_S", PATIENCE_S)
+    monkeypatch.setattr(host, "CLEAR_S", PATIENCE_S)
 
 
 @pytest.fixture
@@ -104,7 +110,7 @@ def test_a_check_is_made_there_and_its_errors_keep_class_and_sentence(far: Far) 
 
 def test_a_soak_tells_its_rows_and_the_last_ones_after_its_end(far: Far) -> None:
     agent, _ = far
-    session = agent.start(NULL.model_copy(update={"length_s": 0.5, "row_s": 0.1})).go()
+    session = agent.start(LONG.model_copy(update={"length_s": 0.5, "row_s": 0.1})).go()
     rows = []
     while (outcome := session.wait(0.05)) is None:
         rows += session.drain_rows()
@@ -167,27 +173,27 @@ class Slow(Host):
         return super().do_facts()
 
     def do_outcome(self, trial: int) -> tuple[str, dict[str, bytes]]:
-        self.may.wait(2.0)
+        self.may.wait(PATIENCE_S)
         return super().do_outcome(trial)
 
 
 def test_a_machine_that_is_alive_and_does_not_answer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(near, "ANSWER_S", 0.3)
-    host = Slow()
-    agent = RemoteAgent("far", DirectLine(host))
+    slow = Slow()
+    agent = RemoteAgent("far", DirectLine(slow))
     with pytest.raises(AgentLostError, match=r"did not answer within 0\.3 s \(asked for facts\)"):
         agent.facts()
-    host.may.set()
+    slow.may.set()
     agent.close()
 
 
 def test_a_large_outcome_that_is_under_way_keeps_nobody_waiting() -> None:
-    host = Slow()
-    agent = RemoteAgent("far", DirectLine(host))
+    slow = Slow()
+    agent = RemoteAgent("far", DirectLine(slow))
     session = agent.start(NULL).go()
     assert agent.until(1, lambda pulse: pulse.over, PATIENCE_S) is not None
     assert session.wait(0.0) is None and session.snapshot().operations > 0
-    host.may.set()
+    slow.may.set()
     outcome = session.wait(PATIENCE_S)
     assert outcome is not None and [name for name, _ in agent._line.asked].count("outcome") == 1  # type: ignore[attr-defined]
     agent.close()
@@ -321,10 +327,10 @@ def test_what_a_process_that_was_killed_left_of_a_plan_is_removed_and_nothing_el
     (left / "users.csv").write_text("a,b,c")
     others = tmp_path / ".bakeoff-plan-x"
     others.mkdir()
-    host = Host("a", tmp_path / "state")
-    mine = plan_folder(host)
+    living = Host("a", tmp_path / "state")
+    mine = plan_folder(living)
     assert mine.is_dir() and not left.exists() and others.is_dir()
-    assert plan_folder(host) != mine, "one for each plan"
-    del host
+    assert plan_folder(living) != mine, "one for each plan"
+    del living
     gc.collect()
     assert [path.name for path in tmp_path.iterdir()] == [others.name]

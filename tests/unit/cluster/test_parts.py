@@ -12,6 +12,7 @@ import pytest
 from bakeoff.agents.limits import Limits
 from bakeoff.cluster import addresses, labels, settings, token
 from bakeoff.errors import BakeoffError, LabError, PlanError
+from tests.ports import free_port
 
 
 @pytest.mark.parametrize(
@@ -42,8 +43,8 @@ def test_this_machine_knows_its_addresses_and_ports() -> None:
     assert addresses.numeric("localhost").startswith("127.")
     with pytest.raises(LabError, match="has no IPv4 address here"):
         addresses.numeric("no-such-host.invalid")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+    port = free_port()  # which nobody else takes, before or after
+    with socket.create_server(("127.0.0.1", port)):
         addresses.reach("127.0.0.1", port)
         assert addresses.taken([port]) == [port]
     assert addresses.taken([port]) == []

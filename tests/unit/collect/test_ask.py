@@ -19,6 +19,12 @@ from tests.unit.collect.fake import program
 SSH = way_of("ssh://root@box:2222")
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is about to end is waited for, however busy the machine is."""
+    monkeypatch.setattr("bakeoff.collect.ask.GRACE_S", PATIENCE_S)
+
+
 def stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Way:
     """A program `ssh` that does as told."""
     program(tmp_path / "bin", "ssh", script)

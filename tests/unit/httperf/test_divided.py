@@ -16,11 +16,21 @@ from bakeoff.httperf.options import parse
 from bakeoff.httperf.run import run, trial_spec
 from bakeoff.kinds.httperf.figures import HttperfFigures
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan
+from bakeoff.run import disturbances, together
 from bakeoff.run.driver import start_run
 from bakeoff.store.read import read_run
+from tests.control import PATIENCE_S
 from tests.unit.run.fake import WHENEVER, Notebook, plan_for
 
 URIS = [f"/{number}" for number in range(8)]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No agent of this process is lost, and no trial void, because its machine is busy or stood still."""
+    for name in ("WATCHDOG_S", "READY_S"):
+        monkeypatch.setattr(together, name, PATIENCE_S)
+    monkeypatch.setattr(disturbances, "STOP_S", PATIENCE_S)
 
 
 class Site:
@@ -73,7 +83,7 @@ def test_every_start_is_one_machine_s_and_the_report_is_that_of_all(machines: in
     log = tmp_path / "uris"
     log.write_bytes(b"".join(uri.encode() + b"\0" for uri in URIS))
     words = site.words(
-        "--num-conns", "20", "--num-calls", "2", "--rate", "100", "--wlog", f"y,{log}", "--timeout", "30"
+        "--num-conns", "20", "--num-calls", "2", "--rate", "100", "--wlog", f"y,{log}", "--timeout", "900"
     )
     said = report(words, machines)
     site.server.shutdown()
@@ -84,12 +94,12 @@ def test_every_start_is_one_machine_s_and_the_report_is_that_of_all(machines: in
 
 def test_sessions_are_divided_and_a_list_that_ends_is_asked_for_once(tmp_path: Path) -> None:
     site = Site()
-    said = report(site.words("--wsess", "7,2,0.01", "--rate", "100", "--timeout", "30"), 3)
+    said = report(site.words("--wsess", "7,2,0.01", "--rate", "100", "--timeout", "900"), 3)
     assert "Total: connections 7 requests 14 replies 14 " in said and "Session rate " in said
     log = tmp_path / "uris"
     log.write_bytes(b"".join(uri.encode() + b"\0" for uri in URIS))
     site.asked.clear()
-    report(site.words("--num-conns", "100", "--rate", "200", "--wlog", f"n,{log}", "--timeout", "30"), 3)
+    report(site.words("--num-conns", "100", "--rate", "200", "--wlog", f"n,{log}", "--timeout", "900"), 3)
     site.server.shutdown()
     assert site.asked == Counter(URIS)
 
@@ -137,7 +147,7 @@ def test_a_machine_that_is_lost_leaves_no_report(monkeypatch: pytest.MonkeyPatch
 
 def test_a_run_of_several_machines_has_one_client_and_books_that_add_up(tmp_path: Path) -> None:
     site, path = Site(), tmp_path / "x.bakeoff"
-    words = {"rate": "100,200", "num_conns": "30", "num_calls": "2", "timeout": "30", "length": "60s"}
+    words = {"rate": "100,200", "num_conns": "30", "num_calls": "2", "timeout": "900", "length": "1h"}
     address = f"http://127.0.0.1:{site.server.server_address[1]}/"
     plan = plan_for(address, suite="httperf", plan={"blocks": 1}, fleet=WHENEVER, **words)
     start_run(plan, path, [LocalAgent("one"), LocalAgent("two")], Notebook())

@@ -14,7 +14,7 @@ from bakeoff.agents.spec import WHOLE, NullWorkload, Slice, TrialSpec
 from bakeoff.errors import AgentLostError, LabError, PlanError, RunFileError, TargetError
 from bakeoff.kinds import run_part
 from bakeoff.mix import Clients
-from bakeoff.run import together
+from bakeoff.run import disturbances, together
 from bakeoff.run.driver import resume_run, start_run
 from bakeoff.run.fleet import Fleet
 from bakeoff.run.fleet_session import FleetOutcome
@@ -26,8 +26,10 @@ from tests.unit.run.fake import WHENEVER, FakeAgent, FakeSession, Notebook, plan
 
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No agent of this process is lost because its machine is busy."""
-    monkeypatch.setattr(together, "WATCHDOG_S", PATIENCE_S)
+    """No agent of this process is lost, and no trial void, because its machine is busy or stood still."""
+    for name in ("WATCHDOG_S", "READY_S"):
+        monkeypatch.setattr(together, name, PATIENCE_S)
+    monkeypatch.setattr(disturbances, "STOP_S", PATIENCE_S)
 
 
 NULL = TrialSpec(workload=NullWorkload(), load=Clients(5), length_s=3600.0, max_operations=5_000)
@@ -295,15 +297,19 @@ def test_what_befell_one_machine_voids_the_trial_with_its_name(tmp_path: Path) -
     path = tmp_path / "x.bakeoff"
 
     class Stopped(Recorded):
-        """Its process stood still for half of each window."""
+        """Its process stood still so long, for half of each window."""
+
+        def __init__(self, name: str, stopped_s: float) -> None:
+            super().__init__(name)
+            self._stopped_s = stopped_s
 
         def start(self, spec: TrialSpec, part: Slice = WHOLE) -> Any:
             session = super().start(spec, part)
-            return session if spec.workload.kind == "null" else Altered(session)
+            return session if spec.workload.kind == "null" else Altered(session, self._stopped_s)
 
     class Altered:
-        def __init__(self, session: Any) -> None:
-            self._session = session
+        def __init__(self, session: Any, stopped_s: float) -> None:
+            self._session, self._stopped_s = session, stopped_s
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self._session, name)
@@ -314,12 +320,13 @@ def test_what_befell_one_machine_voids_the_trial_with_its_name(tmp_path: Path) -
                 return None
             table = outcome.result.model_dump()
             window_s = table["window_s"]
-            stop = {"at_s": 0.0, "length_s": 0.5, "window_s": window_s / 2}
-            table["generator"]["disturbances"] = {"stops": [stop]}
+            stop = {"at_s": 0.0, "length_s": self._stopped_s, "window_s": window_s / 2}
+            table["generator"]["disturbances"] = {"stops": [stop] if self._stopped_s else []}
             return Outcome(TrialResult.model_validate(table), outcome.histograms)
 
     with two_contenders() as (one, _):
-        start_run(plan_for(one.address, mixes="2", fleet=WHENEVER), path, [Recorded("one"), Stopped("two")], Notebook())
+        agents = [Stopped("one", 0.0), Stopped("two", 2 * PATIENCE_S)]
+        start_run(plan_for(one.address, mixes="2", fleet=WHENEVER), path, agents, Notebook())
     (first, *_) = read_run(path).trials
     assert first.state == "voided" and first.reason.startswith("agent two: the load generator did not run for")
     assert "generator-paused" in first.marks

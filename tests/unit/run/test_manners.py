@@ -9,10 +9,12 @@ from bakeoff.agents.local import LocalAgent
 from bakeoff.compare import compare_run
 from bakeoff.compare.ceiling import ceilings_of
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
+from bakeoff.run import together
 from bakeoff.run.driver import start_run
 from bakeoff.store.read import read_run
 from tests.conftest import Target
-from tests.unit.run.fake import FakeAgent, Notebook, WebServer, serving
+from tests.control import PATIENCE_S
+from tests.unit.run.fake import WHENEVER, FakeAgent, Notebook, WebServer, serving
 from tests.unit.run.test_challenge import invoke
 
 
@@ -71,14 +73,16 @@ def test_an_a_a_run_asks_both_as_the_one(report: tuple[Path, WebServer], tmp_pat
     assert compare_run(run).manners == ()
 
 
-def test_several_machines_ask_each_contender_its_own_way(tmp_path: Path) -> None:
+def test_several_machines_ask_each_contender_its_own_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("WATCHDOG_S", "READY_S"):
+        monkeypatch.setattr(together, name, PATIENCE_S)
     kept, fresh = Target(), Target()
     given = PlanInput(
         "test",
         {"suite": "web-url", "blocks": 1},
-        {"mixes": [4], "length": "200ms"},
+        {"mixes": [4], "length": "1h", "operations": 200},
         parse_contenders([f"kept=http://{kept.address}/page", f"fresh=http://{fresh.address}/page"]),
-        fleet={"agents": 2, "start_spread": "5s"},
+        fleet={"agents": 2, **WHENEVER},
     )
     plan = resolve_plan(with_flags(given, {}, {}, {}, manners={"fresh": {"keep_alive": "off"}}))
     path = tmp_path / "r.bakeoff"

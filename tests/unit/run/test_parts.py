@@ -161,7 +161,7 @@ def test_a_reset_waits_until_the_contender_answers(tmp_path: Path) -> None:
         if asked < 3:
             raise TargetError("not yet")
 
-    reset(contender(f"touch {tmp_path / 'done'}", "10s"), answers)
+    reset(contender(f"touch {tmp_path / 'done'}", f"{PATIENCE_S:g}s"), answers)
     assert asked == 3 and (tmp_path / "done").exists()
 
 

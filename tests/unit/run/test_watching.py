@@ -14,6 +14,7 @@ from bakeoff.store.read import read_run
 from bakeoff.store.records import PlannedTrial
 from bakeoff.telemetry.model import Cost, Telemetry
 from bakeoff.telemetry.reading import LookError, Reading
+from tests.control import PATIENCE_S
 from tests.unit.compare.synthetic import run
 from tests.unit.run import fake
 
@@ -72,6 +73,7 @@ def test_a_watch_that_cannot_be_is_refused(watched: dict[str, str], why: str) ->
 
 def test_losing_sight_is_told_and_fails_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bakeoff.run.watching.source_of", lambda place: Fading())
+    monkeypatch.setattr("bakeoff.telemetry.sampler.PATIENCE_S", PATIENCE_S)
     Fading.looks = 0
     path = tmp_path / "x.bakeoff"
     with fake.two_contenders() as (one, two):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.telemetry import where
+from bakeoff.telemetry import over_ssh, sampler, where
 from bakeoff.telemetry.exporter import Exporter
 from bakeoff.telemetry.model import CONTENDER
 from bakeoff.telemetry.over_ssh import OverSsh, command, texts
@@ -19,6 +19,17 @@ from bakeoff.telemetry.reading import LookError, QuietSource, Reading, Source
 from bakeoff.telemetry.sampler import MOST_FAILURES, Sampler
 from tests.control import PATIENCE_S
 from tests.unit.telemetry.test_proc_text import NODE
+
+# Of whoever never answers: nothing else may wait for so short a time.
+SOON_S = 0.2
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is given up because this machine is busy."""
+    for name in ("CONNECT_S", "ENDS_S"):
+        monkeypatch.setattr(over_ssh, name, PATIENCE_S)
+    monkeypatch.setattr(sampler, "PATIENCE_S", PATIENCE_S)
 
 
 @contextmanager
@@ -58,7 +69,7 @@ def test_what_a_node_exporter_counts_is_what_is_told_and_bytes_are_counted() -> 
     later = NODE.replace('mode="user"} 1\n', 'mode="user"} 3.5\n')
     with serving(page(NODE), page(later)) as url:
         source = Exporter(url)
-        first, second = source.look(2.0), source.look(2.0)
+        first, second = source.look(PATIENCE_S), source.look(PATIENCE_S)
     assert second.counters["cpu_user_s"] - first.counters["cpu_user_s"] == pytest.approx(2.5)
     assert source.traffic()[1] == len(NODE.encode()) + len(later.encode())
     source.close()
@@ -80,14 +91,14 @@ def test_an_exporter_that_answers_wrongly_or_never_is_a_gap_with_its_reason(answ
     with serving(answer) as url:
         source = Exporter(url)
         with pytest.raises(LookError, match=why):
-            source.look(0.2)
+            source.look(SOON_S if answer is None else PATIENCE_S)
         source.close()
 
 
 def test_an_answer_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bakeoff.telemetry.exporter.MOST_BYTES", 1_000)
     with serving(page("x" * 5_000)) as url, pytest.raises(LookError, match="no end"):
-        Exporter(url).look(2.0)
+        Exporter(url).look(PATIENCE_S)
 
 
 SSH = """#!/bin/sh
@@ -109,7 +120,7 @@ def stub(folder: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_machine_is_read_through_one_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = stub(tmp_path, 'exec sh -c "$last"', monkeypatch)
     source = OverSsh(where.parse("ssh://me@there:2222"))
-    first, second = source.look(2.0), source.look(2.0)
+    first, second = source.look(PATIENCE_S), source.look(PATIENCE_S)
     source.close()
     assert first.facts["processors"] == os.cpu_count()
     assert second.counters["cpu_idle_s"] + second.counters["cpu_user_s"] >= first.counters["cpu_user_s"]
@@ -126,7 +137,7 @@ def test_a_machine_is_read_through_one_login(tmp_path: Path, monkeypatch: pytest
     [
         ('echo "me@there: Permission denied (publickey,password)." >&2; exit 255', "Permission denied"),
         ("exit 1", "ssh ended"),
-        ("cat; exec sleep 20", "did not answer in time"),
+        (f"cat; exec sleep {PATIENCE_S}", "did not answer in time"),
         ("exec head -c 400000 /dev/urandom", "ssh ended"),
         ("read x; printf '==> /proc/stat <==\\n\\n==> bakeoff <==\\n'; cat", "only Linux"),
     ],
@@ -134,24 +145,26 @@ def test_a_machine_is_read_through_one_login(tmp_path: Path, monkeypatch: pytest
 def test_an_ssh_that_fails_is_a_gap_with_its_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, why: str
 ) -> None:
-    monkeypatch.setattr("bakeoff.telemetry.over_ssh.CONNECT_S", 0.5)
+    if "sleep" in what:
+        for name in ("CONNECT_S", "ENDS_S"):
+            monkeypatch.setattr(over_ssh, name, SOON_S)
     stub(tmp_path, what, monkeypatch)
     source = OverSsh(where.parse("ssh://me@there"))
     with pytest.raises(LookError, match=why):
-        source.look(0.5)
+        source.look(PATIENCE_S)
     source.close()
 
 
 def test_without_ssh_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LookError, match="openssh-client"):
-        OverSsh(where.parse("ssh://there")).look(0.5)
+        OverSsh(where.parse("ssh://there")).look(PATIENCE_S)
 
 
 def test_nothing_is_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stub(tmp_path, 'echo $$ > "$0.pid"; exec sh -c "$last"', monkeypatch)
     source = OverSsh(where.parse("ssh://there"))
-    source.look(2.0)
+    source.look(PATIENCE_S)
     pid = int((tmp_path / "ssh.pid").read_text())
     source.close()
     assert subprocess.run(["kill", "-0", str(pid)], capture_output=True).returncode != 0
@@ -163,9 +176,9 @@ def test_what_looking_took_there_is_that_of_all_logins(tmp_path: Path, monkeypat
     files = f"==> /proc/stat <==\\ncpu 1 1 1 1 1 1 1 1\\n==> /proc/7/stat <==\\n{shell}\\n\\n==> bakeoff <==\\n"
     stub(tmp_path, f"read x; printf '{files}'", monkeypatch)
     source = OverSsh(where.parse("ssh://there"))
-    assert source.look(2.0).remote_cpu_s == pytest.approx(0.03)
+    assert source.look(PATIENCE_S).remote_cpu_s == pytest.approx(0.03)
     source.close()
-    assert source.look(2.0).remote_cpu_s == pytest.approx(0.06)
+    assert source.look(PATIENCE_S).remote_cpu_s == pytest.approx(0.06)
     source.close()
 
 
@@ -239,15 +252,15 @@ def count(value: float) -> Reading:
 
 
 def sampled(source: Scripted, looks: int) -> tuple[Source, Sampler]:
-    sampler = Sampler(source, 0.001)
+    made = Sampler(source, 0.001)
     for _ in range(looks):
         assert source.looked.acquire(timeout=PATIENCE_S)
-    return source, sampler
+    return source, made
 
 
 def test_growth_between_looks_is_told_and_a_counter_that_was_reset_is_not_known() -> None:
-    _, sampler = sampled(Scripted(count(5.0), count(7.0), count(1.0), count(1.5)), 4)
-    seen = sampler.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
+    _, made = sampled(Scripted(count(5.0), count(7.0), count(1.0), count(1.5)), 4)
+    seen = made.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
     assert seen.series["own_user_s"][:3] == (2.0, None, 0.5)
     assert seen.series["run_queue"][:3] == (7.0, 1.0, 1.5)
     assert seen.facts["resets"] == 1 and not seen.gaps
@@ -256,29 +269,29 @@ def test_growth_between_looks_is_told_and_a_counter_that_was_reset_is_not_known(
 
 @pytest.mark.parametrize("error", [LookError("it is gone"), OSError("no"), RuntimeError("bug"), RecursionError()])
 def test_whatever_a_look_raises_is_a_gap(error: Exception) -> None:
-    _, sampler = sampled(Scripted(count(1.0), error, count(4.0), count(5.0)), 4)
-    seen = sampler.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
+    _, made = sampled(Scripted(count(1.0), error, count(4.0), count(5.0)), 4)
+    seen = made.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
     assert len(seen.gaps) == 1 and seen.gaps[0].from_s < seen.gaps[0].to_s
     assert seen.series["own_user_s"][0] == 1.0  # of the two looks behind the gap
 
 
 def test_after_some_failures_nobody_looks_again_in_a_trial() -> None:
-    source, sampler = sampled(Scripted(LookError("it is gone")), MOST_FAILURES)
-    seen = sampler.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
+    source, made = sampled(Scripted(LookError("it is gone")), MOST_FAILURES)
+    seen = made.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
     assert isinstance(source, Scripted) and source.calls == MOST_FAILURES
     assert [gap.why for gap in seen.gaps] == ["it is gone"] and seen.at_s == ()
 
 
 def test_a_look_that_hangs_holds_no_trial_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bakeoff.telemetry.sampler.PATIENCE_S", 0.1)
+    monkeypatch.setattr(sampler, "PATIENCE_S", SOON_S)
     released = threading.Event()
 
     def hang() -> Reading:
         released.wait()
         return count(2.0)
 
-    _, sampler = sampled(Scripted(count(1.0), hang), 2)
-    seen = sampler.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
+    _, made = sampled(Scripted(count(1.0), hang), 2)
+    seen = made.finish(CONTENDER, "a", "pid:1", 0.0, (0.0, 1.0))
     released.set()
     assert seen.gaps[-1].why == "it did not answer in time"
 
@@ -301,7 +314,7 @@ class Hanging(QuietSource):
 def test_a_look_that_hangs_is_over_before_the_next_trial_looks_by_the_same_source(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bakeoff.telemetry.sampler.PATIENCE_S", 0.1)
+    monkeypatch.setattr(sampler, "PATIENCE_S", SOON_S)
     source, turn = Hanging(), threading.Lock()
     first = Sampler(source, 0.001, turn=turn)
     assert source.entered.wait(PATIENCE_S)
@@ -316,7 +329,7 @@ def test_who_is_given_up_while_it_waits_for_its_turn_looks_no_more(
     monkeypatch: pytest.MonkeyPatch, given_up: Callable[[Sampler], object]
 ) -> None:
     """The source may be closed by then, and a look would open it again."""
-    monkeypatch.setattr("bakeoff.telemetry.sampler.PATIENCE_S", 0.1)
+    monkeypatch.setattr(sampler, "PATIENCE_S", SOON_S)
     source, turn = Hanging(), threading.Lock()
     first = Sampler(source, 0.001, turn=turn)
     assert source.entered.wait(PATIENCE_S)
