@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.control import PATIENCE_S
+from tests.patient import COMMAND
 
-COMMAND = [sys.executable, "-m", "bakeoff"]
+__all__ = ["COMMAND", "Bakeoff", "Serve"]
 Bakeoff = Callable[..., subprocess.CompletedProcess[str]]
 Serve = Callable[..., str]
 

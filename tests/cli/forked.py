@@ -12,6 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
+from tests.patient import be_patient
+
 CLOSED = "closed"
 
 
@@ -103,6 +105,7 @@ def _serve() -> None:
 
     for verb in VERBS:
         load(verb)
+    be_patient()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for line in sys.stdin:
         child = os.fork()

@@ -8,7 +8,7 @@ from typing import Any
 from tests.control import PATIENCE_S
 
 SCRIPT = """
-import json, sys
+import ctypes, json, sys
 from pathlib import Path
 from bakeoff.agents.local import LocalAgent
 from bakeoff.agents.spec import TrialSpec
@@ -17,6 +17,7 @@ def high_water():
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024
 
+assert ctypes.CDLL(None).prctl(41, 1, 0, 0, 0) == 0  # PR_SET_THP_DISABLE: pages are small, whatever the kernel prefers
 agent = LocalAgent()
 before = high_water()
 spec = TrialSpec.model_validate(json.loads(sys.argv[1]))

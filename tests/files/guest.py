@@ -58,10 +58,7 @@ ip link set tap0 up
 smbd --foreground --no-process-group --configfile={base}/smb.conf </dev/null &
 ganesha.nfsd -F -f {base}/ganesha.conf -L {base}/ganesha.log -p {base}/ganesha.pid &
 for port in 445 2049; do
-  for attempt in $(seq 200); do
-    (exec 3<>/dev/tcp/{here}/$port) 2>/dev/null && break
-    sleep 0.05
-  done
+  until (exec 3<>/dev/tcp/{here}/$port) 2>/dev/null; do sleep 0.05; done
 done
 exec qemu-system-x86_64 -accel tcg -cpu max -smp 1 -m 1024 -display none -monitor none -serial stdio -no-reboot \\
   -kernel {kernel}/vmlinuz -initrd {kernel}/initrd -append 'console=ttyS0 quiet panic=-1 no_timer_check work={base}' \\

@@ -55,6 +55,15 @@ def tmpfs(base: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
+def memory_of(base: Path) -> Iterator[Path]:
+    """A folder in memory that has room for sixty clients: the machine's own may be small."""
+    with tmpfs(base) as point:
+        place = point / "place"
+        place.mkdir()
+        yield place
+
+
+@contextlib.contextmanager
 def disk(base: Path, kind: str) -> Iterator[Path]:
     """A file system of its own in a file: `kind` is ext4 or xfs."""
     need(f"mkfs.{kind}", "losetup")

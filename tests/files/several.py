@@ -6,7 +6,6 @@ imports take as long as all runs together. Ends at the first that fails, with it
 
 import importlib
 import json
-import math
 import os
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from bakeoff import kinds
 from bakeoff.cli.app import main
 from bakeoff.cli.verbs import load
-from bakeoff.run import disturbances
+from tests.patient import be_patient
 
 USED = (
     "bakeoff._engine",
@@ -35,7 +34,7 @@ def run(words: list[str]) -> int:
 
 
 # An emulated processor stands still whenever the host is busy, which is no news of the folders.
-disturbances.STOP_S = math.inf
+be_patient()
 load("run")
 for module in USED:
     importlib.import_module(module)

@@ -2,9 +2,7 @@
 
 import csv
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,8 @@ from bakeoff.plan.access import AccessSpec, find, pattern_spec
 from bakeoff.store.read import read_run
 from tests.control import PATIENCE_S
 from tests.files.appetite import appetite
-from tests.files.mounts import LoopDisk
+from tests.files.mounts import LoopDisk, memory_of
+from tests.patient import COMMAND
 
 
 @pytest.fixture(params=["memory", "disk"])
@@ -25,11 +24,9 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     if request.param == "disk":
         yield tmp_path
         return
-    place = Path(f"/dev/shm/bakeoff-test-{os.getpid()}-{id(tmp_path)}")
-    place.mkdir()
-    yield place
-    assert list(place.iterdir()) == []
-    place.rmdir()
+    with memory_of(tmp_path) as place:
+        yield place
+        assert list(place.iterdir()) == []
 
 
 def blocks(folder: Path, specs: list[AccessSpec], clients: int, **changes: Any) -> dict[str, Any]:
@@ -41,10 +38,10 @@ def blocks(folder: Path, specs: list[AccessSpec], clients: int, **changes: Any) 
         "kind": "file-blocks", "folder": str(folder), "region_bytes": 8 << 20, "outstanding": 1,
         "cells": cells, "cell_s": 0.1, "ramp_up_s": 0.02, "direct": False, "dsync": False, "verify": True,
         "cache": "warm", "drop_caches": False, "cold_command": None, "reuse": None, "keep": False,
-        "carrier": "disk", "link_bytes_per_s": None, "min_transfers": 1, "cell_limit_s": 5.0, "stall_s": 30.0,
-        **changes,
+        "carrier": "disk", "link_bytes_per_s": None, "min_transfers": 1, "cell_limit_s": PATIENCE_S,
+        "stall_s": PATIENCE_S, **changes,
     }  # fmt: skip
-    return {"workload": workload, "load": {"clients": clients}, "length_s": 100, "seed": 5}
+    return {"workload": workload, "load": {"clients": clients}, "length_s": 600, "seed": 5}
 
 
 def measure(folder: Path, specs: list[AccessSpec], clients: int = 1, **changes: Any) -> dict[str, Any]:
@@ -124,15 +121,14 @@ def test_direct_io_comes_from_the_disk_and_sizes_that_do_not_fit_are_skipped(dis
     assert warm["cached"] is True and " % of" in warm["cached_reason"]
 
 
-def test_a_cold_cell_is_proved_to_be_cold(tmp_path: Path) -> None:
-    cell = measure(tmp_path, [pattern_spec("random_read", 65536, 50, 50)], cache="cold")["random_read/64K"]
+def test_a_cold_cell_is_proved_to_be_cold(disk: LoopDisk) -> None:
+    cell = measure(disk.point, [pattern_spec("random_read", 65536, 50, 50)], cache="cold")["random_read/64K"]
     assert cell["cache"]["asked"] == "cold" and cell["cache"]["level"] >= 2
     assert cell["cache"]["resident_pages"] == 0 and cell["cache"]["proved"]
 
 
 def bakeoff(*arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "bakeoff", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=check, timeout=PATIENCE_S)
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, check=check, timeout=PATIENCE_S)
 
 
 def test_a_run_from_the_command_line_leaves_nothing_and_is_exported(tmp_path: Path) -> None:
@@ -183,5 +179,5 @@ def _smallest(folder: Path) -> dict[str, Any]:
         "cells": [{"pattern": "x", "block_bytes": None, "lines": [find("Default").lines[0].model_dump()]}],
         "cell_s": 0.05, "ramp_up_s": 0.0, "direct": False, "dsync": False, "verify": True, "cache": "warm",
         "drop_caches": False, "cold_command": None, "reuse": None, "keep": False, "carrier": "unknown",
-        "link_bytes_per_s": None, "min_transfers": 1, "cell_limit_s": 5.0, "stall_s": 30.0,
+        "link_bytes_per_s": None, "min_transfers": 1, "cell_limit_s": PATIENCE_S, "stall_s": PATIENCE_S,
     }  # fmt: skip

@@ -4,7 +4,6 @@ import contextlib
 import math
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,8 +19,8 @@ from bakeoff.store.read import read_run
 from bakeoff.store.records import RunRecord, TrialRecord
 from tests.control import PATIENCE_S
 from tests.files import guest, mounts
+from tests.patient import COMMAND as BAKEOFF
 
-BAKEOFF = [sys.executable, "-m", "bakeoff"]
 TYPES = {"tmpfs": "tmpfs", "ext4": "ext4", "xfs": "xfs", "sshfs": "fuse.sshfs", "nfs": "nfs4", "smb": "cifs"}
 CARRIERS = {"tmpfs": "memory", "ext4": "disk", "xfs": "disk", "sshfs": "wire", "nfs": "mount", "smb": "wire"}
 PAIRS = [("tmpfs", "ext4"), ("xfs", "sshfs")]

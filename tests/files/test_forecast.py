@@ -54,6 +54,7 @@ def test_a_forecast_is_what_a_folder_of_known_speed_takes(
         assert spec.workload == part.workload
         return time_of(part.work, cost)
 
+    monkeypatch.setattr("bakeoff.kinds.files.foresee.CALIBRATION_S", 60.0)  # of slow machines, too
     monkeypatch.setattr("bakeoff.kinds.files.foresee._tried", tried)
     expected = foreseen(plan).expected
     assert expected.how == "measured"

@@ -1,6 +1,5 @@
 """file-matrix on real file systems: several clients, and what is counted when they stop each other."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.kinds.file_matrix.plan import AUTOMATIC
 from tests.control import PATIENCE_S
 from tests.files.appetite import appetite
-from tests.files.mounts import LoopDisk
+from tests.files.mounts import LoopDisk, memory_of
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -21,11 +20,9 @@ KIB, MIB = 1 << 10, 1 << 20
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Path]:
     """A folder on tmpfs that must be empty at the end."""
-    place = Path(f"/dev/shm/bakeoff-test-{os.getpid()}-{id(tmp_path)}")
-    place.mkdir()
-    yield place
-    assert list(place.iterdir()) == []
-    place.rmdir()
+    with memory_of(tmp_path) as place:
+        yield place
+        assert list(place.iterdir()) == []
 
 
 def matrix(folder: Path, **changes: Any) -> dict[str, Any]:
@@ -33,14 +30,14 @@ def matrix(folder: Path, **changes: Any) -> dict[str, Any]:
         "kind": "file-matrix", "folder": str(folder), "pairs": [[64 * KIB, 4 * KIB]], "tests": ["write", "read"],
         "keep": False, "fsync": False, "close": False, "direct": False, "dsync": False, "sync": False, "mmap": False,
         "verify": True, "cache": "warm", "drop_caches": False, "cold_command": None, "stonewall": False,
-        "mixed_read_percent": None, "stride": 17, "carrier": "memory", "link_bytes_per_s": None, "stall_s": 30.0,
-        **changes,
+        "mixed_read_percent": None, "stride": 17, "carrier": "memory", "link_bytes_per_s": None,
+        "stall_s": PATIENCE_S, **changes,
     }  # fmt: skip
 
 
 def measure(folder: Path, clients: int = 1, **changes: Any) -> TrialResult:
     workload = matrix(folder, **changes)
-    spec = TrialSpec.model_validate({"workload": workload, "load": {"clients": clients}, "length_s": 100, "seed": 5})
+    spec = TrialSpec.model_validate({"workload": workload, "load": {"clients": clients}, "length_s": 600, "seed": 5})
     outcome = LocalAgent().start(spec).go().wait(PATIENCE_S)
     assert outcome is not None
     return outcome.result
@@ -72,7 +69,7 @@ def test_short_files_with_stonewall_have_sane_times_and_every_idle_client_is_nam
 def test_a_processor_that_is_not_there_is_told(memory: Path) -> None:
     workload = matrix(memory, pairs=[[64 * KIB, 4 * KIB]], tests=["write"])
     spec = TrialSpec.model_validate(
-        {"workload": workload, "load": {"clients": 1}, "length_s": 100, "seed": 5, "pin": [9_999]}
+        {"workload": workload, "load": {"clients": 1}, "length_s": 600, "seed": 5, "pin": [9_999]}
     )
     session = LocalAgent().start(spec).go()
     outcome = session.wait(PATIENCE_S)
@@ -97,7 +94,7 @@ def test_sixty_clients_need_a_record_and_a_mebibyte_each_at_most(memory: Path, r
     pairs = [[size, record] for size in (256 * KIB, 512 * KIB, 1 * MIB)]
     tests = [test for test in AUTOMATIC if streams or test not in STREAMS]
     workload = matrix(memory, pairs=pairs, tests=tests)
-    spec = {"workload": workload, "load": {"clients": 60}, "length_s": 100}
+    spec = {"workload": workload, "load": {"clients": 60}, "length_s": 600}
     told = appetite(spec)
     assert told["fatal"] is None and told["operations"] == 60 * len(tests) * sum(size // record for size, _ in pairs)
     assert told["grown"] <= 60 * (record * (1 + streams) + MIB), f"{told['grown'] / MIB:.1f} MiB"

@@ -1,6 +1,6 @@
 """file-mix on real file systems, and Debian's loadfile unchanged."""
 
-import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from bakeoff.agents.result import TrialResult
 from bakeoff.agents.spec import TrialSpec
 from tests.control import PATIENCE_S
 from tests.files.appetite import appetite
+from tests.files.mounts import memory_of
 
 LOADFILE = Path("/usr/share/dbench/client.txt")
 LINES = 458_344
@@ -31,31 +32,45 @@ def mix(folder: Path, **changes: Any) -> dict[str, Any]:
     return {
         "kind": "file-mix", "folder": str(folder), "loadfile": None, "once": False, "resolve": True,
         "workspace_bytes": 20_000_000, "flush": True, "verify": True, "reuse": None, "keep": False,
-        "link_bytes_per_s": None, "turn_bytes": None, "turn_pause_s": 0.0, "stall_s": 60.0, **changes,
+        "link_bytes_per_s": None, "turn_bytes": None, "turn_pause_s": 0.0, "stall_s": PATIENCE_S, **changes,
     }  # fmt: skip
 
 
-def measure(folder: Path, clients: int = 1, threads: int = 1, length_s: float = 1.5, **changes: Any) -> TrialResult:
-    limit = {"max_operations": changes.pop("max_operations")} if "max_operations" in changes else {}
+def measure(
+    folder: Path,
+    clients: int = 1,
+    threads: int = 1,
+    length_s: float = 600.0,
+    max_operations: int | None = None,
+    **changes: Any,
+) -> TrialResult:
     workload = mix(folder, **changes)
     spec = TrialSpec.model_validate(
-        {"workload": workload, "load": {"clients": clients}, "threads": threads, "length_s": length_s, "seed": 7}
-        | limit
+        {
+            "workload": workload,
+            "load": {"clients": clients},
+            "threads": threads,
+            "length_s": length_s,
+            "max_operations": max_operations,
+            "seed": 7,
+        }
     )
     outcome = LocalAgent().start(spec).go().wait(PATIENCE_S)
     assert outcome is not None
     return outcome.result
 
 
-def memory_folder(tmp_path: Path) -> Path:
-    place = Path(f"/dev/shm/bakeoff-test-{os.getpid()}-{id(tmp_path)}")
-    place.mkdir()
-    return place
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Path]:
+    """A folder in memory that must be empty at the end."""
+    with memory_of(tmp_path) as place:
+        yield place
+        assert list(place.iterdir()) == []
 
 
 @pytest.mark.parametrize(("clients", "threads"), [(1, 1), (3, 1), (2, 3)])
 def test_the_office_mix_runs_without_surprise(tmp_path: Path, clients: int, threads: int) -> None:
-    result = measure(tmp_path, clients, threads)
+    result = measure(tmp_path, clients, threads, max_operations=3 * CYCLE)
     figures = result.workload or {}
     assert (result.fatal, result.errors, figures["unexpected"]) == (None, {}, {})
     assert figures["data_bytes_per_client"] == pytest.approx(23.97e6, rel=0.01)
@@ -69,30 +84,25 @@ def test_the_office_mix_runs_without_surprise(tmp_path: Path, clients: int, thre
 
 def test_a_cycle_of_the_office_mix_has_the_published_shares(tmp_path: Path) -> None:
     """As many calls as a cycle has, by one client: none of them is chance."""
-    result = measure(tmp_path, max_operations=CYCLE, length_s=600)
+    result = measure(tmp_path, max_operations=CYCLE)
     assert (result.fatal, result.errors, result.operations) == (None, {}, CYCLE)
     names = {operation.name: operation.operations for operation in result.per_operation}
     assert (names["read"] + names["write"]) / CYCLE == pytest.approx(0.357, abs=0.0005)
 
 
-def test_sixty_clients_need_no_more_than_a_transfer_and_a_mebibyte_each(tmp_path: Path) -> None:
-    place = memory_folder(tmp_path)
-    spec = {"workload": mix(place, workspace_bytes=2_000_000), "load": {"clients": 60}, "length_s": 2.0, "seed": 7}
-    told = appetite(spec)
-    # On a busy machine some clients may get no turn in that time; they have their memory from the start.
-    assert (told["fatal"], told["errors"]) == (None, {}) and told["operations"] > 0
+def test_sixty_clients_need_no_more_than_a_transfer_and_a_mebibyte_each(memory: Path) -> None:
+    spec = {"workload": mix(memory, workspace_bytes=2_000_000), "load": {"clients": 60}, "length_s": 600.0, "seed": 7}
+    told = appetite({**spec, "max_operations": 60 * CYCLE})
+    assert (told["fatal"], told["errors"], told["operations"]) == (None, {}, 60 * CYCLE)
     assert told["grown"] <= 60 * (LARGEST + MIB), f"{told['grown'] / MIB:.1f} MiB"
-    place.rmdir()
 
 
-def test_the_touched_working_set_is_that_of_a_client_not_of_its_threads(tmp_path: Path) -> None:
-    folder = memory_folder(tmp_path)
+def test_the_touched_working_set_is_that_of_a_client_not_of_its_threads(memory: Path) -> None:
     touched = []
     for threads in (1, 3):
-        result = measure(folder, 1, threads, verify=False, max_operations=100 * CYCLE, length_s=600)
+        result = measure(memory, 1, threads, verify=False, max_operations=100 * CYCLE)
         figures = result.workload or {}
         touched.append(figures["touched_bytes_per_client"]["mean"])
-    folder.rmdir()
     assert touched[0] == pytest.approx(24e6, rel=0.06)
     assert touched[1] == pytest.approx(touched[0], rel=0.03)
 
@@ -110,7 +120,7 @@ def test_every_line_of_debians_loadfile_is_replayed_once(tmp_path: Path) -> None
 def test_no_pause_of_a_loadfile_outlasts_the_trial(tmp_path: Path) -> None:
     long = tmp_path / "long.txt"
     long.write_text('Mkdir "\\clients" 0x00000000\nSLEEP 3600000000\n')
-    result = measure(tmp_path, length_s=1.0, loadfile=str(long))
+    result = measure(tmp_path, length_s=5.0, loadfile=str(long))
     assert (result.fatal, result.operations) == (None, 1) and result.elapsed_s < 3600
 
 

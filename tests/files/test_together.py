@@ -8,10 +8,11 @@ import pytest
 
 from bakeoff import _engine
 from bakeoff.store.read import read_run
+from tests import patient
 from tests.control import PATIENCE_S
 
-COMMAND = [sys.executable, "-m", "bakeoff", "run"]
-MIX = ["file-mix", "--mixes", "1", "--length", "2s", "--workspace", "2MB", "--blocks", "1"]
+COMMAND = [*patient.COMMAND, "run"]
+MIX = ["file-mix", "--mixes", "1", "--length", "5m", "--workspace", "2MB", "--blocks", "1", "--operations"]
 BLOCKS = ["file-blocks", "--mixes", "1", "--region", "8MiB", "--block-sizes", "4KiB", "--patterns", "random_read",
           "--cell-time", "1s", "--ramp-up", "0s", "--blocks", "1"]  # fmt: skip
 
@@ -24,13 +25,16 @@ def name_of_a_process_that_is_over(what: str) -> str:
     ).stdout.strip()
 
 
-@pytest.mark.parametrize("words", [MIX, BLOCKS], ids=["mix", "blocks"])
+@pytest.mark.parametrize("words", [[*MIX, "10000"], BLOCKS], ids=["mix", "blocks"])
 def test_two_runs_of_one_plan_on_one_folder(tmp_path: Path, words: list[str]) -> None:
+    """Each waits for the other before its trial: both are in the folder at once."""
     folder = tmp_path / "share"
     folder.mkdir()
     runs = []
     for number in range(2):
-        command = [*COMMAND, *words, f"a={folder}", "-o", str(tmp_path / f"{number}.bakeoff")]
+        here, there = (tmp_path / f"at-{n}" for n in (number, 1 - number))
+        wait = f"a=touch {here}; until test -e {there}; do sleep 0.02; done"
+        command = [*COMMAND, *words, f"a={folder}", "--reset", wait, "-o", str(tmp_path / f"{number}.bakeoff")]
         runs.append(subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
     said = [run.communicate(timeout=PATIENCE_S)[1] for run in runs]
     assert [run.returncode for run in runs] == [0, 0], said
@@ -48,7 +52,7 @@ def test_only_what_is_surely_over_is_called_left_behind(tmp_path: Path) -> None:
     for path in (over, mine, own):
         path.mkdir(parents=True)
     assert _engine.work_folder_owner(elsewhere.name) is None, "its check is wrong"
-    command = [*COMMAND, *MIX, "--length", "300ms", f"a={folder}", "-o", str(tmp_path / "r.bakeoff")]
+    command = [*COMMAND, *MIX, "10", f"a={folder}", "-o", str(tmp_path / "r.bakeoff")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     assert f"a: left behind by an earlier run, remove it: {over.name}\n" in done.stderr

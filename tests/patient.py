@@ -1,0 +1,35 @@
+"""`bakeoff`, for which the machine of the tests may be as busy as it likes: run as a program, it takes the words of the
+command.
+
+A trial during which the generator did not run, or did not begin what was due, is voided: it says nothing about the
+contender. Tests of other things run this, so that a machine that stood still for a moment decides none of them; what
+voids a trial has tests of its own (`tests/unit/run/test_judge.py`, `tests/truth/test_stopped_generator.py`).
+"""
+
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+# `-P`: what lies beside this file is no module of the command.
+COMMAND = [sys.executable, "-P", str(Path(__file__).resolve())]
+MEASURING = {"capacity", "challenge", "demo", "resume", "run", "soak"}
+
+
+def be_patient(put: Callable[[Any, str, float], None] = setattr) -> None:
+    """In this process no trial is voided because of the machine."""
+    from bakeoff.run import disturbances, judge
+
+    put(disturbances, "STOP_S", math.inf)
+    put(disturbances, "STOLEN_SHARE", math.inf)
+    put(judge, "UNDONE_SHARE", 1.0)
+
+
+if __name__ == "__main__":
+    from bakeoff.cli import main
+
+    sys.argv[0] = "bakeoff"
+    if MEASURING & set(sys.argv[1:2]):
+        be_patient()
+    main()
