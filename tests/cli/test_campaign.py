@@ -12,13 +12,15 @@ SUITES = """
 [[suite]]
 suite = "web-url"
 mixes = "1,2"
-length = "400ms"
+operations = 100
+length = "5m"
 
 [[suite]]
 suite = "file-mix"
 weight = 2
 mixes = "1"
-length = "400ms"
+operations = 10
+length = "5m"
 """
 
 
@@ -100,7 +102,8 @@ def test_who_is_not_there_is_missing_from_its_suite_alone(bakeoff: Bakeoff, serv
 
 
 def test_an_interrupted_campaign_goes_on_where_it_was(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
-    campaign(tmp_path, serve(), serve())
+    """Replies are held back for so long that what is left takes many seconds on any machine."""
+    campaign(tmp_path, serve("--delay", "20ms"), serve("--delay", "20ms"))
     words = [*COMMAND, "run", "lab.toml", "-o", "lab.bakeoff"]
     process = subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -120,7 +123,7 @@ def test_an_interrupted_campaign_goes_on_where_it_was(bakeoff: Bakeoff, serve: S
 
 def test_a_folder_from_elsewhere_is_not_acted_on(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
     campaign(tmp_path, serve(), serve(), blocks=1)
-    assert bakeoff("run", "lab.toml", "-o", "lab.bakeoff").returncode in (0, 3)
+    assert bakeoff("run", "lab.toml", "-o", "lab.bakeoff").returncode == 0
     subprocess.run(["cp", "-r", "lab.bakeoff", "copy.bakeoff"], cwd=tmp_path, check=True)
     refused = bakeoff("resume", "copy.bakeoff")
     assert refused.returncode == 2 and "--trust" in refused.stderr and "write, read and remove files" in refused.stderr

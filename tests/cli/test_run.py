@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import COMMAND, Bakeoff, Serve
 from tests.control import PATIENCE_S
 
-FAST = ["--mixes", "1,2", "--length", "600ms", "--blocks", "2"]
+FAST = ["--mixes", "1,2", "--operations", "200", "--length", "5m", "--blocks", "2"]
 
 
 def trials(bakeoff: Bakeoff, path: str) -> list[dict[str, object]]:
@@ -86,7 +86,7 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(
     bakeoff: Bakeoff, serve: Serve, tmp_path: Path, number: signal.Signals
 ) -> None:
     url = serve()
-    words = ["run", "web-dynamic", f"a={url}", "--mixes", "1,2", "--length", "1s", "--blocks", "2", "-o", "r.bakeoff"]
+    words = ["run", "web-dynamic", f"a={url}", "--mixes", "1,2", "--length", "4s", "--blocks", "2", "-o", "r.bakeoff"]
     with subprocess.Popen(
         [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -106,7 +106,7 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_finishes(
 
 def test_kill_9_loses_at_most_the_trial_in_progress(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
     url = serve()
-    words = ["run", "web-dynamic", f"a={url}", "--mixes", "1,2", "--length", "1s", "--blocks", "2", "-o", "r.bakeoff"]
+    words = ["run", "web-dynamic", f"a={url}", "--mixes", "1,2", "--length", "4s", "--blocks", "2", "-o", "r.bakeoff"]
     with subprocess.Popen(
         [*COMMAND, *words], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -127,8 +127,8 @@ def test_a_contender_that_dies_is_a_result(bakeoff: Bakeoff, serve: Serve, tmp_p
     port = address.rpartition(":")[2]
     # The reset command plays the crash: from the second visit on, nothing listens on the contender's port.
     (tmp_path / "p.toml").write_text(
-        f'[plan]\nsuite = "web-dynamic"\nblocks = 2\n[settings]\nmixes = [1]\nlength = "500ms"\n'
-        f'[[contender]]\nname = "a"\naddress = "{address}"\nready_timeout = "300ms"\n'
+        f'[plan]\nsuite = "web-dynamic"\nblocks = 2\n[settings]\nmixes = [1]\noperations = 50\n'
+        f'[[contender]]\nname = "a"\naddress = "{address}"\nready_timeout = "2m"\n'
         f"reset = 'echo x >> log; test $(wc -l < log) -lt 3'\n"
     )
     done = bakeoff("run", "p.toml", "-o", "r.bakeoff")
@@ -165,15 +165,16 @@ def test_errors_are_counted_by_class(bakeoff: Bakeoff, serve: Serve) -> None:
 
 
 def test_on_a_terminal_the_progress_is_drawn(serve: Serve, tmp_path: Path) -> None:
+    """For four seconds at least."""
     leader, follower = pty.openpty()
     words = [
         "run",
         "web-dynamic",
-        f"a={serve()}",
+        f"a={serve('--delay', '20ms')}",
         "--mixes",
         "1",
-        "--length",
-        "800ms",
+        "--operations",
+        "200",
         "--blocks",
         "1",
         "-o",
