@@ -58,7 +58,8 @@ def test_a_trial_at_a_rate_is_told_in_response_times_and_a_probe_with_what_it_mi
     assert trial_line(probe).endswith("; missed p99<=5ms (2 % outside), mean<=1ms (2 ms)")
 
 
-def test_plain_lines_are_one_per_trial_and_event() -> None:
+def test_plain_lines_are_one_per_trial_and_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bakeoff.run.observer.time.monotonic", lambda: 1000.0)
     stream = io.StringIO()
     observer = PlainObserver(stream)
     observer.on_run_start(plan_for(A, B), 8)
