@@ -33,7 +33,7 @@ PIECES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(NAMES, PIECES), max_size=8), st.booleans())
 def test_no_answer_raises(parts: list[tuple[str, list[bytes]]], whole: bool) -> None:
     data = HEAD + b"\n"
@@ -47,7 +47,7 @@ def test_no_answer_raises(parts: list[tuple[str, list[bytes]]], whole: bool) -> 
     assert all(ord(sign) >= 32 or sign in "\n\t" for sign in text), "nothing that steers a terminal"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=400))
 @example(HEAD + b"\n@file-name\n x\n@file-size\n \xb2\n@file-text\n")
 @example(HEAD + b"\n" + b"@\n" * 5000)
@@ -66,7 +66,7 @@ LEAVES = st.none() | st.booleans() | st.floats() | st.text(max_size=9)
 VALUES = st.lists(LEAVES, max_size=3) | st.dictionaries(KEYS, LEAVES, max_size=4) | LEAVES
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(KEYS, VALUES, max_size=4) | VALUES)
 def test_no_table_of_a_command_raises(value: object) -> None:
     told = own_of(json.dumps(value).encode())
