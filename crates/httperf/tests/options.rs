@@ -307,16 +307,19 @@ fn a_connection_can_end_with_a_reset() {
 
 #[test]
 fn time_to_think_is_given_before_the_first_byte_only() {
-    let slow = |peer: &mut Peer| {
+    let slow = Server::new(|mut peer| {
         peer.request();
-        std::thread::sleep(Duration::from_secs(1));
+        std::thread::sleep(Duration::from_secs(4));
         peer.reply(OK);
         peer.wait_for_end();
-    };
-    let server = Server::new(move |mut peer| slow(&mut peer));
-    let (result, _) = run(&server.address, &json!({"timeout_s": 0.5, "think_timeout_s": 50.0}));
+    });
+    let (result, _) = run(&slow.address, &json!({"timeout_s": 3.0, "think_timeout_s": 300.0}));
     assert_eq!((figure(&result, "/replies"), figure(&result, "/errors/client_timo")), (1, 0));
-    let (result, _) = run(&server.address, &json!({"timeout_s": 0.5}));
+    let silent = Server::new(|mut peer| {
+        peer.request();
+        peer.wait_for_end();
+    });
+    let (result, _) = run(&silent.address, &json!({"timeout_s": 0.5}));
     assert_eq!((figure(&result, "/replies"), figure(&result, "/errors/client_timo")), (0, 1));
 }
 
@@ -370,7 +373,7 @@ fn live_figures_move_and_a_cancel_ends_the_trial() {
     let names: Vec<_> = handle.snapshot().per_operation.into_iter().map(|count| count.name).collect();
     assert_eq!(names, ["connection", "call"]);
     handle.cancel();
-    let result = handle.wait(Duration::from_secs(60)).unwrap().unwrap();
+    let result = handle.wait(Duration::from_secs(PATIENCE_S)).unwrap().unwrap();
     assert_eq!(result.json["cancelled"], true);
     assert!(figure(&result, "/replies") >= 1);
 }

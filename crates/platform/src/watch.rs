@@ -83,7 +83,7 @@ impl Watch {
             "suspended_s": seconds(ended.suspended_ns - self.began.suspended_ns).max(0.0),
             "clock_step_s": seconds(ended.wall_ns - self.began.wall_ns),
             "stolen_s": seconds(ended.stolen_ns.saturating_sub(self.began.stolen_ns) as i64),
-            "stolen_share": ended.stolen_ns.saturating_sub(self.began.stolen_ns) as f64 / lived_ns as f64,
+            "stolen_share": share(ended.stolen_ns.saturating_sub(self.began.stolen_ns), lived_ns),
         })
     }
 }
@@ -92,6 +92,11 @@ impl Drop for Watch {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Stolen time is told in whole ticks: in a moment that is shorter than one there is not more of it than of time.
+fn share(stolen_ns: Nanos, lived_ns: Nanos) -> f64 {
+    (stolen_ns as f64 / lived_ns as f64).min(1.0)
 }
 
 /// Sleeps and looks until it hears that it is over.
@@ -114,6 +119,12 @@ fn look(ended: &(Mutex<bool>, Condvar)) -> Vec<Gap> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tick_of_stolen_time_is_no_more_than_the_moment_in_which_it_was_told() {
+        assert!((share(10_000_000, 100_000_000) - 0.1).abs() < 1e-12);
+        assert!((share(10_000_000, 50_000) - 1.0).abs() < 1e-12);
+    }
 
     #[test]
     fn a_watch_that_saw_nothing_says_so() {

@@ -142,7 +142,9 @@ fn eight_at_once(threads: usize) -> f64 {
 
 #[test]
 fn requests_are_served_side_by_side_by_as_many_as_there_are_threads() {
-    let (one_s, eight_s) = (eight_at_once(1), eight_at_once(8));
+    // One after the other they never take less; side by side the machine may be late, but not in each of five tries.
+    let one_s = eight_at_once(1);
+    let eight_s = (0..5).map(|_| eight_at_once(8)).fold(f64::INFINITY, f64::min);
     assert!(one_s > 0.79 && eight_s < one_s - 0.1, "one thread {one_s} s, eight {eight_s} s");
 }
 
@@ -215,7 +217,7 @@ fn the_first_request_must_be_a_hello_of_this_version() {
 
 #[test]
 fn slow_senders_slow_readers_and_the_silent_are_ended_and_harm_nobody() {
-    let server = app(r#""request_timeout_s":1.0,"idle_timeout_s":3.0"#);
+    let server = app(r#""request_timeout_s":1.0,"idle_timeout_s":8.0"#);
     let mut slow: Vec<_> = (0..50).map(|_| Client::to(&server, 0)).collect();
     for client in &mut slow {
         client.socket.write_all(&[28, 0, 0, 0, 0xB4]).unwrap();
@@ -255,7 +257,7 @@ fn connections_and_the_queue_have_a_limit() {
     let mut two = Client::to(&server, 0);
 
     // One in service, one in the queue; what comes then is told so and may come again.
-    let server = app(r#""threads":1,"service_s":2.0,"queue":1"#);
+    let server = app(r#""threads":1,"service_s":5.0,"queue":1"#);
     let mut clients: Vec<_> = (0..3).map(|_| Client::to(&server, 0)).collect();
     // The hello of the last client may be in service for a moment after its reply.
     counts_when(&server, |counts| counts["serving"] == 0);

@@ -67,28 +67,31 @@ fn delays_of_many_clients_do_not_add_up() {
     assert_eq!(counts(&server)["requests"], 210);
 }
 
-/// The times of stalls are arithmetic, held without a clock beside it; here each of them must be felt, at its time or
-/// later.
+/// The times of stalls are arithmetic, held without a clock beside it; here each of them must be felt, and none may end
+/// early: what is asked in a stall is answered when it is over. How long anything takes besides is the machine's affair.
 #[test]
 fn every_stall_stops_everything_and_is_not_early() {
     let begin = Instant::now();
     let server = web(r#""stall":{"for_s":0.2,"every_s":0.5}"#);
+    let started_s = begin.elapsed().as_secs_f64();
     let mut client = Client::to(&server);
-    let (mut ends, mut replies) = (Vec::new(), 0);
+    let (mut felt, mut replies) = ([false; 3], 0);
     let mut came_s = begin.elapsed().as_secs_f64();
-    while ends.len() < 3 && came_s < common::TIMEOUT.as_secs_f64() {
+    // The third stall ends so long after the server's start, which was somewhere before `started_s`.
+    while came_s < 1.5 + started_s {
+        let asked_s = begin.elapsed().as_secs_f64();
         once(&mut client);
         let before_s = std::mem::replace(&mut came_s, begin.elapsed().as_secs_f64());
         replies += 1;
-        if came_s - before_s > 0.1 {
-            ends.push(came_s);
+        for (felt, end_s) in felt.iter_mut().zip([0.5, 1.0, 1.5]) {
+            // Of a reply that was on its way when it began only half of it may be seen.
+            *felt |= came_s - before_s > 0.09 && before_s < end_s + started_s && came_s > end_s - 0.2;
+            let in_the_stall = asked_s > end_s - 0.2 + started_s && asked_s < end_s;
+            assert!(!in_the_stall || came_s >= end_s, "asked at {asked_s} s, answered at {came_s} s");
         }
     }
-    assert_eq!(ends.len(), 3, "{ends:?}");
-    for (number, end) in ends.iter().enumerate() {
-        assert!(*end >= 0.5 * (number + 1) as f64, "{ends:?}");
-    }
-    assert!(replies > 2 * ends.len(), "between stalls it serves: {replies} replies");
+    assert_eq!(felt, [true; 3]);
+    assert!(replies > 2 * felt.len() || came_s > 2.0 + started_s, "between stalls it serves: {replies} replies");
 }
 
 #[test]

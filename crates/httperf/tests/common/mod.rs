@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A trial that hangs is broken off, s.
-pub const PATIENCE_S: u64 = 60;
+pub const PATIENCE_S: u64 = 600;
 
 /// What the other side saw and did.
 #[derive(Debug, Default)]
