@@ -114,6 +114,15 @@ def most_by_chance(tries: int, probability: float) -> int:
     return int(binom.isf(1e-6, tries, probability))
 
 
+# Why a trial is void that the machine held up: what it says of the contender stands or falls with other trials.
+_HELD_UP = ("did not run for", "did not begin", "was suspended for", "the clock of this machine", "the hypervisor gave")
+
+
+def went_well(state: str, reason: str) -> bool:
+    """Whether a trial was good, or would have been if the machine had not stood still meanwhile."""
+    return state == "ok" or (state == "voided" and any(words in reason for words in _HELD_UP))
+
+
 def most_connections_taken(result: dict[str, Any], per_s: float, streams: int) -> int:
     """So many connections of `streams` requests each does a constant rate take at most when none is opened while
     another has an idle stream: at no moment is more under way than was due within the longest response time.

@@ -27,8 +27,11 @@ def accounts(count: int, domain: str = "bakeoff.test") -> list[dict[str, str]]:
 
 
 def spec(smtp: str | None, pop3: str | None, **changes: Any) -> dict[str, Any]:
-    """A short trial: 4 clients with 5 mailboxes each, plain 2 KiB messages. `trial`: changes outside `workload`."""
+    """A short trial: 4 clients with 5 mailboxes each, plain 2 KiB messages. `trial`: changes outside `workload`; with
+    `max_operations`, of commands and refusals, it has all the time that it needs.
+    """
     trial = {"clients": 4, **changes.pop("trial", {})}
+    length_s = 600.0 if "max_operations" in trial else 2.0
     workload = {
         "kind": "mail",
         "smtp": None if smtp is None else {"addresses": [smtp], **changes.pop("smtp_settings", {})},
@@ -43,7 +46,7 @@ def spec(smtp: str | None, pop3: str | None, **changes: Any) -> dict[str, Any]:
         "workload": workload,
         "load": {"clients": trial.pop("clients")},
         "threads": 1,
-        "length_s": 2.0,
+        "length_s": length_s,
         "ramp_up_s": 0.2,
         "ramp_down_s": 0.2,
         "connect_timeout_s": 10.0,

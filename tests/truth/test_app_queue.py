@@ -58,4 +58,4 @@ def test_queue_and_service_are_reported_as_the_server_kept_them(target: MakeTarg
     # Only two are served at a time, whatever the machine does: the others wait for as long. The first of each client
     # may find less before it.
     least = (clients / SERVERS - 1) * means["service"] * (1 - clients / operations)
-    assert means["queue"] + means["network"] >= 0.99 * least
+    assert means["queue"] + means["network"] >= 0.95 * least

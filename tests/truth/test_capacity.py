@@ -19,12 +19,22 @@ from tests.unit.run.virtual_agent import search_plan
 
 LIMIT_PER_S = 1000.0
 ASKED_MORE = 1.03
+LATE_NS = 10_000_000
+
+
+def marked(trial: TrialRecord) -> bool:
+    """Whether the generator says of itself that it did not run as it should have."""
+    return bool(
+        {"generator-waited", "behind-schedule", "late-start", "stolen-time", "generator-paused"} & {*trial.marks}
+    )
 
 
 def disturbed(trial: TrialRecord) -> bool:
-    """Whether generator or target did not run as they should have: late, waiting, or answering less than was asked."""
-    marks = {"generator-waited", "behind-schedule", "late-start", "stolen-time", "generator-paused"} & set(trial.marks)
-    return bool(marks) or trial.operations_per_s < 0.998 * trial.mix.x
+    """Whether generator or target did not run as they should have: late, waiting, or answering less than was asked; or
+    all of it, but late, as a target does that was held up for a moment and has little to spare.
+    """
+    late = trial.response is not None and (trial.response.p50_ns or 0) > LATE_NS
+    return marked(trial) or late or trial.operations_per_s < 0.998 * trial.mix.x
 
 
 def test_the_capacity_of_a_limited_target_is_what_it_keeps(target: Callable[..., Target], tmp_path: Path) -> None:
@@ -43,8 +53,9 @@ def test_the_capacity_of_a_limited_target_is_what_it_keeps(target: Callable[...,
     assert search.outcome != NONE and search.met is not None
     met = next(trial for trial in run.trials if trial.order == search.met)
     assert met.judged is not None and met.judged.met and met.response is not None
-    kept = [t.operations_per_s for t in run.trials if t.mix.x > ASKED_MORE * LIMIT_PER_S]
-    assert kept and statistics.median(kept) <= 1.01 * LIMIT_PER_S
+    asked_more = [trial for trial in run.trials if trial.mix.x > ASKED_MORE * LIMIT_PER_S]
+    kept = [trial.operations_per_s for trial in asked_more if not marked(trial)]
+    assert asked_more and (not kept or statistics.median(kept) <= 1.01 * LIMIT_PER_S)
     assert met.mix.x <= 1.02 * LIMIT_PER_S
     # A stall of the machine takes a search below what the target can do; then the probes that it missed there tell it.
     early = [t for t in run.trials if t.mix.x <= 0.98 * LIMIT_PER_S and t.judged is not None and not t.judged.met]

@@ -14,7 +14,7 @@ import pytest
 
 from bakeoff.plan.load import read_plan_file, resolve_plan
 from bakeoff.store.read import read_run
-from tests.control import PATIENCE_S
+from tests.control import PATIENCE_S, went_well
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/settings-as-factors.md"
 
@@ -61,11 +61,14 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def logs_of(folder: Path) -> dict[int, dict[str, float]]:
-    """ln(rate) of each contender by block."""
+    """ln(rate) of each contender by block, but for blocks with a trial that is void."""
     trials = sorted(read_run(folder / "boxes.bakeoff").trials, key=lambda trial: trial.block)
+    assert all(went_well(trial.state, trial.reason) for trial in trials)
+    void = {trial.block for trial in trials if trial.state != "ok"}
     return {
         block: {trial.contender: math.log(trial.operations_per_s) for trial in of_block}
         for block, of_block in groupby(trials, key=lambda trial: trial.block)
+        if block not in void
     }
 
 
@@ -80,7 +83,7 @@ def test_the_effects_are_those_of_the_servers(followed: tuple[Path, str]) -> Non
     )
     effects = {tuple(one["factors"]): one for one in json.loads(told.stdout)["factors"]["effects"]}
     by_hand = logs_of(folder)
-    assert len(by_hand) == 12
+    assert 10 <= len(by_hand) <= 12
     blue = [at["blue-0"] - at["blue-5"] for at in by_hand.values()]
     green = [at["green-0"] - at["green-5"] for at in by_hand.values()]
     main, both = effects["raid",], effects["server", "raid"]

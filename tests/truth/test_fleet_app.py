@@ -38,7 +38,7 @@ def test_counts_and_checks_of_all_machines_add_up(target: Callable[..., Target],
 
 
 def test_what_the_server_used_is_known_from_the_first_look_to_the_last(target: Callable[..., Target]) -> None:
-    result, parts = divided(target(kind="app", threads=2), 2)
+    result, parts = divided(target(kind="app", threads=2), 2, length_s=4.0)
     looks = [look["uptime"] for part in parts for look in _looks(part.workload)]
     assert result.workload["server"]["watched_s"] == pytest.approx((max(looks) - min(looks)) / 1e9)
 

@@ -21,7 +21,7 @@ def divided(agents: int, description: dict[str, Any]) -> tuple[Result, FleetOutc
     workload = {
         "smtp": None, "pop3": None, "mailboxes_per_client": 5, "shared_mailboxes": False, "sending_share": 0.5,
         "recipients": ((1, 1.0),), "bodies": "plain", "sender": None, "initialise": "own", "retries": 100,
-        "late_after_s": 5.0, "init_limit_s": 60.0, "linger_s": 1.0, "quiet_s": 0.5, **description["workload"],
+        "late_after_s": 5.0, "init_limit_s": 600.0, "linger_s": 1.0, "quiet_s": 5.0, **description["workload"],
     }  # fmt: skip
     side = {"server_name": "", "security": "none", "tls": None, "close_with_reset": False}
     smtp = {"protocol": "smtp", "auth": False, "pipelining": False, "messages_per_connection": 1}
@@ -39,7 +39,8 @@ def divided(agents: int, description: dict[str, Any]) -> tuple[Result, FleetOutc
 def description(server: Any, **changes: Any) -> dict[str, Any]:
     where = places(server.address())
     counted = {"clients": 3, "length_s": 600.0, "ramp_up_s": 0.0, "ramp_down_s": 0.0, "max_operations": 1_200}
-    changes = {"drain_limit_s": 4.0, "trial": counted, **changes}
+    # Machines do not end at the same time, and what was lost is waited for until the limit.
+    changes = {"drain_limit_s": 10.0, "trial": counted, **changes}
     return spec(where["smtp"], where["pop3"], **changes)
 
 
@@ -74,7 +75,7 @@ def test_what_the_server_did_to_messages_is_told_one_by_one_by_however_many(agen
 
 def test_one_half_lost_is_lost_whoever_reads() -> None:
     server = serve(lose={"count": 1, "of": 2})
-    result, _ = divided(2, description(server, drain_limit_s=2.5))
+    result, _ = divided(2, description(server))
     counts, truth = result["workload"]["ledger"]["counts"], json.loads(server.counts())
     assert counts["lost"] == len(truth["lost"]) and counts["delivered"] == counts["accepted"] - counts["lost"] > 10
 
@@ -84,8 +85,8 @@ def test_a_machine_waits_for_mail_of_others_that_comes_late() -> None:
     late.
     """
     server = serve(defer={"count": 1, "of": 1, "for_s": 1.2}, delay_s=0.002)
-    changes = {"drain_limit_s": 20.0, "late_after_s": 0.5, "quiet_s": 3.0}
-    result, _ = divided(2, description(server, trial={"clients": 2, "length_s": 1.0}, **changes))
+    changes = {"drain_limit_s": 30.0, "late_after_s": 0.5}
+    result, _ = divided(2, description(server, trial={"clients": 2, "length_s": 3.0}, **changes))
     counts = result["workload"]["ledger"]["counts"]
     assert counts["lost"] == counts["unchecked"] == 0 and counts["delivered"] == counts["accepted"] > 0
     assert counts["late"] > 0

@@ -80,7 +80,7 @@ def test_a_full_accept_queue_is_told_by_connects_of_a_second(full_door: socket.s
 
 
 def test_a_queue_that_stays_full_is_a_time_out_of_the_connect(full_door: socket.socket) -> None:
-    result = run(reader(full_door, connect_timeout_s=0.4))
+    result = run(reader(full_door, connect_timeout_s=0.4, max_operations=2, length_s=600))
     assert refusals(result).keys() == {"connect_timeout"}
     assert refusals(result)["connect_timeout"] >= 1
     assert result["operations"] == 0
@@ -88,7 +88,7 @@ def test_a_queue_that_stays_full_is_a_time_out_of_the_connect(full_door: socket.
 
 def test_a_server_that_never_greets_is_a_time_out_of_the_banner(door: socket.socket) -> None:
     door.listen(100)
-    result = run(reader(door, reply_timeout_s=0.4))
+    result = run(reader(door, reply_timeout_s=0.4, max_operations=2, length_s=600))
     assert refusals(result).keys() == {"banner_timeout"}
     assert refusals(result)["banner_timeout"] >= 1
 
@@ -96,7 +96,8 @@ def test_a_server_that_never_greets_is_a_time_out_of_the_banner(door: socket.soc
 def test_a_reset_instead_of_a_banner() -> None:
     server = serve(refuse={"count": 1, "of": 3})
     place = places(server.address())
-    result = run(spec(place["smtp"], place["pop3"], initialise="nothing", trial=ONE))
+    trial = {**ONE, "max_operations": 300, "length_s": 600}
+    result = run(spec(place["smtp"], place["pop3"], initialise="nothing", trial=trial))
     counts = refusals(result)
     # The reset may be there before the connect has been told.
     assert counts.get("reset", 0) + counts.get("refused", 0) == json.loads(server.counts())["refused"] > 0
@@ -105,7 +106,7 @@ def test_a_reset_instead_of_a_banner() -> None:
 def test_a_locked_mailbox_is_in_use_and_not_denied() -> None:
     server = serve(delay_s=0.002)
     place = places(server.address())
-    trial = {"clients": 1, "threads": 4, "length_s": 1.5}
+    trial = {"clients": 1, "threads": 4, "max_operations": 3_000}
     result = run(
         spec(
             place["smtp"],
@@ -131,7 +132,7 @@ def test_a_server_without_tls_and_one_that_is_not_trusted(side: str) -> None:
         server = serve(**settings)
         place = places(server.address())
         secure = {f"{side}_settings": {"security": "starttls", "tls": {"verify": True}}}
-        trial = {**ONE, "length_s": 1.0}
+        trial = {**ONE, "max_operations": 100, "length_s": 600}
         where = spec(place["smtp"], place["pop3"], initialise="nothing", drain_limit_s=0.5, trial=trial, **secure)
         result = run(where)
         counts = refusals(result)

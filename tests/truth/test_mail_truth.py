@@ -34,10 +34,9 @@ def test_lost_doubled_damaged_and_late_messages_are_told_one_by_one() -> None:
         defer={"count": 2, "of": 25, "for_s": 0.5},
     )
     where = places(server.address())
-    # A delay makes it some thousand messages, so that every id fits into the lists.
-    result = run(
-        spec(where["smtp"], where["pop3"], drain_limit_s=5, trial={"clients": 2, "threads": 1, "length_s": 3.0})
-    )
+    # Some hundred messages, so that every id fits into the lists.
+    trial = {"clients": 2, "threads": 1, "max_operations": 6_000}
+    result = run(spec(where["smtp"], where["pop3"], drain_limit_s=8, trial=trial))
     counts, ledger, truth = classes(result), result["workload"]["ledger"], json.loads(server.counts())
     assert counts["accepted"] == truth["accepted"] > 50
     for ours, theirs in (("lost", "lost"), ("duplicate", "duplicated"), ("corrupt", "damaged")):
@@ -56,7 +55,8 @@ def test_difficult_bodies_survive(where: str, tmp_path: Any) -> None:
     server = serve(maildir=str(tmp_path / "mail") if where == "maildir" else None)
     place = places(server.address())
     sizes = [[700, 5], [20_000, 3], [300_000, 1]]
-    result = run(spec(place["smtp"], place["pop3"], bodies="hard", sizes=sizes, recipients=[[1, 2], [3, 1]]))
+    hard = {"bodies": "hard", "sizes": sizes, "recipients": [[1, 2], [3, 1]]}
+    result = run(spec(place["smtp"], place["pop3"], trial={"max_operations": 2_000}, **hard))
     counts = classes(result)
     assert counts["accepted"] == counts["delivered"] == json.loads(server.counts())["accepted"] > 20
     assert result["errors"] == {} and result["fatal"] is None
@@ -65,7 +65,7 @@ def test_difficult_bodies_survive(where: str, tmp_path: Any) -> None:
 def test_a_reply_that_never_came_leaves_the_message_in_doubt_and_not_lost() -> None:
     server = serve(drop_after_dot={"count": 1, "of": 10})
     place = places(server.address())
-    result = run(spec(place["smtp"], place["pop3"]))
+    result = run(spec(place["smtp"], place["pop3"], trial={"max_operations": 2_000}))
     counts = classes(result)
     assert counts["unknown"] == json.loads(server.counts())["dropped"] > 0
     assert counts["lost"] == counts["unknown_seen"] == 0
@@ -78,7 +78,7 @@ def test_refusing_replies_are_outcomes() -> None:
         {"command": "CONNECT", "code": 421, "count": 1, "of": 11},
     ]
     place = places((server := serve(reject=reject)).address())
-    result = run(spec(place["smtp"], place["pop3"]))
+    result = run(spec(place["smtp"], place["pop3"], trial={"max_operations": 3_000}))
     counts, truth = classes(result), json.loads(server.counts())
     busy = result["workload"]["refusals"]["measured"]["counts"]["busy_421"]
     assert busy + counts["temporary"] + counts["permanent"] == truth["rejected"]
@@ -92,7 +92,7 @@ def test_as_many_refused_connections_as_allowed_are_borne_and_the_next_is_fatal(
     for refused, fatal in ((20, False), (21, True)):
         server = serve(pop3_refuse_first=refused)
         place = places(server.address())
-        result = run(spec(place["smtp"], place["pop3"], retries=20, trial={"clients": 1, "length_s": 1.0}))
+        result = run(spec(place["smtp"], place["pop3"], retries=20, trial={"clients": 1, "max_operations": 100}))
         assert (result["fatal"] is not None) is fatal, result["fatal"]
         counts = result["workload"]["refusals"]["init"]["counts"]
         assert (
@@ -118,7 +118,7 @@ def test_mail_that_is_not_ours_is_left_alone_unless_all_is_to_go() -> None:
     for initialise, removed in (("own", 0), ("all", 60)):
         server = serve(fill={"messages": 3, "bytes": 500})
         place = places(server.address())
-        result = run(spec(place["smtp"], place["pop3"], initialise=initialise, trial={"length_s": 1.0}))
+        result = run(spec(place["smtp"], place["pop3"], initialise=initialise, trial={"max_operations": 1_000}))
         init = result["workload"]["init"]
         assert (init["mailboxes"], init["removed"]) == (20, removed)
         held[initialise] = init["foreign"]
@@ -147,7 +147,7 @@ def test_a_look_counts_and_touches_nothing() -> None:
 def test_a_drain_that_cannot_look_finds_nothing_lost() -> None:
     """POP3 dies in mid-trial; every message is still in the server."""
     place = places((server := serve(pop3_ends_after=20)).address())
-    result = run(spec(place["smtp"], place["pop3"], drain_limit_s=1.0, trial={"length_s": 2.0}))
+    result = run(spec(place["smtp"], place["pop3"], drain_limit_s=1.0, trial={"max_operations": 2_000}))
     counts, ledger = classes(result), result["workload"]["ledger"]
     assert counts["lost"] == 0 < counts["unchecked"] <= counts["accepted"] == json.loads(server.counts())["accepted"]
     assert counts["unchecked"] + counts["delivered"] == counts["accepted"]
@@ -156,7 +156,7 @@ def test_a_drain_that_cannot_look_finds_nothing_lost() -> None:
 
 def test_a_misdelivered_message_is_lost_here_and_found_there() -> None:
     place = places((server := serve(misdeliver={"count": 1, "of": 40})).address())
-    result = run(spec(place["smtp"], place["pop3"], drain_limit_s=2.0, trial={"length_s": 1.0}))
+    result = run(spec(place["smtp"], place["pop3"], drain_limit_s=5.0, trial={"max_operations": 3_000}))
     counts, truth = classes(result), json.loads(server.counts())
     assert counts["misdelivered"] == counts["lost"] == len(truth["misdelivered"]) > 0
 
@@ -164,25 +164,25 @@ def test_a_misdelivered_message_is_lost_here_and_found_there() -> None:
 def test_what_is_read_after_the_window_was_not_delivered_in_it() -> None:
     """The same server once shows its mail at once and once when the window is over."""
     found = {}
-    for for_s in (0.0, 3.0):
+    for for_s in (0.0, 6.0):
         server = serve(defer={"count": 1, "of": 1, "for_s": for_s}, delay_s=0.001)
         place = places(server.address())
-        result = run(spec(place["smtp"], place["pop3"], trial={"clients": 2, "length_s": 2.0}))
+        result = run(spec(place["smtp"], place["pop3"], trial={"clients": 2, "length_s": 4.0}))
         flow, counts = result["workload"]["flow"], classes(result)
         assert counts["delivered"] == counts["accepted"] >= flow["accepted"] == flow["delivered_at_last"] > 10
         assert flow["delivered_per_s"] == pytest.approx(flow["delivered"] / result["window_s"])
         found[for_s] = flow
-    assert found[3.0]["delivered"] == 0 == found[3.0]["read"]
-    assert found[3.0]["in_delivery"]["peak"] > 10
+    assert found[6.0]["delivered"] == 0 == found[6.0]["read"]
+    assert found[6.0]["in_delivery"]["peak"] > 10
     at_once = found[0.0]
     assert 0 < at_once["delivered"] <= min(at_once["accepted"], at_once["read"])
     assert at_once["delivered"] >= at_once["accepted"] - at_once["backlog"]["messages"] - 1
 
 
 def test_late_messages_are_told_by_their_ids() -> None:
-    server = serve(defer={"count": 1, "of": 20, "for_s": 1.5})
+    server = serve(defer={"count": 1, "of": 20, "for_s": 4.0})
     place = places(server.address())
-    trial = {"clients": 2, "length_s": 1.0}
+    trial = {"clients": 2, "max_operations": 3_000}
     result = run(spec(place["smtp"], place["pop3"], late_after_s=0.5, trial=trial))
     counts, truth = classes(result), json.loads(server.counts())
     late = {f"{each['id']} in {each['mailbox']}" for each in result["workload"]["ledger"]["ids"]["late"]}
@@ -192,7 +192,7 @@ def test_late_messages_are_told_by_their_ids() -> None:
 
 def test_body_and_final_reply_are_told_apart() -> None:
     place = places((server := serve(delay_s=0.02)).address())
-    result = run(spec(place["smtp"], None, trial={"clients": 1, "length_s": 3.0}))
+    result = run(spec(place["smtp"], None, trial={"clients": 1, "max_operations": 150}))
     assert server is not None
     steps = {step["name"]: step["summary"] for step in result["steps"]}
     body = next(entry for entry in result["per_operation"] if entry["name"] == "smtp-body")
@@ -227,6 +227,7 @@ def test_tls_end_to_end(security: str) -> None:
             smtp_settings={**secure, "auth": True},
             pop3_settings=secure,
             sizes=[[900, 1], [200_000, 1]],
+            trial={"max_operations": 1_000},
         )
     )
     counts = classes(result)
@@ -243,14 +244,19 @@ def test_tls_end_to_end(security: str) -> None:
 )
 def test_fewer_round_trips_change_nothing_in_the_books(changes: dict[str, Any]) -> None:
     place = places((server := serve()).address())
-    result = run(spec(place["smtp"], place["pop3"], recipients=[[2, 1]], trial={"cores": 2}, **changes))
+    result = run(
+        spec(place["smtp"], place["pop3"], recipients=[[2, 1]], trial={"cores": 2, "max_operations": 2_000}, **changes)
+    )
     counts = classes(result)
     assert counts["accepted"] == counts["delivered"] == json.loads(server.counts())["accepted"]
 
 
 def test_lmtp_and_a_server_without_unique_ids() -> None:
+    trial = {"max_operations": 3_000}
     place = places((server := serve(lmtp=True, uidl=False, duplicate={"count": 1, "of": 50})).address())
-    result = run(spec(place["lmtp"], place["pop3"], smtp_settings={"protocol": "lmtp"}, recipients=[[2, 1]]))
+    result = run(
+        spec(place["lmtp"], place["pop3"], smtp_settings={"protocol": "lmtp"}, recipients=[[2, 1]], trial=trial)
+    )
     counts = classes(result)
     assert counts["duplicate"] > 0 and counts["lost"] == 0
     assert counts["accepted"] == counts["delivered"] + counts["duplicate"] == json.loads(server.counts())["accepted"]
@@ -258,7 +264,8 @@ def test_lmtp_and_a_server_without_unique_ids() -> None:
 
 def test_a_limit_of_sessions_shows_as_the_peak() -> None:
     place = places((server := serve(max_sessions=3, delay_s=0.002)).address())
-    result = run(spec(place["smtp"], place["pop3"], initialise="nothing", trial={"clients": 4, "threads": 2}))
+    trial = {"clients": 4, "threads": 2, "max_operations": 3_000}
+    result = run(spec(place["smtp"], place["pop3"], initialise="nothing", trial=trial))
     sessions = result["workload"]["sessions"]
     assert sessions["pop3"]["peak"] == 3 and sessions["smtp"]["peak"] <= 3
     assert sessions["pop3"]["mean"] <= 3.0 and sessions["pop3_logged_in"]["peak"] <= 3
@@ -282,7 +289,8 @@ def left_behind(resets: bool) -> int:
     server = serve()
     where = places(server.address())
     how = {"close_with_reset": resets}
-    result = run(spec(where["smtp"], where["pop3"], smtp_settings=how, pop3_settings=how, trial={"length_s": 1.0}))
+    trial = {"max_operations": 2_000}
+    result = run(spec(where["smtp"], where["pop3"], smtp_settings=how, pop3_settings=how, trial=trial))
     counts = classes(result)
     assert counts["accepted"] == counts["delivered"] == json.loads(server.counts())["accepted"] > 20
     assert result["errors"] == {} and result["fatal"] is None

@@ -62,12 +62,12 @@ def test_as_many_connections_are_opened_as_the_replies_take(target: MakeTarget) 
     assert enough["starts"]["connections_used"] == server.counts()["connections"] >= 10
     assert (enough["starts"]["ran_out"], enough["starts"]["late"]["count"]) == (0, 0)
     server = target(delay_s=0.05)
-    few = run_trial(web_workload(server.address), load=rate(200, most_connections=3), length_s=1.0)
+    few = run_trial(web_workload(server.address), load=rate(200, most_connections=3), length_s=3.0)
     starts = few["starts"]
     assert starts["connections_used"] == server.counts()["connections"] == 3
     # Three connections carry 60 a second at most.
-    assert (starts["offered"], starts["started"] <= 63) == (200, True)
-    assert starts["never_started"] == 200 - starts["started"]
+    assert (starts["offered"], starts["started"] <= 183) == (600, True)
+    assert starts["never_started"] == 600 - starts["started"]
     # Those that were late, and those that still wait at the end unless a reply of that very moment has freed one.
     assert starts["ran_out"] - starts["late"]["count"] in (0, starts["never_started"])
 
@@ -88,7 +88,8 @@ def test_a_stall_is_in_the_response_time_of_all_that_it_kept_waiting(target: Mak
     kept_waiting = longer_than(blobs["response"], third_ns, count)
     assert kept_waiting >= per_s * stall_s * 2 / 3 - connections
     held_up = longer_than(blobs["service"], third_ns, count)
-    assert held_up <= connections * (sum(1e9 * time_s > third_ns for time_s in bare.times_s) + 1)
+    # A few times the machine may hold up the one and not the other.
+    assert held_up <= connections * (sum(1e9 * time_s > third_ns for time_s in bare.times_s) + 5)
     assert result["starts"]["ran_out"] >= kept_waiting - held_up - connections
     assert result["starts"]["offered"] == 2 * every_s * per_s
 

@@ -100,10 +100,10 @@ def test_the_server_is_asked_what_the_log_has_in_its_order(tmp_path: Path, serve
     address, book = server
     requests = made_up(tmp_path / "log")
     book.statuses["/rare"] = 404
-    result = replay(tmp_path / "log", address, most_connections=1, speed="2")
+    result = replay(tmp_path / "log", address, most_connections=1, speed="1.25")
     assert result.starts is not None and result.starts.offered == len(requests)
     assert_seen_in_order(book, requests, result)
-    assert result.window_s == SECONDS / 2
+    assert result.window_s == SECONDS / 1.25
     assert result.workload is not None
     rows = {row["path"]: row for row in result.workload["paths"]["rows"]}
     in_log = Counter(request.partition("?")[0] for request in requests)
@@ -163,8 +163,8 @@ def test_bodies_and_hosts_are_those_that_were_given(tmp_path: Path, server: tupl
     log.write_text("".join(line.format(host=host, request="POST /form") for host in ("a.test", "b.test")))
     (tmp_path / "bodies.txt").write_text("POST /form hello.txt text/plain\n")
     (tmp_path / "hello.txt").write_text("hello")
-    replay(log, address, bodies=str(tmp_path), host="from-log", most_connections=1)
-    replay(log, address, bodies=str(tmp_path), host="www.test", most_connections=1)
+    replay(log, address, bodies=str(tmp_path), host="from-log", most_connections=1, speed="0.3")
+    replay(log, address, bodies=str(tmp_path), host="www.test", most_connections=1, speed="0.3")
     assert [(host, body) for *_, host, body in book.asked] == [
         (host, b"hello") for host in ("a.test", "b.test", "www.test", "www.test")
     ]
@@ -178,7 +178,7 @@ def test_machines_that_divide_a_log_ask_together_what_one_does(
     address, book = server
     requests = made_up(tmp_path / "log")
     given = PlanInput("command line", {"suite": "replay"}, {}, parse_contenders([f"a=http://{address}"]))
-    plan = resolve_plan(with_flags(given, {}, {"log": str(tmp_path / "log"), "speed": "2"}, {}))
+    plan = resolve_plan(with_flags(given, {}, {"log": str(tmp_path / "log")}, {}))
     fleet = Fleet([LocalAgent(f"m{number}") for number in range(agents)])
     spec = trial_spec(ReplayCheck(plan), plan.contenders[0], [address], fleet.agents[0].facts())
     outcome = fleet.start({agent.name: spec for agent in fleet.agents}).wait(PATIENCE_S)

@@ -126,7 +126,7 @@ def test_requests_that_are_never_answered_are_errors(rough: Callable[..., str]) 
                 return
             connection.sendall(KEEP)
 
-    result = run_trial(web_workload(rough(handle)), clients=5, length_s=2.0, ramp_down_s=0.2)
+    result = run_trial(web_workload(rough(handle)), clients=5, length_s=4.0, ramp_down_s=0.2)
     assert result["operations"] > 3
     # It hung at least until the last request of the others that was followed by one more before the end.
     seen_s = max(times[-2] for times in asked.values() if len(times) > 1) - min(asked[1] + asked[2])
@@ -187,7 +187,7 @@ def test_a_server_that_says_close_and_does_not_is_left(rough: Callable[..., str]
 def test_a_generator_without_a_processor_of_its_own_notices() -> None:
     """Two trials that never wait for anything, on one processor: each has it half of the time, whoever else has it."""
     core = min(os.sched_getaffinity(0))
-    spec = {"workload": {"kind": "null"}, "load": {"clients": 1}, "length_s": 1.5, "seed": 1, "pin": [core]}
-    both = [_engine.start(json.dumps(spec)).go() for _ in range(2)]
+    spec = {"workload": {"kind": "null"}, "load": {"clients": 1}, "length_s": 3.0, "seed": 1, "pin": [core]}
+    both = [trial.go() for trial in [_engine.start(json.dumps(spec)) for _ in range(2)]]
     results = [json.loads(trial.wait(PATIENCE_S).json()) for trial in both]
     assert max(result["generator"]["run_delay_share"] for result in results) > 0.2

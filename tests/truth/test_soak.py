@@ -81,7 +81,7 @@ def test_a_server_that_slows_down_with_each_request_shows_as_a_slope(site: WebSe
 def test_rows_hold_the_times_of_the_trial(site: WebServer, tmp_path: Path) -> None:
     from bakeoff import _engine
 
-    run = soak(site, tmp_path / "x.bakeoff", "900ms", row="200ms")
+    run = soak(site, tmp_path / "x.bakeoff", "3s", row="200ms")
     service, response = soak_histograms(run.path, 0)
     blob, figures = _engine.merge_histograms(service)
     whole = run.trials[0]

@@ -58,7 +58,7 @@ def file_workload(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", ["web", "files"])
 def test_a_stop_within_a_trial_voids_it(target: Callable[..., Target], tmp_path: Path, kind: str) -> None:
     workload = web_workload(target().address) if kind == "web" else file_workload(tmp_path)
-    result = stopped(workload, 0.4, 0.6, length_s=3.0)
+    result = stopped(workload, 0.4, 0.6, length_s=6.0)
     assert result.operations > 0 and result.errors_total == 0
     disturbances = result.generator.disturbances
     assert disturbances is not None
@@ -68,7 +68,7 @@ def test_a_stop_within_a_trial_voids_it(target: Callable[..., Target], tmp_path:
 
 
 def test_a_stop_over_the_end_of_a_trial_voids_it_and_blames_nobody(target: Callable[..., Target]) -> None:
-    result = stopped(web_workload(target().address), 1.0, 2.0, length_s=2.5, reply_timeout_s=0.5)
+    result = stopped(web_workload(target().address), 1.0, 4.0, length_s=4.0, reply_timeout_s=0.5)
     assert result.errors == {}, "the replies had come: they were only not read"
     assert result.unfinished.oldest_s == 0.0
     state, reason = judge(result, 0.05, WEB)
@@ -77,5 +77,5 @@ def test_a_stop_over_the_end_of_a_trial_voids_it_and_blames_nobody(target: Calla
 
 def test_requests_that_wait_while_the_generator_stands_do_not_time_out(target: Callable[..., Target]) -> None:
     """The reply came long before its time-out, and is found when the generator goes on."""
-    result = stopped(web_workload(target(delay_s=0.05).address), 0.5, 1.2, length_s=3.0, reply_timeout_s=1.1)
+    result = stopped(web_workload(target(delay_s=0.05).address), 0.5, 1.2, length_s=5.0, reply_timeout_s=1.1)
     assert result.errors == {}

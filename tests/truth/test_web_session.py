@@ -92,10 +92,10 @@ def test_pauses_lengthen_sessions_and_no_step(tmp_path: Path) -> None:
 def test_at_a_rate_each_start_is_a_session(tmp_path: Path) -> None:
     with shop() as server:
         load = {"rate": {"per_s": 40, "arrivals": {"shape": "constant"}, "most_connections": 20}}
-        result = trial(server, tmp_path, load=load, max_operations=None, length_s=1.0)
+        result = trial(server, tmp_path, load=load, max_operations=None, length_s=3.0)
         asked = server.asked["login page"]
     starts, ended = result["starts"], result["operations"] + result["outside"]["operations"]
-    assert starts["offered"] == 40 and result["errors_total"] == 0
+    assert starts["offered"] == 120 and result["errors_total"] == 0
     assert ended + result["unfinished"]["operations"] == starts["started"] and ended <= asked <= starts["started"]
     # One for each that ended, and for each that was not over.
     assert result["response"]["count"] == result["operations"] + starts["queue"][-1] and result["operations"] > 0
@@ -121,7 +121,7 @@ def test_a_server_that_breaks_sessions_is_not_the_better_one(tmp_path: Path) -> 
         done = bakeoff(
             "run", "web-session", f"good={good.url}", f"hasty={hasty.url}", *session, *timing, "-o", str(run_file)
         )
-    assert done.returncode in (0, 4), done.stderr
+    assert done.returncode in (0, 3, 4), done.stderr
     assert "one session was made with each contender" in done.stdout + done.stderr
     trials = json.loads(bakeoff("show", str(run_file), "--json").stdout)["trials"]
     assert all(

@@ -35,16 +35,17 @@ def test_a_delay_of_5_ms_is_reported_as_5_ms(target: MakeTarget) -> None:
 def test_every_stall_of_200_ms_shows(target: MakeTarget) -> None:
     """Each client is caught by each stall once, as a bare client is."""
     server = target(stall={"for_s": 0.2, "every_s": 1.0})
-    spec = {"load": {"clients": 4}, "length_s": 5.0, "seed": 1, "workload": web_workload(server.address)}
+    spec = {"load": {"clients": 4}, "length_s": 8.0, "seed": 1, "workload": web_workload(server.address)}
     with asking(server.address, get_page, clients=1) as bare:
         outcome = _engine.start(json.dumps(spec)).go().wait(PATIENCE_S)
     result, blob = json.loads(outcome.json()), outcome.histograms()["service"]
     count = result["operations"]
     longest = _engine.quantiles(blob, [1 - (nth + 0.5) / count for nth in range(min(count, 100))])
     stalled = sum(time_ns > 100e6 for time_ns in longest)
-    # Five stalls, of which the ends of the trial may cut off one or two.
+    # Eight stalls, of which the ends of the trial may cut off one or two; a machine that stands still itself makes one
+    # of two, and a few times it may hold up the one client and not the other.
     assert stalled >= 3 * 4
-    assert stalled <= 4 * (sum(time_s > 0.1 for time_s in bare.times_s) + 1)
+    assert stalled <= 4 * (sum(time_s > 0.1 for time_s in bare.times_s) + 5)
     assert result["service"]["max_ns"] > 100e6 > result["service"]["p50_ns"], "the median is not stalled"
     assert sum((row["service"]["max_ns"] or 0) > 100e6 for row in result["per_second"]) >= 2
 
@@ -149,18 +150,18 @@ def test_a_changed_byte_is_caught_by_the_hash(target: MakeTarget, tmp_path: Path
 
 
 def test_a_closed_port_is_refused_and_not_hammered() -> None:
-    result = run_trial(web_workload(f"127.0.0.1:{free_port()}"), clients=2, length_s=1)
+    result = run_trial(web_workload(f"127.0.0.1:{free_port()}"), clients=2, length_s=3)
     assert result["operations"] == 0
     assert set(result["errors"]) == {"refused"}
-    # At once, then after 1, 2, 4 … 64 ms, then each 100 ms: 17 tries of each client in a second, when none is late.
-    assert 2 <= result["errors"]["refused"] <= 2 * 17 + 2
+    # At once, then after 1, 2, 4 … 64 ms, then each 100 ms: 37 tries of each client in 3 s, when none is late.
+    assert 2 <= result["errors"]["refused"] <= 2 * 37 + 2
 
 
 def test_a_server_that_never_answers_times_out(target: MakeTarget) -> None:
     server = target(delay_s=30)
-    result = run_trial(web_workload(server.address), clients=2, length_s=1.5, reply_timeout_s=0.4)
-    assert set(result["errors"]) == {"reply_timeout"}
-    assert 2 <= result["errors"]["reply_timeout"] <= 2 * 3, "three fit into the time of each client, when none is late"
+    result = run_trial(web_workload(server.address), clients=2, max_operations=6, reply_timeout_s=0.4)
+    assert (result["operations"], result["errors"]) == (0, {"reply_timeout": 6})
+    assert result["elapsed_s"] >= 3 * 0.4, "each client waits for one at a time, and for all of its time-out"
 
 
 PORTS_EXHAUSTED = """
@@ -172,7 +173,7 @@ from bakeoff import _engine
 from tests.conftest import Target, run_trial, web_workload
 server = Target()
 workload = web_workload(server.address, requests_per_connection=1)
-print(json.dumps(run_trial(workload, clients=2, length_s=1)["errors"]))
+print(json.dumps(run_trial(workload, clients=2, max_operations=60)["errors"]))
 """
 
 
@@ -188,8 +189,8 @@ def test_the_null_workload_shows_the_tools_own_ceiling(target: MakeTarget) -> No
     """Without I/O it must do more than with it, on the same processor in the same moments: in turn, five times."""
     address, lower = target().address, 0
     for _ in range(5):
-        null = run_trial({"kind": "null"}, clients=8, length_s=0.2)
-        web = run_trial(web_workload(address), clients=8, length_s=0.2)
+        null = run_trial({"kind": "null"}, clients=8, max_operations=300_000)
+        web = run_trial(web_workload(address), clients=8, max_operations=5_000)
         per_cpu_s = [result["operations"] / result["generator"]["cpu_s"] for result in (null, web)]
         lower += per_cpu_s[0] > 3 * per_cpu_s[1]
     assert lower == 5
