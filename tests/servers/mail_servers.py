@@ -41,9 +41,9 @@ class Part:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(60)
+            self.process.wait(PATIENCE_S / 3)
         left = self._left()
-        for _ in range(600):
+        for _ in range(3_000):
             if not left:
                 return
             time.sleep(0.1)

@@ -164,7 +164,7 @@ def test_the_disk_is_where_the_memory_ends(small_memory: Path, tmp_path: Path) -
 
 
 def test_what_the_server_used_is_that_of_the_window(tmp_path: Path) -> None:
-    """Half of the trial is ramps: the time watched is inside the window, and all of it but two looks."""
+    """A good part of the trial is ramps: the time watched is inside the window, and all of it but two looks."""
     with app_server(tmp_path, None) as server:
         command = [
             sys.executable,
@@ -178,11 +178,13 @@ def test_what_the_server_used_is_that_of_the_window(tmp_path: Path) -> None:
             "--blocks",
             "1",
         ]
-        times = ["--length", "3s", "--ramp-up", "1s", "--ramp-down", "0.5s", "-o", str(tmp_path / "run.bakeoff")]
-        subprocess.run([*command, *times], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+        times = ["--length", "8s", "--ramp-up", "2s", "--ramp-down", "1s", "-o", str(tmp_path / "run.bakeoff")]
+        done = subprocess.run([*command, *times], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    # Of a machine that stood still for a moment the only trial is void, and its figures are there all the same.
+    assert done.returncode in (0, 3), done.stderr
     (trial,) = read_run(tmp_path / "run.bakeoff").trials
     watched_s = trial.workload["server"]["watched_s"]
-    assert trial.window_s == pytest.approx(1.5)
+    assert trial.window_s == pytest.approx(5.0)
     # Replies carry the figures ten times a second: half of them at least, on a machine that is late.
     assert 0.5 * trial.window_s < watched_s <= trial.window_s
     assert 0 < trial.workload["server"]["cpu_share"] <= 1.01
