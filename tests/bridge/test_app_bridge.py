@@ -11,6 +11,7 @@ from bakeoff.kinds.app.hello import greet
 from bakeoff.kinds.app.plan import parse_app_address
 from tests.app_parts import PARTS, assert_parts_fill_the_whole, means_of
 from tests.conftest import Target, app_workload, run_trial
+from tests.control import PATIENCE_S
 from tests.ports import free_port
 
 MakeTarget = Callable[..., Target]
@@ -42,9 +43,14 @@ def test_network_queue_and_service_make_up_the_whole(target: MakeTarget) -> None
     parts = sum(means[name] for name in PARTS)
     assert parts == pytest.approx(sum(means[f"upload/{name}"] for name in PARTS), rel=1e-6)
     kept = server.counts()["kinds"]["upload"]
-    assert means["queue"] == pytest.approx(kept["queue_mean_ns"], rel=0.03)
-    # One thread, four clients that always want something: three wait while one is served.
-    assert means["queue"] + means["network"] >= 0.98 * 3 * means["service"]
+    steps = {step["name"]: step["summary"] for step in result["steps"]}
+    # What the server counted besides: the first of each client, which have no parts, and what came after the last.
+    queued_ns, others = steps["queue"]["count"] * means["queue"], kept["requests"] - steps["queue"]["count"]
+    rest_ns = kept["requests"] * kept["queue_mean_ns"] - queued_ns
+    assert 0 < others <= 8 and -0.002 * queued_ns <= rest_ns <= others * kept["queue_max_ns"] + 0.002 * queued_ns
+    # One thread, four clients that always want something: three wait while one is served, but behind the last.
+    behind_ns = 6 * steps["service"]["max_ns"] / steps["service"]["count"]
+    assert means["queue"] + means["network"] >= 0.98 * 3 * means["service"] - behind_ns
     assert result["workload"]["server"]["threads"] == 1
 
 
@@ -88,10 +94,10 @@ def test_a_full_queue_is_told_and_keeps_the_connection(target: MakeTarget) -> No
 
 def test_a_server_without_room_refuses_and_is_not_hammered(target: MakeTarget) -> None:
     server = target(kind="app", data_limit_bytes=16 << 20)
-    result = run_trial(app_workload(server.address), clients=2, length_s=1)
+    result = run_trial(app_workload(server.address), clients=2, length_s=4)
     assert result["operations"] > 0 and set(result["errors"]) == {"refused"}
-    # At once, then after 1, 2, 4 … 64 ms, then each 100 ms: 17 tries in a second, when none is late.
-    assert result["errors_total"] <= 2 * 18, "the pause between tries grows"
+    # At once, then after 1, 2, 4 … 64 ms, then each 100 ms: 47 tries in four seconds, when none is late.
+    assert result["errors_total"] <= 2 * 48, "the pause between tries grows"
 
 
 def test_a_unix_socket(target: MakeTarget, tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -110,17 +116,17 @@ def listener() -> Iterator[socket.socket]:
 
 def test_the_check_before_timing_knows_an_app_server(target: MakeTarget, listener: socket.socket) -> None:
     server = target(kind="app", threads=3, service_s=0.001, direct=False, fsync=True, data_limit_bytes=16 << 20)
-    found = greet("a", parse_app_address(server.address), [server.address], 4096, 5)
+    found = greet("a", parse_app_address(server.address), [server.address], 4096, PATIENCE_S)
     assert (found.segment_bytes, found.threads, found.service_ns, found.fsync) == (16 << 20, 3, 1_000_000, True)
     with pytest.raises(TargetError, match="bad parameter"):
-        greet("a", parse_app_address(server.address), [server.address], 1000, 5)
+        greet("a", parse_app_address(server.address), [server.address], 1000, PATIENCE_S)
 
     web = target().address
     with pytest.raises(TargetError):
-        greet("web", parse_app_address(web), [web], 0, 1)
+        greet("web", parse_app_address(web), [web], 0, PATIENCE_S)
     silent = f"127.0.0.1:{listener.getsockname()[1]}"
     with pytest.raises(TargetError, match="no answer within"):
         greet("silent", parse_app_address(silent), [silent], 0, 0.3)
     closed = f"127.0.0.1:{free_port()}"
     with pytest.raises(TargetError, match="connection refused"):
-        greet("closed", parse_app_address(closed), [closed], 0, 0.3)
+        greet("closed", parse_app_address(closed), [closed], 0, PATIENCE_S)

@@ -86,7 +86,7 @@ def of_mail(target: MakeTarget, folder: Path) -> dict[str, Any]:
     server = mailtools.serve(lose={"count": 1, "of": 25})
     try:
         place = mailtools.places(server.address())
-        return mailtools.run(mailtools.spec(place["smtp"], place["pop3"], drain_limit_s=1))
+        return mailtools.run(mailtools.spec(place["smtp"], place["pop3"], drain_limit_s=4, trial={"length_s": 4.0}))
     finally:
         server.stop()
 
@@ -107,7 +107,7 @@ def of_spec(spec: dict[str, Any]) -> dict[str, Any]:
 
 def of_mix(target: MakeTarget, folder: Path) -> dict[str, Any]:
     turns = {"turn_bytes": 200_000, "turn_pause_s": 0.05, "link_bytes_per_s": 1e9}
-    return test_mix.measure(folder, clients=2, **turns).model_dump()
+    return test_mix.measure(folder, clients=2, max_operations=test_mix.CYCLE, **turns).model_dump()
 
 
 def of_plan(kind: str, server: Target, **settings: object) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,19 +14,22 @@ from bakeoff.plan.suites import load_suite
 from bakeoff.store.read import read_run
 from tests.conftest import Target
 from tests.control import PATIENCE_S
+from tests.patient import COMMAND
 
 PLANS = sorted((Path(__file__).parents[2] / "plans").glob("*.toml"))
 MIXES = ["--mixes", "1,2", "--blocks", "1"]
-TIMED = [*MIXES, "--length", "0.4s", "--ramp-up", "0.1s", "--ramp-down", "0.1s"]
+COUNTED = [*MIXES, "--operations", "50", "--length", "5m"]
+# What no count bounds is long enough for a machine that stands still for a moment.
+TIMES = ["--length", "2.5s", "--ramp-up", "0.1s", "--ramp-down", "0.1s"]
 SHORT = {
     "file-matrix": [*MIXES, "--file-sizes", "64KiB", "--record-sizes", "4KiB"],
     "file-blocks": [*MIXES, "--block-sizes", "4KiB", "--cell-time", "50ms", "--region", "1MiB"],
-    "file-mix": [*TIMED, "--stagger", "0s"],
+    "file-mix": [*COUNTED, "--stagger", "0s"],
     "web-session": [*MIXES, "--operations", "10"],
     "replay": ["--blocks", "2", "--speed", "10"],
     "httperf": ["--rate", "50,100", "--num-conns", "20", "--blocks", "1"],
-    "rates": ["--rate", "50,100", "--blocks", "1", "--length", "0.4s", "--ramp-up", "0.1s", "--ramp-down", "0.1s"],
-    "mail-pop": [*TIMED, "--mailboxes", "4", "--sizes", "4KiB"],
+    "rates": ["--rate", "50,100", "--blocks", "1", *TIMES],
+    "mail-pop": [*MIXES, *TIMES, "--mailboxes", "4", "--sizes", "4KiB"],
 }
 
 
@@ -62,8 +64,8 @@ def test_the_plan_runs(plan: Path, target: Callable[..., Target], tmp_path: Path
     shortened.write_text(text)
     run_file = tmp_path / "run.bakeoff"
     at_rates = suite[1] not in SHORT and re.search(r"^rate = ", text, re.MULTILINE) is not None
-    shorter = SHORT["rates"] if at_rates else SHORT.get(suite[1], TIMED)
-    command = [sys.executable, "-m", "bakeoff", "run", str(shortened), *shorter, "-o", str(run_file)]
+    shorter = SHORT["rates"] if at_rates else SHORT.get(suite[1], COUNTED)
+    command = [*COMMAND, "run", str(shortened), *shorter, "-o", str(run_file)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     run = read_run(run_file)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import stat
 import subprocess
@@ -15,14 +16,15 @@ import pytest
 import yaml
 
 from tests.control import PATIENCE_S
+from tests.patient import COMMAND
 from tests.ports import free_port
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/ci.md"
 # As GitHub's runners start a step.
 SHELL = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
-# So far apart that no machine is too busy to see it.
-QUICK, SLOW = "1ms", "30ms"
-LOAD = "--mixes 2 --length 300ms --ramp-up 20ms --ramp-down 20ms --blocks"
+# So far apart that no machine is too busy to see it: the slow one takes two seconds for each trial.
+QUICK, SLOW = "1ms", "100ms"
+LOAD = "--mixes 2 --operations 40 --length 5m --blocks"
 
 
 def workflow() -> dict[Any, Any]:
@@ -73,6 +75,7 @@ def test_steps(main: str, branch: str, blocks: str, more: str, code: int, outcom
     """The first one is too short to tell, and goes on."""
     for side, delay in (("main", main), ("branch", branch)):
         checked_out(tmp_path, side, delay)
+    program(tmp_path / "bin/bakeoff", f'exec {shlex.join(COMMAND)} "$@"')
     program(tmp_path / "bin/gh", f'echo "$@" >> {tmp_path}/gh.txt')
     own = {name: str(value) for name, value in workflow()["env"].items()}
     changed = {"BUILD": "./make-server", "LOAD": f"{LOAD} {blocks}", "MORE": more}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -45,7 +46,7 @@ def until_row(process: subprocess.Popen[str], number: int) -> None:
 
 def test_kill_and_ctrl_c_lose_no_row_and_the_time_adds_up(bakeoff: Bakeoff, serve: Serve, tmp_path: Path) -> None:
     path = tmp_path / "x.bakeoff"
-    process = start(tmp_path, "soak", "web-url", f"a={serve()}", "--for", "5s", *WORDS, "-o", "x.bakeoff")
+    process = start(tmp_path, "soak", "web-url", f"a={serve()}", "--for", "10s", *WORDS, "-o", "x.bakeoff")
     until_row(process, 3)
     process.kill()
     process.communicate(timeout=PATIENCE_S)
@@ -69,7 +70,7 @@ def test_kill_and_ctrl_c_lose_no_row_and_the_time_adds_up(bakeoff: Bakeoff, serv
     assert run.soak_rows[: len(stopped.soak_rows)] == stopped.soak_rows and pending(path) == ()
     assert [row.number for row in run.soak_rows] == list(range(len(run.soak_rows)))
     assert {row.stretch for row in run.soak_rows} == {1, 2, 3}
-    assert sum(row.length_s for row in run.soak_rows) == pytest.approx(5.0, abs=0.001)
+    assert sum(row.length_s for row in run.soak_rows) == pytest.approx(10.0, abs=0.001)
     assert "in 3 stretches" in done.stdout and "are missing after row" in done.stdout
 
     told = json.loads(bakeoff("compare", "x.bakeoff", "--json").stdout)["soak"]
@@ -112,10 +113,11 @@ def test_a_full_disk_loses_nothing_that_was_stored_and_the_soak_goes_on(
 def test_a_rule_that_stops_has_an_exit_code_and_the_next_contender_is_not_spared(
     bakeoff: Bakeoff, serve: Serve, tmp_path: Path
 ) -> None:
-    words = ["--for", "600ms", *WORDS, "--stop-if", "errors>20%", "-o", "x.bakeoff"]
+    words = ["--for", "9s", "--row", "3s", "--clients", "2", "--stop-if", "errors>20%", "-o", "x.bakeoff"]
     done = bakeoff("soak", "web-url", f"bad={serve('--status', '503/2')}", f"good={serve()}", *words)
     assert done.returncode == 99, done.stderr
-    assert "bakeoff: bad: stopped early: errors>20%: " in done.stderr and "in row 1" in done.stderr
+    assert "bakeoff: bad: stopped early: errors>20%: " in done.stderr
+    assert re.search(r" in row [1-3]\b", done.stderr), done.stderr
     states = {trial.contender: trial.state for trial in read_run(tmp_path / "x.bakeoff").trials}
     assert states == {"bad": "failed", "good": "ok"}
     assert "what the rows" not in done.stderr and "the run file takes at most 60 kB for each of 6 rows" in done.stderr

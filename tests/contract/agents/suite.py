@@ -50,6 +50,13 @@ def phase_of(session: TrialSession, phase: str) -> None:
         time.sleep(0.01)
 
 
+def begun(session: TrialSession) -> None:
+    """Wait until the trial has done something."""
+    until = time.monotonic() + PATIENCE_S
+    while not session.snapshot().operations:
+        assert session.wait(0.01) is None and time.monotonic() < until
+
+
 class AgentContract:
     """`agent` is what is tested, and `address` that of a web server which its machine reaches."""
 
@@ -157,7 +164,7 @@ class AgentContract:
         elif state in ("running", "over"):
             session.go()
         if state == "running":
-            phase_of(session, "window")
+            begun(session)
         outcome = ended(session) if state == "over" else None
         session.cancel()
         session.cancel()
@@ -187,7 +194,7 @@ class AgentContract:
 
     def test_rows_of_a_soak_are_told_once_in_their_order(self, agent: Agent) -> None:
         rate = Rate(per_s=200.0, arrivals=Constant(), most_connections=4)
-        spec = TrialSpec(workload=NullWorkload(), load=rate, length_s=0.6, row_s=0.2)
+        spec = TrialSpec(workload=NullWorkload(), load=rate, length_s=6.0, row_s=2.0)
         session, rows = agent.start(spec).go(), list[SoakRow]()
         outcome = None
         while outcome is None:
