@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from bakeoff.agents.make import make_agents
-from bakeoff.cli.console import make_console
+from bakeoff.cli.console import make_console, print_line
 from bakeoff.cli.counsel import make_counsel
 from bakeoff.cli.result import EXIT_CONTENDER_FAILED, EXIT_INTERRUPTED, EXIT_NOTHING_COMPARABLE, failed_contenders
 from bakeoff.errors import PlanError
@@ -110,11 +110,11 @@ def _print_plan(campaign: Campaign) -> None:
         )
     if campaign.factors:
         levels = " x ".join(f"{factor.name} ({', '.join(factor.levels)})" for factor in campaign.factors)
-        console.print(f"Factors: {levels}", markup=False, soft_wrap=True)
+        print_line(console, f"Factors: {levels}")
     console.print("Order of blocks, round by round:")
     for number, legs in enumerate(campaign.rounds(), 1):
         text = ", ".join(f"{leg.name} {block}" for leg, block in legs)
-        console.print(f"  {number}: {text}", markup=False, soft_wrap=True)
+        print_line(console, f"  {number}: {text}")
 
 
 def compared(

@@ -27,3 +27,8 @@ def make_console(stderr: bool = False) -> Console:
     """As wide as the terminal, or as COLUMNS says; in a pipe wide enough for every table."""
     given = stderr or sys.stdout.isatty() or "COLUMNS" in os.environ
     return VisibleConsole(stderr=stderr, highlight=False, width=None if given else PIPE_WIDTH)
+
+
+def print_line(console: Console, text: str) -> None:
+    """Text as it is, in one line however long, so that what reads a pipe has it whole."""
+    console.print(text, markup=False, soft_wrap=True)

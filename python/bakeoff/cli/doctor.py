@@ -10,7 +10,7 @@ from rich.text import Text
 
 from bakeoff.agents.make import make_agent
 from bakeoff.agents.vitals import take_vitals
-from bakeoff.cli.console import make_console
+from bakeoff.cli.console import make_console, print_line
 from bakeoff.run.doctor import Finding, examine, findings_object
 
 EXIT_TO_MEND = 1
@@ -54,4 +54,4 @@ def _show(findings: tuple[Finding, ...]) -> None:
     if mends:
         console.print("\nWhat mends it:", markup=False)
     for finding in mends:
-        console.print(f"  {finding.name}: {finding.mend}", markup=False, soft_wrap=True)
+        print_line(console, f"  {finding.name}: {finding.mend}")

@@ -7,7 +7,7 @@ import typer
 from rich.progress import Progress, TextColumn
 from rich.table import Table
 
-from bakeoff.cli.console import make_console
+from bakeoff.cli.console import make_console, print_line
 from bakeoff.errors import PlanError
 from bakeoff.inventory import Inventory, take_inventory
 from bakeoff.patience import answers
@@ -73,7 +73,7 @@ def _show(counts: Inventory) -> None:
         )
     console.print(table)
     for line in summary(counts):
-        console.print(line, markup=False, soft_wrap=True)
+        print_line(console, line)
 
 
 def summary(counts: Inventory) -> list[str]:

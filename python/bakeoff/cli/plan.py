@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bakeoff.cli.complete import run_files
-from bakeoff.cli.console import make_console
+from bakeoff.cli.console import make_console, print_line
 from bakeoff.cli.options import with_plan_options
 from bakeoff.cli.run import Calibrate
 from bakeoff.cli.searches import capacity_lines
@@ -102,7 +102,7 @@ def plan(
         print_power(power, resolved, found, as_json)
         return
     for line in (*_lines(resolved, known, found), *seen.lines):
-        console.print(line, markup=False, soft_wrap=True)
+        print_line(console, line)
     if resolved.factors:
         console.print(_design(resolved))
     console.print(_blocks(resolved))
@@ -110,7 +110,7 @@ def plan(
         console.print(_trials(resolved))
     console.print("\nWhat so many blocks can show (sign-flip test on pairs, two-sided):", markup=False)
     console.print(_blocks_table(resolved, found))
-    console.print(_advice(resolved), markup=False, soft_wrap=True)
+    print_line(console, _advice(resolved))
 
 
 def _as_toml(given: PlanInput, plan: Plan) -> str:

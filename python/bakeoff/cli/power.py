@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
-from bakeoff.cli.console import make_console
+from bakeoff.cli.console import make_console, print_line
 from bakeoff.errors import PlanError
 from bakeoff.plan.durations import Expected
 from bakeoff.plan.model import Plan
@@ -42,7 +42,7 @@ def print_power(paths: Sequence[Path], plan: Plan, found: Expected, as_json: boo
     console = make_console()
 
     def say(line: str) -> None:
-        console.print(line, markup=False, soft_wrap=True)
+        print_line(console, line)
 
     primary, *mixes = told.series
     say(f"How many blocks {plan.name} needs, by the spread of {told.pilot} ({told.pilot_created_at[:10]}):")

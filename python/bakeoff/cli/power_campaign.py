@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from bakeoff.cli.console import make_console
+from bakeoff.cli.console import make_console, print_line
 from bakeoff.cli.power import RANGE, judged, read_pilots, rule_of, shown_by, spread, table_of, time_of
 from bakeoff.plan.campaign import Campaign
 
@@ -25,7 +25,7 @@ def print_campaign_power(paths: Sequence[Path], campaign: Campaign, as_json: boo
     console = make_console()
 
     def say(line: str) -> None:
-        console.print(line, markup=False, soft_wrap=True)
+        print_line(console, line)
 
     known = [(suite, suite.power) for suite in told.suites if suite.power is not None]
     deltas = {power.delta for _, power in known}

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from bakeoff.cli.cell_sheet import cells_in, cells_sheet
 from bakeoff.cli.complete import run_files
-from bakeoff.cli.console import make_console
+from bakeoff.cli.console import make_console, print_line
 from bakeoff.cli.shares import agents_sheet
 from bakeoff.errors import PlanError
 from bakeoff.redact import hidden
@@ -74,17 +74,17 @@ def show(
     if (agents := agents_sheet(run)) is not None:
         console.print(fitted(agents, console))
     for line in legend(mark for t in run.trials for mark in t.marks):
-        console.print(line, markup=False, soft_wrap=True)
+        print_line(console, line)
     for t in run.trials:
         if t.state != OK:
             where = f"block {t.block}, {t.contender}, {t.mix.words}"
-            console.print(f"{where}: {t.state}: {t.reason}", markup=False, soft_wrap=True)
+            print_line(console, f"{where}: {t.state}: {t.reason}")
     for name, why in silent_of(run).items():
-        console.print(f"{name} {SILENT}: {why}", markup=False, soft_wrap=True)
+        print_line(console, f"{name} {SILENT}: {why}")
     _print_failed(console, run)
     if events:
         for event in run.events:
-            console.print(f"{event.at} {event.level}: {event.text}", markup=False, soft_wrap=True)
+            print_line(console, f"{event.at} {event.level}: {event.text}")
 
 
 def _print_failed(console: Console, run: RunRecord) -> None:
@@ -95,7 +95,7 @@ def _print_failed(console: Console, run: RunRecord) -> None:
         failed = failed_requests([t for t in run.trials if t.contender == contender.name])
         for row in failed.rows[:FAILED_SHOWN]:
             text = f"{contender.name}: failed: {row.request}: {row.told({})}"
-            console.print(text, markup=False, soft_wrap=True)
+            print_line(console, text)
         more = failed.others + sum(row.count for row in failed.rows[FAILED_SHOWN:])
         if more:
             console.print(f"{contender.name}: failed: {more:,} of other requests; --json has them", markup=False)
@@ -123,7 +123,7 @@ def _print_head(console: Console, run: RunRecord) -> None:
             + ("" if run.upgraded_from >= 3 else ", which had no seals: whether it is as it was written cannot be seen")
         )
     for line in (*lines, *_ceilings(run)):
-        console.print(line, markup=False, soft_wrap=True)
+        print_line(console, line)
 
 
 def _ceilings(run: RunRecord) -> list[str]:

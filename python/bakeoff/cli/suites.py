@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bakeoff.cli.complete import one_of
-from bakeoff.cli.console import make_console
+from bakeoff.cli.console import make_console, print_line
 from bakeoff.kinds import plan_part
 from bakeoff.plan.costs import cost
 from bakeoff.plan.differences import differences, text_of
@@ -83,4 +83,4 @@ def _show(console: Console, name: str) -> None:
     for size in suite.sizes:
         deviations = differences(suite, models[size], {}, models[size].without_effect(kind.placeholders))
         text = "; ".join(deviations) if deviations else "nothing"
-        console.print(f"(not as published) {size}: {text}", markup=False, soft_wrap=True)
+        print_line(console, f"(not as published) {size}: {text}")

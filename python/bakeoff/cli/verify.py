@@ -10,7 +10,7 @@ import typer
 
 from bakeoff.bounded_file import MIB, read_bounded
 from bakeoff.cli.complete import any_files, run_files
-from bakeoff.cli.made import held_for, made_of, noise_of_files, noise_table, paper_tables, suites_in, told_of
+from bakeoff.cli.made import held_for, made_of, noise_of_files, noise_table, paper_tables, suites_in
 from bakeoff.cli.noise import NoiseFile
 from bakeoff.cli.several import FailedOption, NoteOption, notes_of
 from bakeoff.errors import BakeoffError, PlanError
@@ -162,14 +162,16 @@ def _held(
 
     if runs and aa:
         return *held_for(runs, edition, aa), []
+    near: dict[str, Any] | None = None
     if runs:
-        held = replace(told_of(runs, edition), aa=_aa_in(report, here))
+        # As a report would hold them: without secrets.
+        held, near = held_for(runs, edition)
+        held = replace(held, aa=_aa_in(report, here))
     else:
         held = checked(held_in(here.inside.rows, str(report)), str(report))
     if aa or not held.aa:
-        return held, noise_table(runs, aa, suites_in(held, edition)), []
-    floors = noise_of_files(_quoted(held.aa, edition)) or {}
-    near = noise_table(runs, None, suites_in(held, edition)) or {} if runs else {}
+        return held, near if runs else noise_table(runs, aa, suites_in(held, edition)), []
+    floors, near = noise_of_files(_quoted(held.aa, edition)) or {}, near or {}
     seen = {name: near[name] for name, told in floors.items() if near.get(name, {}).get("file") == told.get("file")}
     believed = {f"{told.get('file')}" for name, told in floors.items() if name not in seen}
     return held, ({**floors, **seen} or None), sorted(believed)

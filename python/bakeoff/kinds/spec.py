@@ -108,3 +108,8 @@ class TlsSpec(Spec):
     verify: bool
     ca_file: str | None
     resumption: bool
+
+    def of_built_in(self, certificate: str | None) -> Self:
+        """The same of a built-in server, whose certificate this PEM file is: checked where this checks one."""
+        verify = certificate is not None and self.verify
+        return self.model_copy(update={"verify": verify, "ca_file": certificate if verify else None})

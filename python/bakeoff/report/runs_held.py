@@ -85,13 +85,14 @@ class HeldCampaign:
 @dataclass(frozen=True)
 class Held:
     """What a report is made of. `why_not` says why a report cannot hold it, and is empty when it can. `aa` are the A/A
-    runs whose noise floors it quotes.
+    runs whose noise floors it quotes, `aa_why_not` the same of these.
     """
 
     files: tuple[HeldFile, ...]
     campaign: HeldCampaign | None = None
     why_not: str = ""
     aa: tuple[HeldFile, ...] = ()
+    aa_why_not: str = ""
 
     @property
     def trials(self) -> int:
@@ -115,8 +116,7 @@ def held_of(paths: Sequence[Path], aa: Sequence[Path] = ()) -> Held:
     folder, hide = campaign_of(paths), HiddenRows()
     if folder is None:
         files = tuple(_told(path, hide) for path in paths)
-        floors = tuple(_told(path, hide) for path in aa)
-        return Held(files, None, hide.why_not, floors)
+        return _with_floors(Held(files, None, hide.why_not), aa, hide)
     stored = read_planned(folder)
     faults, challenges = read_faults(folder, stored), read_challenged(folder, stored)
     files = tuple(_told(folder / leg.file, hide) for leg in stored.legs if (folder / leg.file).exists())
@@ -125,10 +125,15 @@ def held_of(paths: Sequence[Path], aa: Sequence[Path] = ()) -> Held:
     if challenges is not None:
         challenges = ChallengedCampaign.model_validate(hide.plan(challenges.model_dump(mode="json")))
     campaign = HeldCampaign(folder, stored.model_copy(update={"legs": legs}), stored.hash, told, challenges)
-    floors = tuple(_told(path, hide) for path in aa)
-    held = Held(files, campaign, hide.why_not, floors)
+    held = _with_floors(Held(files, campaign, hide.why_not), aa, hide)
     check_runs(replace(held.folder, campaign=stored))
     return held
+
+
+def _with_floors(held: Held, aa: Sequence[Path], hide: HiddenRows) -> Held:
+    """With A/A runs, which are told last: what cannot be hidden in them keeps them alone out."""
+    floors = tuple(_told(path, hide) for path in aa)
+    return replace(held, aa=floors, aa_why_not=hide.why_not)
 
 
 def _told(path: Path, hide: HiddenRows) -> HeldFile:
@@ -156,9 +161,10 @@ NONE = Packed()
 
 
 def packed(held: Held) -> Packed:
-    """As a report holds it: where it has no room for its A/A runs, without these."""
-    found = _as_packed(held)
-    return found if found.rows or not held.aa else _as_packed(replace(held, aa=()))
+    """As a report holds it: where it has no room for its A/A runs, or may not tell of these, without them."""
+    if held.aa and not held.aa_why_not and (found := _as_packed(held)).rows:
+        return found
+    return _as_packed(replace(held, aa=()))
 
 
 def _as_packed(held: Held) -> Packed:

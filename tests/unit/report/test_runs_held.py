@@ -7,6 +7,7 @@ import json
 import lzma
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,17 @@ def test_what_was_packed_is_read_and_known_however_it_is_packed(held: Held) -> N
     assert as_held(again, inside.rows) == inside and inside.about["sha256"] == digest(inside.rows)
     other = base64.b64encode(lzma.compress(lzma.decompress(base64.b64decode(inside.rows)), preset=0)).decode()
     assert other != inside.rows and digest(other) == digest(inside.rows)
+
+
+def test_an_aa_run_that_cannot_be_told_keeps_out_itself_alone(tmp_path: Path) -> None:
+    record = run(mixes=(4,), blocks=2, window_s=2.0)
+    plain = stored(record, tmp_path / "it.bakeoff")
+    secret = [replace(trial, workload={"said": "https://me:hunter2@a/"}) for trial in record.trials]
+    floor = stored(replace(record, trials=secret), tmp_path / "aa-it.bakeoff")
+    found = told(held_of([plain], [floor]))
+    assert len(found["files"]) == 1 and "aa" not in found and "hunter2" not in json.dumps(found)
+    assert len(told(held_of([plain], [plain]))["aa"]) == 1
+    assert not packed(held_of([floor])).rows and not packed(held_of([floor], [plain])).rows
 
 
 def changed(held: Held, path: tuple[Any, ...], value: Any) -> str:

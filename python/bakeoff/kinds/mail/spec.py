@@ -27,8 +27,7 @@ class SideSpec(Spec):
 
     def at(self, address: str, certificate: str | None) -> Self:
         """The same side of a built-in server, whose certificate is checked as the plan says."""
-        verify = certificate is not None and self.tls is not None and self.tls.verify
-        tls = self.tls and self.tls.model_copy(update={"verify": verify, "ca_file": certificate if verify else None})
+        tls = self.tls and self.tls.of_built_in(certificate)
         return self.model_copy(update={"addresses": (address,), "server_name": "localhost", "tls": tls})
 
 

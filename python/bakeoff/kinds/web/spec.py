@@ -104,8 +104,7 @@ class WebWorkload(Workload):
 
     def at(self, address: str, certificate: str | None = None) -> Self:
         """See Workload. Certificates are checked as the plan says: that is a part of what a handshake costs."""
-        verify = certificate is not None and self.tls is not None and self.tls.verify
-        tls = self.tls and self.tls.model_copy(update={"verify": verify, "ca_file": certificate if verify else None})
+        tls = self.tls and self.tls.of_built_in(certificate)
         return self.model_copy(update={"addresses": (address,), "tls": tls})
 
     def _mean_reply_bytes(self) -> int:
