@@ -34,7 +34,9 @@ def test_the_page_can_be_typed(machines: Callable[[int], list[Machine]], tmp_pat
         for agent, said in zip(agents, pool.map(lambda agent: typed(agent, join), agents), strict=True):
             assert f"agent {agent.name} has joined" in said
     assert [line.split()[0] for line in typed(head, status).splitlines()[1:]] == ["(head)", *(a.name for a in agents)]
-    assert "numbers without a verdict" in typed(head, run)
+    # But for this: machines of the bench share the processors of one, whose other work is nobody's fault.
+    patient = run.replace(" --agents 2 ", " --agents 2 --start-spread 1m ").replace("700ms", "3s")
+    assert patient.count("--start-spread") == 1 and "numbers without a verdict" in typed(head, patient)
     (tmp_path / "many.bakeoff").write_bytes(head.path("/tmp/many.bakeoff").read_bytes())
     done = read_run(tmp_path / "many.bakeoff")
     assert [agent.name for agent in done.agents] == [agent.name for agent in agents]

@@ -29,7 +29,7 @@ def trial(length_s, seen):
     return outcome
 
 views = []
-outcome = trial(2.0, views.append)
+outcome = trial(6.0, views.append)
 assert not outcome.lost, outcome.lost
 most = max(views, key=lambda view: len(view.per_agent))
 told = {

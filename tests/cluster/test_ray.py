@@ -123,7 +123,7 @@ def sends(machine: Machine) -> bool:
 
 
 def test_the_server_counts_what_each_machine_says_it_sent(lab: Lab) -> None:
-    words, file = lab.command()
+    words, file = lab.command(length="3s")
     lab.cluster.head.run(words, BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN)
     told = lab.show(f"/tmp/{file.name}")
     assert states(told) == ["ok", "ok"]
