@@ -10,7 +10,6 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ import pytest
 from bakeoff.mail.accounts import Account, new_accounts, write_accounts
 from bakeoff.store.read import read_run
 from tests.control import PATIENCE_S, went_well
+from tests.patient import COMMAND
 from tests.servers.mail_servers import STARTERS, MailServer
 
 USERS = 250
@@ -29,7 +29,7 @@ USERS = 250
 
 def bakeoff(*words: str, timeout_s: float = PATIENCE_S) -> subprocess.CompletedProcess[str]:
     """The command, with its output."""
-    command = [sys.executable, "-m", "bakeoff", *words]
+    command = [*COMMAND, *words]
     environment = os.environ | {"COLUMNS": "200"}
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=False, env=environment)
 
@@ -68,11 +68,9 @@ def test_every_account_is_ready(server: tuple[str, MailServer, Path]) -> None:
 
 
 def run_department(name: str, address: str, users: Path, file: Path, *words: str) -> dict[str, Any]:
-    """10 clients with 25 mailboxes and 3 threads each, the short suite, for some thousand commands: what the workload
-    says.
-    """
+    """10 clients with 25 mailboxes and 3 threads each, the short suite, for some seconds: what the workload says."""
     command = ["run", "mail-pop", f"{name}={address}", "--size", "short", "--mixes", "10", "--blocks", "1"]
-    command += ["--users", str(users), "--operations", "6000"]
+    command += ["--users", str(users), "--length", "8s", "--ramp-up", "500ms", "--ramp-down", "500ms"]
     done = bakeoff(*command, *words, "-o", str(file))
     assert done.returncode == 0, done.stdout + done.stderr
     (trial,) = read_run(file).trials
@@ -116,7 +114,7 @@ def test_messages_that_postfix_threw_away_are_listed_as_they_stand_in_its_log(
     victim = accounts[2].address
     started = STARTERS["postfix"](folder / "discarding", accounts, discarded=victim)
     command = ["run", "mail-pop", f"postfix={started.address}", "--size", "quick", "--mixes", "2", "--mailboxes", "4"]
-    command += ["--users", str(users), "--operations", "1500", "--blocks", "1", "--drain-limit", "20s", "-o", str(file)]
+    command += ["--users", str(users), "--length", "5s", "--blocks", "1", "--drain-limit", "20s", "-o", str(file)]
     try:
         done = bakeoff(*command)
     finally:

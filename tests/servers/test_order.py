@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 
 from bakeoff.store.read import read_run
 from tests.control import PATIENCE_S
+from tests.patient import COMMAND
 from tests.servers.conftest import Server
 from tests.servers.test_replay_logs import log_of
 
@@ -28,7 +28,7 @@ def test_a_server_is_asked_in_the_order_of_the_plan(
     server, run_file = start_server("nginx-log", root), tmp_path / "run.bakeoff"
     contenders = [f"{name}={server.url}/{name}.html" for name in "ab"]
     flags = ["--order", order, "--blocks", "2", "--mixes", "1,3", "--operations", str(OPERATIONS)]
-    command = [sys.executable, "-m", "bakeoff", "run", "web-url", *contenders, *flags, "-o", str(run_file)]
+    command = [*COMMAND, "run", "web-url", *contenders, *flags, "-o", str(run_file)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
 

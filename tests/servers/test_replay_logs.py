@@ -5,7 +5,6 @@ import http.client
 import re
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from bakeoff.kinds.replay.figures import ReplayFigures
 from bakeoff.kinds.replay.log import read_log
 from bakeoff.store.read import read_run
 from tests.control import PATIENCE_S, went_well
+from tests.patient import COMMAND
 from tests.servers.conftest import Server
 
 StartServer = Callable[..., Server]
@@ -81,7 +81,7 @@ def test_what_a_server_logs_of_its_replayed_log_is_that_log(
     assert bool(facts.hosts) == (kind == "apache-log")
 
     run_file = tmp_path / "run.bakeoff"
-    command = [sys.executable, "-m", "bakeoff", "run", "replay", "--log", str(packed), f"a={server.url}"]
+    command = [*COMMAND, "run", "replay", "--log", str(packed), f"a={server.url}"]
     bounded = ["--blocks", "2", "--rate", "50", "--most-connections", "1", "-o", str(run_file)]
     done = subprocess.run([*command, *bounded], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.control import PATIENCE_S, went_well
+from tests.patient import COMMAND
 from tests.servers.conftest import Server
 
 StartServer = Callable[..., Server]
@@ -22,7 +22,7 @@ FAST = ["--mixes", "1,4", "--operations", "300", "--blocks", "2"]
 
 def bakeoff(*arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
     """Runs the command line and checks its exit code."""
-    command = [sys.executable, "-m", "bakeoff", *arguments]
+    command = [*COMMAND, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done
@@ -232,7 +232,7 @@ def test_a_server_that_is_killed_in_the_middle_fails_its_trials_and_the_run_goes
     dying = start_server("nginx", dynamic_root)
     run_file = tmp_path / "run.bakeoff"
     contenders = [f"dying={dying.url}", f"alive={servers['apache'].url}"]
-    command = [sys.executable, "-m", "bakeoff", "run", "web-dynamic", *contenders, *FAST, "-o", str(run_file)]
+    command = [*COMMAND, "run", "web-dynamic", *contenders, *FAST, "-o", str(run_file)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     for line in process.stderr:

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from bakeoff.kinds.web_session.plan import workload
 from bakeoff.plan.load import PlanInput, parse_contenders, resolve_plan, with_flags
 from tests.conftest import run_trial
 from tests.control import PATIENCE_S
+from tests.patient import COMMAND
 from tests.shop import SESSION, STEPS, Shop, session_file, shop
 
 SESSIONS = 120
@@ -102,7 +102,7 @@ def test_at_a_rate_each_start_is_a_session(tmp_path: Path) -> None:
 
 
 def bakeoff(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "bakeoff", *arguments]
+    command = [*COMMAND, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
 
