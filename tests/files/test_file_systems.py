@@ -180,7 +180,8 @@ def test_direct_mapped_and_flushed_work_everywhere(option: str, systems: dict[st
 # Shares that fall off or hang.
 
 # A small workspace: what a share has not written yet, its first call waits for.
-FAULTY = ["--mixes", "1,8", "--length", "3s", "--ramp-up", "200ms", "--ramp-down", "200ms", "--workspace", "1MB"]
+FAULTY = ["--workspace", "1MB"]
+TIMED = ["--mixes", "1,8", "--length", "3s", "--ramp-up", "200ms", "--ramp-down", "200ms"]
 
 
 def lines_until_the_end(process: subprocess.Popen[str], patience_s: float) -> list[str]:
@@ -203,6 +204,7 @@ def reply_timeout_s(share: Path, tmp_path: Path) -> int:
     """What no healthy call needs on this machine now: ten times the longest of eight clients, and 5 s at least."""
     path = tmp_path / "control.bakeoff"
     words = [f"share={share}", *FAULTY, "--mixes", "8", "--blocks", "1", "--reply-timeout", f"{PATIENCE_S:.0f}s"]
+    words += ["--operations", "200", "--length", f"{PATIENCE_S:.0f}s"]
     command = [*BAKEOFF, "run", "file-mix", *words, "-o", str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0 and list(share.glob(".bakeoff-*")) == [], done.stdout + done.stderr
@@ -217,7 +219,18 @@ def test_a_share_that(fault: str, tmp_path: Path) -> None:
     disk.mkdir()
     with mounts.sshfs(tmp_path) as share:
         timeout_s = reply_timeout_s(share.folder, tmp_path)
-        words = [f"share={share.folder}", f"disk={disk}", *FAULTY, "--blocks", "2", "--stagger", "0s", "--seed", "1"]
+        words = [
+            f"share={share.folder}",
+            f"disk={disk}",
+            *FAULTY,
+            *TIMED,
+            "--blocks",
+            "2",
+            "--stagger",
+            "0s",
+            "--seed",
+            "1",
+        ]
         words += ["--reply-timeout", f"{timeout_s}s"]
         command = [*BAKEOFF, "run", "file-mix", *words, "-o", str(path)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -247,7 +260,8 @@ def check_faulty(stored: RunRecord, fault: str, hung: str, said: list[str]) -> N
     before = [trial for trial in share if trial.order < first.order]
     after = [trial for trial in share if trial.order > first.order]
     reasons = [(trial.order, trial.state, trial.reason) for trial in share]
-    assert {trial.state for trial in before} <= {"ok"}, reasons
+    # On a busy machine three seconds may be too short for a call.
+    assert all(trial.state == "ok" or "none was finished" in trial.reason for trial in before), reasons
     assert {trial.state for trial in [first, *after]} == {"failed"}, reasons
     # Which call of which client meets it first is chance; what sshfs had accepted but not sent yet is lost.
     dropped = ("vanished", "failed transfer", "other bytes than were written came back")
