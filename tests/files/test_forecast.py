@@ -1,6 +1,7 @@
 """Forecasts of file work hold: against folders of known speed, and against what a run moves."""
 
 import os
+import threading
 from dataclasses import replace
 from importlib import import_module
 from itertools import cycle
@@ -15,7 +16,7 @@ from bakeoff.agents.spec import TrialSpec
 from bakeoff.cli.plan import typed_acts
 from bakeoff.errors import TargetError
 from bakeoff.kinds import run_part
-from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, CALIBRATION_S, Cost, fitted
+from bakeoff.kinds.files.foresee import CALIBRATION_BYTES, CALIBRATION_S, Cost, _settle, fitted
 from bakeoff.plan.durations import AROUND_S, CELL_S, OVERHEAD_S
 from bakeoff.plan.load import PlanInput, resolve_plan
 from bakeoff.plan.model import Plan
@@ -216,3 +217,11 @@ def test_a_try_is_bounded_and_without_one_nothing_is_written(
 def largest(workload: Any) -> int:
     """The largest file of a client of a matrix, nothing for others."""
     return max((file for file, _ in getattr(workload, "pairs", ())), default=0)
+
+
+def test_a_disk_of_others_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    hung = threading.Event()
+    monkeypatch.setattr("bakeoff.kinds.files.foresee.os.sync", hung.wait)
+    monkeypatch.setattr("bakeoff.kinds.files.foresee.SETTLING_S", 0.01)
+    _settle()
+    hung.set()

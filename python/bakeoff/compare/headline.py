@@ -308,6 +308,9 @@ def _errors(contenders: tuple[ContenderSummary, ...], info: RunInfo) -> str:
         if not (failed or c.operations or c.outages or c.hung_trials):
             parts.append(f"of {c.name} nothing was measured")
             continue
+        if c.outages and not (failed or c.operations or c.hung_trials):
+            parts.append(f"{c.name} {c.outages}")
+            continue
         share = f"{failed:,}{_share(c)}" if failed else "none"
         down = f"{c.outages}, and " if c.outages else ""
         parts.append(

@@ -13,7 +13,7 @@ import pytest
 
 from bakeoff.compare import Comparison, compare_run
 from bakeoff.store.records import RunRecord, TrialRecord
-from tests.unit.compare.synthetic import FAST, Server, run
+from tests.unit.compare.synthetic import FAST, Server, change, run
 
 WORSE = Server("worse", 1.3 * FAST.capacity, FAST.base_ms / 1.3, decline=FAST.decline)
 
@@ -128,3 +128,11 @@ def test_a_server_that_turns_everybody_away_is_told_of_in_one_look() -> None:
     # Where such statuses are failures they are told of once.
     failing = played(lambda t: replace(t, statuses={"5xx": 500}, errors={"wrong_status": 500}))
     assert not any("counts as answered" in text for text in failing.headline)
+
+
+def test_of_a_dead_server_no_operations_without_errors_are_told() -> None:
+    record = change(
+        run((FAST, WORSE), mixes=(4,), blocks=1), "worse", None, None, state="failed", operations=0, errors={}
+    )
+    (sentence,) = [text for text in compare_run(record).headline if text.startswith("Errors: ")]
+    assert sentence.endswith("; worse dead in 1 of 1 trial.") and "in 0 " not in sentence

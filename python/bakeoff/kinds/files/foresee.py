@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,7 @@ CALIBRATION_BYTES = 32 << 20
 CANCEL_PATIENCE_S = 5.0
 # Emptying the caches is tried until so much time is used, so often at most, and waited for no longer than that each.
 EMPTYING_S, EMPTYINGS, EMPTYING_PATIENCE_S = 2.0, 4, 60.0
+SETTLING_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def foresee(plan: Plan, trying: Trying | None) -> Foreseen:
         return Foreseen(found, room + emptied)
     began_s = time.monotonic()
     if emptied and trying.emptying is not None:
-        os.sync()  # what others have left unwritten is not ours to be timed
+        _settle()
     measured = [_contender(plan, contender, trying) for contender in plan.contenders]
     costs = [cost for cost in measured if cost is not None]
     if len(costs) < len(measured):
@@ -138,6 +140,13 @@ def _contender(plan: Plan, contender: Contender, trying: Trying) -> Cost | None:
         return cost
     emptied_s = _emptying_s(agent, _part(spec, sample := trying.emptying(spec.workload, sessions), mix))
     return None if emptied_s is None else replace(cost, emptied_s=max(0.0, emptied_s - cost.part_s(sample.work)))
+
+
+def _settle() -> None:
+    """What others have left unwritten is not ours to be timed; a disk or share of theirs that hangs is left alone."""
+    synced = threading.Thread(target=os.sync, daemon=True)
+    synced.start()
+    synced.join(SETTLING_S)
 
 
 def _part(spec: TrialSpec, sample: Sample, mix: Mix) -> TrialSpec:
