@@ -141,10 +141,25 @@ class Machine:
 
     def names(self) -> list[str]:
         """What runs there, by name."""
-        found = []
+        return [name for name, _ in self._by_name()]
+
+    def named(self, name: str) -> list[psutil.Process]:
+        """What runs there under a name."""
+        return [process for called, process in self._by_name() if called == name]
+
+    def niceness(self) -> set[int]:
+        """Of all that runs there."""
+        found = set()
         for process in self.processes:
             with suppress(psutil.NoSuchProcess):
-                found.append(process.name())
+                found.add(process.nice())
+        return found
+
+    def _by_name(self) -> list[tuple[str, psutil.Process]]:
+        found = []
+        for process in self.processes:
+            with suppress(psutil.NoSuchProcess):  # it may have ended meanwhile
+                found.append((process.name(), process))
         return found
 
     def _runs(self, pid: int) -> bool:

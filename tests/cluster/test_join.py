@@ -46,7 +46,7 @@ def test_status_tells_what_each_machine_is(lab: tuple[Cluster, Machine, Machine]
 def test_everything_of_ray_runs_at_nice_0_and_keeps_to_its_ports(lab: tuple[Cluster, Machine, Machine]) -> None:
     cluster, agent, _ = lab
     for machine, first, last in ((cluster.head, 6379, 6409), (agent, 6420, 6449)):
-        assert {process.nice() for process in machine.processes} == {0}
+        assert machine.niceness() == {0}
         listening = {address for _, address in listeners(machine)}
         assert listening and all(first <= port <= last for port in listening)
 
@@ -141,7 +141,7 @@ def test_a_machine_joins_apart_from_its_terminal_with_a_core_to_spare(lab: tuple
         [sys.executable, "-c", AFFINITY, cluster.address], BAKEOFF_CLUSTER_TOKEN_FILE=TOKEN, PYTHONPATH=str(ROOT)
     )
     assert json.loads(used.stdout) == [cores[-1]]
-    ray = next(process for process in other.processes if process.name() == "raylet")
+    ray = other.named("raylet")[0]
     assert ray.cpu_affinity() == (cores[:-1] or cores)
     assert (
         other.run(["bakeoff", "cluster", "stop"]).stdout == f"agent apart has left the cluster at {cluster.address}\n"

@@ -60,9 +60,8 @@ def test_a_trial_is_seen_whole_and_a_machine_that_is_killed_is_named(fleet: tupl
     assert run.stdout is not None
     said = run.stdout.readline()
     assert said == "now\n", said + run.stdout.read()
-    for process in agents[2].processes:
-        if process.name() == "ray::Actor":
-            process.send_signal(signal.SIGKILL)
+    for process in agents[2].named("ray::Actor"):
+        process.send_signal(signal.SIGKILL)
     said = run.stdout.read()
     told = json.loads(next(line for line in said.splitlines() if line.startswith("{")))
     assert told["seen"] == sorted(machine.name for machine in agents) and told["sum"]

@@ -78,7 +78,7 @@ class Lab:
 
     def hosts(self) -> list[psutil.Process]:
         """The processes that send load, of all machines."""
-        return [process for machine in self.agents for process in machine.processes if process.name() == HOST]
+        return [process for machine in self.agents for process in machine.named(HOST)]
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def all_done(trials: list[dict[str, Any]]) -> bool:
 
 def host(machine: Machine) -> psutil.Process:
     """The process of a machine that sends load."""
-    return next(process for process in machine.processes if process.name() == HOST)
+    return machine.named(HOST)[0]
 
 
 def sends(machine: Machine) -> bool:
@@ -205,7 +205,7 @@ def test_a_cable_that_is_cut_voids_the_trial_and_its_machine_stops_alone(lab: La
 
 def test_without_its_head_a_run_ends_with_a_sentence(lab: Lab) -> None:
     run, file = lab.begin("100s")
-    next(process for process in lab.cluster.head.processes if process.name() == "gcs_server").kill()
+    lab.cluster.head.named("gcs_server")[0].kill()
     said = said_by(run)
     assert f"the head of the cluster at {lab.cluster.address} is gone" in said
     assert run.returncode == 2 and f"bakeoff resume {file}" in said and "Traceback" not in said
