@@ -8,12 +8,16 @@ from typing import Any
 
 from sharpness_servers import CLIENTS, NAMES, difference, weights
 
+from bakeoff.compare.looks import planned_levels
 from bakeoff.stats.power import blocks_with_power, power_of_difference
 
 ONE, SAME, SLOWER = NAMES
 ARMS = {"visits": "before: each contender's mixes in one piece", "mixes": "after: contenders back to back at each mix"}
 TRUE, POWER, ALPHA = math.log(1.05), 0.8, 0.045
 TRIES = 4000
+DELTA = math.log(1.02)
+PAIRS = ((ONE, SAME), (ONE, SLOWER), (SAME, SLOWER))
+LONG_LOOKS = tuple(range(6, 61, 6))
 Run = Mapping[str, Any]
 
 
@@ -33,8 +37,8 @@ def table(data: Mapping[str, Any]) -> str:
         f"uses {used[SLOWER]:.1f} µs of a processor for a request, the others {used[ONE]:.1f} and {used[SAME]:.1f} µs.",
         "",
         "| | spread of a block, equals | slower one called | wall time until then, median | equals called different | "
-        "wall time for 80 % at 5 % |",
-        "|---|---|---|---|---|---|",
+        "wall time for 80 % at 5 % | wall time until exactly 5 % is called, median; equals called different |",
+        "|---|---|---|---|---|---|---|",
         *(f"| {ARMS[arm]} | {' | '.join(_cells(each))} |" for arm, each in runs.items() if each),
     ]
     if all(runs.values()):
@@ -67,7 +71,43 @@ def _cells(runs: Sequence[Run]) -> list[str]:
         f"{middle:.0f} s" if math.isfinite(middle) else f"over {longest:.0f} s",
         f"{false} of {len(runs)}",
         "more than can be told" if needed is None else f"{needed * block_s:.0f} s ({needed} blocks of {block_s:.1f} s)",
+        _assembled(runs, block_s),
     ]
+
+
+def _assembled(runs: Sequence[Run], block_s: float) -> str:
+    """Of longer runs put together from the blocks of whole repetitions, with the difference made exactly 5 %, or none,
+    by a shift: at each look the t test that the plan allows, of one of three pairs.
+    """
+    alphas = [alpha / len(PAIRS) for alpha in planned_levels(LONG_LOOKS, "pocock")]
+    slower, same = (_blocks_until_called(runs, other, true, alphas) for other, true in ((SLOWER, TRUE), (SAME, 0.0)))
+    middle = statistics.median(slower)
+    told = (
+        f"{middle * block_s:.0f} s ({middle:.0f} blocks)" if math.isfinite(middle) else f"over {LONG_LOOKS[-1]} blocks"
+    )
+    return f"{told}; {sum(map(math.isfinite, same)) / len(same):.1%}"
+
+
+def _blocks_until_called(runs: Sequence[Run], other: str, true: float, alphas: Sequence[float]) -> list[float]:
+    """Of each run that is put together the blocks until it is called; infinite where it never is."""
+    from scipy import stats
+
+    pieces = [ratios for run in runs if (ratios := block_ratios(run, ONE, other))]
+    shift = true - statistics.fmean([ratio for piece in pieces for ratio in piece])
+    rng, found = random.Random(2), []
+    for _ in range(TRIES):
+        blocks: list[float] = []
+        while len(blocks) < LONG_LOOKS[-1]:
+            blocks += [ratio + shift for ratio in rng.choice(pieces)]
+        until = math.inf
+        for look, alpha in zip(LONG_LOOKS, alphas, strict=True):
+            seen = blocks[:look]
+            mean, error = statistics.fmean(seen), statistics.stdev(seen) / math.sqrt(look)
+            if abs(mean) >= DELTA and 2.0 * float(stats.t.sf(abs(mean) / error, look - 1)) <= alpha:
+                until = look
+                break
+        found.append(until)
+    return found
 
 
 def _called(run: Run) -> Mapping[str, Any] | None:
