@@ -220,12 +220,10 @@ def _curve(
     bands = simultaneous_bands(logs, level)
     spread = _spreads(logs)
     alpha = (1.0 - level) / max(1, int((bands.blocks > 0).sum()))
-    points = []
-    for index, mix in enumerate(cube.mixes):
+
+    def judged(index: int, blocks: int, has_losses: bool) -> tuple[float, float, Verdict]:
         mean, low, high = (float(x[index]) for x in (bands.log_mean, bands.log_low, bands.log_high))
-        blocks = int(bands.blocks[index])
-        below, above = (int(side[index].sum()) for side in outcomes.lost)
-        if below + above:
+        if has_losses:
             low, high = sign_flip_interval(logs[index], judge.look.level)
             decision = _loss_decision(logs[index], mean, 1.0 - judge.look.level)
         else:
@@ -234,10 +232,15 @@ def _curve(
             decision = _band_decision(mean, low, high, blocks, float(spread[index]), judge.delta, alpha, flips)
         low, high, is_above = ratio_of(low), ratio_of(high), mean > 0.0
         ahead, by = leader(pair, is_above, metric), reach(low, high, is_above)
-        verdict, _ = judge.verdict(judge.look.settled(decision), *pair, (mix,), ahead, blocks, by)
-        if is_one:
-            # One figure has one interval and one verdict: those of the endpoint, which is this mix.
-            low, high, verdict = end.low, end.high, end.verdict
+        verdict, _ = judge.verdict(judge.look.settled(decision), *pair, (cube.mixes[index],), ahead, blocks, by)
+        return low, high, verdict
+
+    points = []
+    for index, mix in enumerate(cube.mixes):
+        mean, blocks = float(bands.log_mean[index]), int(bands.blocks[index])
+        below, above = (int(side[index].sum()) for side in outcomes.lost)
+        # One figure has one interval and one verdict: where it is the only mix those of the endpoint.
+        low, high, verdict = (end.low, end.high, end.verdict) if is_one else judged(index, blocks, below + above > 0)
         verdict = _short(verdict, blocks, pair, (below, above), metric, outcomes.factor)
         if outcomes.instead is not None and (number := int(outcomes.instead[index].sum())):
             text = f"{verdict.text}; both fell behind in {number} of {blocks} blocks: answers per second compared"
